@@ -74,7 +74,7 @@ def missing_from_function(name: str) -> list[str]:
     if not re.search(rf">>> .*\b{name}_?\(", doc):
         lacking.append(f"add an example to its docstring: `>>> {name}(...)` with the result below")
     if f'"{name}"' not in content(TESTS / "language" / "functions"):
-        lacking.append(f'test it in tests/language/functions/test_{field}.py, as `library()["{name}"].call`')
+        lacking.append(f'test it in tests/language/functions/test_{field}.py, as `call("{name}", ...)`')
     if f"\n### {name}\n" not in content(REFERENCE / "functions.md"):
         lacking.append("run `python docs/generate.py`, which adds it to docs/reference/functions.md")
     return lacking

@@ -20,7 +20,6 @@ from dia_language.functions import library
 from dia_language.functions.analysis import definite_integral
 from dia_language.functions.number_theory import factor
 from dia_language.functions.ordering import order
-from dia_language.functions.text import join
 from dia_language.numbers import certified, operators
 from dia_language.numbers.rounding import write_number
 from dia_language.numbers.values import (
@@ -29,7 +28,6 @@ from dia_language.numbers.values import (
     Record,
     Value,
     has_finite_decimals,
-    plain,
     without_fives,
 )
 from hypothesis import given
@@ -147,12 +145,6 @@ def test_decimals_are_computed_as_fractions_are(a: Fraction, b: Fraction) -> Non
 
 
 EDGES = [2**53, -(2**53), 2**14_001, -(2**14_001), True, ExactDecimal(1, 2), "7"]
-
-
-@given(st.lists(st.one_of(st.integers(), st.sampled_from(EDGES)), max_size=4), st.sampled_from([", ", "", "%", "%d"]))
-def test_values_are_joined_at_once_as_one_by_one(values: list[Value], separator: str) -> None:
-    budgets.reset()
-    assert join(values, separator) == separator.join(map(plain, values))
 
 
 ITEMS = [1, True, Fraction(1, 2), ExactDecimal(1, 2), "1", b"1", None, [1], [True], sympy.sqrt(8), 2 * sympy.sqrt(2)]

@@ -71,8 +71,8 @@ TYPES = Types(ANSWER_TYPES)
 
 def answer_type(comparison: Comparison) -> AnswerType:
     """The answer type of a comparison, to be kept where many answers have it. Raises LanguageError."""
-    if found := TYPES.faults(comparison):
-        raise LanguageError(found[0], "; ".join(found[1:]) or None)
+    if messages := TYPES.faults(comparison):
+        raise LanguageError(messages[0], "; ".join(messages[1:]) or None)
     return TYPES.build(comparison)
 
 

@@ -73,9 +73,9 @@ class ArithmeticAnswer(WordAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        held = comparison.get("operators", DEFAULT)
-        is_list = isinstance(held, list | tuple) and held
-        if not is_list or not all(sign in OPERATORS for sign in held) or len(set(held)) < len(held):
+        operators = comparison.get("operators", DEFAULT)
+        is_list = isinstance(operators, list | tuple) and operators
+        if not is_list or not all(sign in OPERATORS for sign in operators) or len(set(operators)) < len(operators):
             return [f"`operators` must be a list of some of {' '.join(OPERATORS)}"]
         return []
 
@@ -85,8 +85,8 @@ class ArithmeticAnswer(WordAnswer):
         try:
             return self.read(value if type(value) is str else self._text(value), "strict")
         except Unreadable as error:
-            mend = f"it may hold whole numbers, brackets and {' '.join(self.operators)}"
-            raise LanguageError(f"the answer's type is arithmetic, but its value does not fit: {error}", mend) from None
+            help = f"it may hold whole numbers, brackets and {' '.join(self.operators)}"
+            raise LanguageError(f"the answer's type is arithmetic, but its value does not fit: {error}", help) from None
 
     def _text(self, value: Value) -> str:
         from dia_language.functions.notation import written
@@ -106,8 +106,8 @@ class ArithmeticAnswer(WordAnswer):
         if mode == "lenient":
             left, sign, right = text.partition("=")
             text = left if sign and right.strip().lstrip("-").replace(".", "", 1).isdigit() else text
-        found: _Part = parse_formula(text, self.builder, mode)
-        return found.tree
+        part: _Part = parse_formula(text, self.builder, mode)
+        return part.tree
 
     def key(self, value: Value) -> Hashable | None:
         return self.write(value)

@@ -87,31 +87,6 @@ class AnswerType(ABC):
         """Whether a read element is the truth's."""
         return self.equal(reply, truth)
 
-    def settle_all(self, values: list[Value]) -> list[Value]:
-        """The typed truths of a list's elements. Raises LanguageError."""
-        return list(map(self.settle, values))
-
-    def holds_all(self, values: list[Value]) -> bool:
-        """Whether the values are settled ones of this type."""
-        return all(map(self.holds, values))
-
-    def write_all(self, values: list[Value], separator: str, joint: str) -> str:
-        """The canonical texts of a list's elements, with the joint between them."""
-        return joint.join([self.write_inside(value, separator) for value in values])
-
-    def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
-        """The values of a whole list's text, where it is so plain that they are read at once; else None."""
-        return None
-
-    def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
-        """The values of the texts of a list's elements. Raises Unreadable."""
-        read = self.read_inside
-        return [read(piece, mode) for piece in pieces]
-
-    def equal_all(self, replies: list[Value], truths: list[Value]) -> bool:
-        """Whether the read elements are the truth's, of which there are as many."""
-        return all(map(self.equal_inside, replies, truths))
-
     def key(self, value: Value) -> Hashable | None:
         """What two values have in common when and only when they are equal; None where only `equal` can tell."""
         return cast(Hashable, value)
@@ -140,8 +115,8 @@ class Types:
             near = did_you_mean(name, self.table)
             return [f"no answer type is called `{name}`" + (f"; {near}" if near else "")]
         allowed = self.table[name].options | COMMON
-        found = [f"answers of type {name} have no option `{key}`" for key in comparison if key not in allowed]
-        return found + self.table[name].faults(comparison, self)
+        messages = [f"answers of type {name} have no option `{key}`" for key in comparison if key not in allowed]
+        return messages + self.table[name].faults(comparison, self)
 
 
 def unfit(name: str, value: Value, help: str | None = None) -> LanguageError:

@@ -76,9 +76,9 @@ def _from_base64(text: str, mode: Mode) -> bytes:
     try:
         if not BASE64.fullmatch(text):
             raise Unreadable("no base64")
-        found = b64decode(text, validate=True)
+        data = b64decode(text, validate=True)
     except Error:
         raise Unreadable("no base64") from None
-    if b64encode(found).decode() != text:
+    if b64encode(data).decode() != text:
         raise Unreadable("unused bits that are not 0")
-    return found
+    return data

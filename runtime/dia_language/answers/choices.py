@@ -55,9 +55,9 @@ class ChoiceAnswer(WordAnswer):
         label = plain(value)
         if label in self.known:
             return label
-        shown = label if len(label) <= 60 else label[:60] + "..."
-        mend = did_you_mean(label, self.labels) or f"the labels are {', '.join(self.labels[:20])}"
-        raise LanguageError(f"the answer `{shown}` is none of its labels", mend)
+        excerpt = label if len(label) <= 60 else label[:60] + "..."
+        help = did_you_mean(label, self.labels) or f"the labels are {', '.join(self.labels[:20])}"
+        raise LanguageError(f"the answer `{excerpt}` is none of its labels", help)
 
     def holds(self, value: Value) -> bool:
         return type(value) is str and value in self.known
@@ -66,29 +66,29 @@ class ChoiceAnswer(WordAnswer):
         text = text.strip()
         if text in self.known:
             return text
-        found = self._meant(text) if mode == "lenient" and len(text) <= TEXT else None
-        if found is None:
+        label = self._meant(text) if mode == "lenient" and len(text) <= TEXT else None
+        if label is None:
             raise Unreadable("none of the labels")
-        return found
+        return label
 
     def _meant(self, text: str) -> str | None:
         """The one label that a text means which is not written as the label is."""
         begin = MARK.match(text)
-        said = text[begin.end() :] if begin else text
+        choice = text[begin.end() :] if begin else text
         for candidates in (
-            [label for label in self.labels if label.strip(AROUND).casefold() == said.strip(AROUND).casefold()],
-            [label for label, held in self.texts.items() if folded(held) == folded(said)],
-            [label for label in self.texts if self._is_both(label, said)],
+            [label for label in self.labels if label.strip(AROUND).casefold() == choice.strip(AROUND).casefold()],
+            [label for label, option in self.texts.items() if folded(option) == folded(choice)],
+            [label for label in self.texts if self._is_both(label, choice)],
         ):
             if candidates:
                 return candidates[0] if len(candidates) == 1 else None
         return None
 
-    def _is_both(self, label: str, said: str) -> bool:
+    def _is_both(self, label: str, choice: str) -> bool:
         """Whether the text is the label with its option behind it."""
-        said = said.lstrip("*([ ")
-        behind = BEHIND.match(said, len(label)) if said[: len(label)].casefold() == label.casefold() else None
-        return behind is not None and bool(folded(said[behind.end() :]) == folded(self.texts[label]))
+        choice = choice.lstrip("*([ ")
+        behind = BEHIND.match(choice, len(label)) if choice[: len(label)].casefold() == label.casefold() else None
+        return behind is not None and bool(folded(choice[behind.end() :]) == folded(self.texts[label]))
 
     def describe(self) -> str:
         return f"one of {', '.join(self.labels)}"

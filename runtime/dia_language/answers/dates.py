@@ -43,14 +43,14 @@ class DateAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable:
-            mend = "dates are text such as 2026-01-31, from year 1 to 9999"
-            raise LanguageError("the answer's type is date, but its value is no date", mend) from None
+            help = "dates are text such as 2026-01-31, from year 1 to 9999"
+            raise LanguageError("the answer's type is date, but its value is no date", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()
-        found = ISO.fullmatch(text)
-        if found:
-            return _date(*map(int, found.groups())).isoformat()
+        match = ISO.fullmatch(text)
+        if match:
+            return _date(*map(int, match.groups())).isoformat()
         if mode == "strict" or len(text) > LONGEST:
             raise Unreadable("no ISO date")
         return _lenient(" ".join(text.lower().split())).isoformat()
@@ -70,15 +70,15 @@ def _date(year: int, month: int, day: int) -> date:
 
 
 def _lenient(text: str) -> date:
-    if found := YEAR_FIRST.fullmatch(text):
-        year, month, day = (int(part) for part in found.groups() if part)
+    if match := YEAR_FIRST.fullmatch(text):
+        year, month, day = (int(part) for part in match.groups() if part)
         return _date(year, month, day)
-    if found := POINTS.fullmatch(text):
-        return _date(int(found[3]), int(found[2]), int(found[1]))
-    if found := WEEKDAY.fullmatch(text):
-        number = _place(found[1], DAYS)
+    if match := POINTS.fullmatch(text):
+        return _date(int(match[3]), int(match[2]), int(match[1]))
+    if match := WEEKDAY.fullmatch(text):
+        number = _place(match[1], DAYS)
         if number is not None:
-            inner = _worded(found[2])
+            inner = _worded(match[2])
             if inner.weekday() != number:
                 raise Unreadable("another day of the week")
             return inner
@@ -87,10 +87,10 @@ def _lenient(text: str) -> date:
 
 def _worded(text: str) -> date:
     """The date of a text whose month is a word."""
-    if found := DAY_FIRST.fullmatch(text):
-        return _date(int(found[3]), _month(found[2]), int(found[1]))
-    if found := MONTH_FIRST.fullmatch(text):
-        return _date(int(found[3]), _month(found[1]), int(found[2]))
+    if match := DAY_FIRST.fullmatch(text):
+        return _date(int(match[3]), _month(match[2]), int(match[1]))
+    if match := MONTH_FIRST.fullmatch(text):
+        return _date(int(match[3]), _month(match[1]), int(match[2]))
     raise Unreadable("no date")
 
 
@@ -103,5 +103,5 @@ def _month(word: str) -> int:
 
 def _place(word: str, words: tuple[str, ...]) -> int | None:
     """The place of the word among others that may be cut to three letters or more."""
-    found = [number for number, full in enumerate(words) if len(word) >= 3 and full.startswith(word)]
-    return found[0] if found else None
+    places = [number for number, full in enumerate(words) if len(word) >= 3 and full.startswith(word)]
+    return places[0] if places else None

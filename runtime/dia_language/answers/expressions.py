@@ -60,8 +60,8 @@ class ExpressionAnswer(WordAnswer):
                 raise LanguageError(message, "declare another `type`")
             is_readable = bool(self.node(plain(value))) and self.equal(plain(value), value)
         except Unreadable as error:
-            mend = "declare its `variables`, or another `type`"
-            raise LanguageError(f"the answer's type is expression, but its value holds {error}", mend) from None
+            help = "declare its `variables`, or another `type`"
+            raise LanguageError(f"the answer's type is expression, but its value holds {error}", help) from None
         assert is_readable, "sympy writes what our grammar reads otherwise"
         return value
 
@@ -112,7 +112,7 @@ def are_equal(left: Node, right: Node, variables: list[str]) -> bool:
     difference = added(left, multiplied(MINUS, right))
     if is_zero(difference) and is_defined(added(left, right), variables):
         return True
-    found = is_zero_algebraic(difference)
-    if found is None:
+    is_zero_number = is_zero_algebraic(difference)
+    if is_zero_number is None:
         raise Undecided("whether two expressions are equal could be proven neither way")
-    return found
+    return is_zero_number

@@ -61,25 +61,25 @@ def parse_formula(text: str, builder: Builder, mode: Mode) -> Any:
     if mode == "lenient":
         text = text.strip().strip("$").translate(SIGNS)
     parser = _Parser(list(_tokens(text, mode)), builder, mode)
-    found = parser.sum()
+    formula = parser.sum()
     if parser.peek().kind != "end":
         raise Unreadable("something behind the formula")
-    return found
+    return formula
 
 
 def _tokens(text: str, mode: Mode) -> Iterator[_Token]:
     place, count, text = 0, 0, text.rstrip()
     while place < len(text):
-        found = TOKEN.match(text, place)
-        if found is None or (mode == "strict" and (found[4] or found[3] in ("{", "}"))) or count > TOKENS:
+        match = TOKEN.match(text, place)
+        if match is None or (mode == "strict" and (match[4] or match[3] in ("{", "}"))) or count > TOKENS:
             raise Unreadable("no formula")
-        place, count = found.end(), count + 1
-        if found[4]:
-            command = COMMANDS.get(found[4], found[4])
+        place, count = match.end(), count + 1
+        if match[4]:
+            command = COMMANDS.get(match[4], match[4])
             if command:
                 yield _Token("sign" if not command.isalpha() else "command" if command == "frac" else "name", command)
         else:
-            yield _Token("number" if found[1] else "name" if found[2] else "sign", found[found.lastindex or 0])
+            yield _Token("number" if match[1] else "name" if match[2] else "sign", match[match.lastindex or 0])
     yield _Token("end", "")
 
 
@@ -107,23 +107,23 @@ class _Parser:
         self.depth += 1
         if self.depth > DEPTH:
             raise Unreadable("a formula that nests too deep")
-        found = self.product()
+        result = self.product()
         while sign := self.take("+", "-"):
-            found = self.builder.binary(sign, found, self.product())
+            result = self.builder.binary(sign, result, self.product())
         self.depth -= 1
-        return found
+        return result
 
     def product(self) -> Any:
         """A product."""
-        found, is_quotient = self.factor(), False
+        result, is_quotient = self.factor(), False
         while True:
             sign = self.take("*", "/")
             if sign is None and not self._is_factor_next():
-                return found
+                return result
             if sign is None and (is_quotient or not self.is_lenient):
                 raise Unreadable("a product without its sign")
             is_quotient = sign == "/"
-            found = self.builder.binary(sign or "*", found, self.factor())
+            result = self.builder.binary(sign or "*", result, self.factor())
 
     def _is_factor_next(self) -> bool:
         token = self.peek()
@@ -134,8 +134,8 @@ class _Parser:
         is_negative = False
         while sign := self.take("+", "-"):
             is_negative ^= sign == "-"
-        found = self.power()
-        return self.builder.negative(found) if is_negative else found
+        result = self.power()
+        return self.builder.negative(result) if is_negative else result
 
     def power(self) -> Any:
         """An atom, to a power or not; towers lean to the right."""
@@ -160,9 +160,9 @@ class _Parser:
         if token.kind == "name":
             return self._named(token.text)
         if token.text in BEGINNINGS and token.kind == "sign":
-            found = self.sum()
+            result = self.sum()
             self._close(token.text)
-            return found
+            return result
         raise Unreadable("no formula")
 
     def _named(self, name: str) -> Any:
@@ -180,9 +180,9 @@ class _Parser:
         """A formula in braces."""
         if not self.take("{"):
             raise Unreadable("braces that are missing")
-        found = self.sum()
+        result = self.sum()
         self._close("{")
-        return found
+        return result
 
     def _close(self, opened: str) -> None:
         if not self.take(CLOSING[opened]):

@@ -28,10 +28,10 @@ FUNCTIONS = {
 
 def number(value: Fraction | int) -> Node:
     """The node of a rational number. Raises Unreadable for one of too many digits."""
-    held = Fraction(value)
-    if max(held.numerator.bit_length(), held.denominator.bit_length()) > BITS:
+    exact = Fraction(value)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > BITS:
         raise Unreadable("too many digits")
-    return ("number", held)
+    return ("number", exact)
 
 
 def added(left: Node, right: Node) -> Node:
@@ -89,8 +89,8 @@ def ordered(node: Node) -> Node:
         if part[0] == "number":
             total = (added if node[0] == "+" else multiplied)(total, part)
     rest.sort(key=repr)
-    held = rest if total == neutral and rest else [total, *rest]
-    return held[0] if len(held) == 1 else (node[0], *held)
+    operands = rest if total == neutral and rest else [total, *rest]
+    return operands[0] if len(operands) == 1 else (node[0], *operands)
 
 
 def _call(name: str) -> Callable[[Node], Node]:
@@ -173,8 +173,8 @@ class NodeBuilder:
     def binary(self, operator: str, left: Node, right: Node) -> Node:
         if operator == "-":
             return self._counted(added(left, multiplied(MINUS, right)))
-        made = {"+": added, "*": multiplied, "/": divided, "**": raised}[operator]
-        return self._counted(made(left, right))
+        combine = {"+": added, "*": multiplied, "/": divided, "**": raised}[operator]
+        return self._counted(combine(left, right))
 
 
 def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
@@ -197,10 +197,10 @@ def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
         return ("pi",) if value is sympy.pi else E
     parts = [node_of(part, variables, depth + 1) for part in value.args]
     if value.is_Add or value.is_Mul:
-        found = parts[0]
+        node = parts[0]
         for part in parts[1:]:
-            found = added(found, part) if value.is_Add else multiplied(found, part)
-        return found
+            node = added(node, part) if value.is_Add else multiplied(node, part)
+        return node
     if value.is_Pow:
         return raised(*parts)
     name = type(value).__name__
@@ -224,5 +224,5 @@ def sympy_of(node: Node) -> Any:
         if node == E:
             return sympy.E
         return getattr(sympy, node[1])(sympy_of(node[2]), evaluate=False)
-    made = {"+": sympy.Add, "*": sympy.Mul, "**": sympy.Pow}[kind]
-    return made(*map(sympy_of, node[1:]), evaluate=False)
+    combine = {"+": sympy.Add, "*": sympy.Mul, "**": sympy.Pow}[kind]
+    return combine(*map(sympy_of, node[1:]), evaluate=False)

@@ -64,8 +64,8 @@ def enclosed(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
 def _enclosed(node: Node, point: Mapping[str, Fraction], iv: Any) -> Any:
     kind = node[0]
     if kind in ("number", "symbol"):
-        held = node[1] if kind == "number" else point[node[1]]
-        return iv.mpf(held.numerator) / held.denominator
+        term = node[1] if kind == "number" else point[node[1]]
+        return iv.mpf(term.numerator) / term.denominator
     if kind == "pi":
         return iv.mpf(iv.pi)
     if kind == "**":
@@ -74,8 +74,8 @@ def _enclosed(node: Node, point: Mapping[str, Fraction], iv: Any) -> Any:
         return _bounded(CALLS[node[1]](_enclosed(node[2], point, iv), iv))
     total = iv.mpf(int(kind == "*"))
     for part in node[1:]:
-        held = _enclosed(part, point, iv)
-        total = total * held if kind == "*" else total + held
+        term = _enclosed(part, point, iv)
+        total = total * term if kind == "*" else total + term
     return _bounded(total)
 
 
@@ -173,15 +173,15 @@ def is_zero_algebraic(node: Node) -> bool | None:
     if bits > ALGEBRAIC_BITS:
         return None
     try:
-        found = enclosed(node, {}, bits + int(upper + lower) + 100)
+        bounds = enclosed(node, {}, bits + int(upper + lower) + 100)
     except (Undefined, ZeroDivisionError, ValueError, OverflowError):
         return None
-    if found.a > 0 or found.b < 0:
+    if bounds.a > 0 or bounds.b < 0:
         return False
     from mpmath import iv
 
     bound = iv.mpf(2) ** -bits
-    return True if found.b < bound.a and -found.a < bound.a else None
+    return True if bounds.b < bound.a and -bounds.a < bound.a else None
 
 
 Size = tuple[Fraction, Fraction]
@@ -200,13 +200,13 @@ def _size(node: Node, roots: dict[Node, int]) -> Size | None:
         return None
     upper, lower = Fraction(0), Fraction(0)
     for place, part in enumerate(node[1:]):
-        held = _size(part, roots)
-        if held is None:
+        part_size = _size(part, roots)
+        if part_size is None:
             return None
         if kind == "*" or not place:
-            upper, lower = upper + held[0], lower + held[1]
+            upper, lower = upper + part_size[0], lower + part_size[1]
         else:
-            upper, lower = max(upper + held[1], lower + held[0]) + 1, lower + held[1]
+            upper, lower = max(upper + part_size[1], lower + part_size[0]) + 1, lower + part_size[1]
     return upper, lower
 
 
@@ -231,11 +231,11 @@ def _share_of_pi(node: Node) -> Fraction | None:
 
 
 def _size_of_power(node: Node, roots: dict[Node, int]) -> Size | None:
-    held, exponent = _size(node[1], roots), node[2][1]
-    if held is None:
+    base_size, exponent = _size(node[1], roots), node[2][1]
+    if base_size is None:
         return None
     if exponent.denominator > 1:
         key = (node[1], exponent.denominator)
         roots[key] = exponent.denominator
-    upper, lower = held if exponent > 0 else held[::-1]
+    upper, lower = base_size if exponent > 0 else base_size[::-1]
     return upper * abs(exponent), lower * abs(exponent)

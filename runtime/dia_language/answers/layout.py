@@ -34,15 +34,15 @@ class Written:
         text = text.strip()
         if not text.startswith(marks[0]):
             raise Unreadable("not the form that is asked for")
-        found, place = [], len(marks[0])
+        texts, place = [], len(marks[0])
         for mark in marks[1:-1]:
             start, end = _next(mark, text, place)
-            found.append(text[place:start].strip())
+            texts.append(text[place:start].strip())
             place = end
         end = len(text) - len(marks[-1])
         if not text.endswith(marks[-1]) or end < place:
             raise Unreadable("not the form that is asked for")
-        return [*found, text[place:end].strip()]
+        return [*texts, text[place:end].strip()]
 
 
 def _next(mark: str, text: str, place: int) -> tuple[int, int]:
@@ -52,8 +52,8 @@ def _next(mark: str, text: str, place: int) -> tuple[int, int]:
         end = start + len(mark)
     else:
         first = re.compile(r"\S").search(text, place)
-        found = SPACE.search(text, first.end()) if first else None
-        start, end = found.span() if found else (-1, -1)
+        space = SPACE.search(text, first.end()) if first else None
+        start, end = space.span() if space else (-1, -1)
     if start < 0:
         raise Unreadable("not the form that is asked for")
     return start, end
@@ -73,8 +73,8 @@ def written_faults(template: object, names: Sequence[str]) -> list[str]:
     if any(mark in literal for literal in form.literals for mark in ("{{", "{%")):
         return ["`written` can hold nothing but the parts of the answer, such as `{{ " + names[0] + " }}`"]
     if sorted(form.names) != sorted(names):
-        shown = ", ".join("`{{ " + name + " }}`" for name in names[:10])
-        return [f"`written` must hold every part of the answer once: {shown}"]
+        gaps = ", ".join("`{{ " + name + " }}`" for name in names[:10])
+        return [f"`written` must hold every part of the answer once: {gaps}"]
     if not all(form.literals[1:-1]):
         return ["`written` needs something between its parts, so that they can be told apart"]
     return []

@@ -97,18 +97,18 @@ def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
 def _end(text: str, start: int, separator: str) -> int:
     """Where the element that starts at the place ends: at a separator or at the end of the text."""
     behind = _after(QUOTED[text[start]], text, start) if text[start : start + 1] in QUOTED else start
-    found = text.find(separator, behind)
-    end = len(text) if found < 0 else found
+    place = text.find(separator, behind)
+    end = len(text) if place < 0 else place
     if behind > start and text[behind:end].strip():
         raise Unreadable("text behind a closing quote")
     return end
 
 
 def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
-    found = pattern.match(text, place)
-    if found is None:
+    match = pattern.match(text, place)
+    if match is None:
         raise Unreadable("a quote that is not closed")
-    return found.end()
+    return match.end()
 
 
 def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
@@ -117,9 +117,9 @@ def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
     pieces, start, place = [], 0, 0
     waiting: list[str] = []  # the closing brackets to come
     fresh: int | None = 0  # where an element begins, until something of it has been seen
-    while found := marks[min(len(waiting), len(separators))].search(text, place):
-        at, place = found.span()
-        mark = found[0]
+    while match := marks[min(len(waiting), len(separators))].search(text, place):
+        at, place = match.span()
+        mark = match[0]
         if mark in BRACKETS:
             waiting.append(BRACKETS[mark])
             fresh = place if len(waiting) < len(separators) else None
@@ -147,5 +147,5 @@ CLOSERS = frozenset(BRACKETS.values())
 @lru_cache(maxsize=64)
 def _marks(separators: frozenset[str]) -> re.Pattern[str]:
     """Brackets, quotes and these separators, the longest first."""
-    known = sorted(separators, key=lambda mark: (-len(mark), mark))
-    return re.compile("|".join([r"[\[\](){}\"']", *map(re.escape, known)]))
+    longest_first = sorted(separators, key=lambda mark: (-len(mark), mark))
+    return re.compile("|".join([r"[\[\](){}\"']", *map(re.escape, longest_first)]))

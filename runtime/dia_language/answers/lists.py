@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
 from itertools import zip_longest
 from typing import Any
 
@@ -62,9 +61,6 @@ class ListAnswer(AnswerType):
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
         if not self._fits(value):
             raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
-        if not self.is_fixed:
-            with suppress(LanguageError):  # told below with the place of its element
-                return self.of[0].settle_all(value)
         return [self._settled(place, item) for place, item in enumerate(value)]
 
     def _settled(self, place: int, item: Value) -> Value:
@@ -79,44 +75,31 @@ class ListAnswer(AnswerType):
     def holds(self, value: Value) -> bool:
         if type(value) is not list or not self._fits(value):
             return False
-        if not self.is_fixed:
-            return self.of[0].holds_all(value)
         return all(self.element(place).holds(item) for place, item in enumerate(value))
 
     def write(self, value: Value) -> str:
         if len(value) > ELEMENTS:
             raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
         joint = self.separator if self.separator.isspace() else f"{self.separator} "
-        if self.is_fixed:
-            inner = joint.join(
-                [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
-            )
-        else:
-            inner = self.of[0].write_all(value, self.separator, joint)
-        return within(self.opener + inner + self.closer)
+        inner = [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
+        return within(self.opener + joint.join(inner) + self.closer)
 
     def read(self, text: str, mode: Mode) -> Value:
-        if not self.is_fixed and (row := self.of[0].read_row(text, self.separator, mode)) is not None:
-            return row
         pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")
-        if not self.is_fixed:
-            return self.of[0].read_all(pieces, mode)
         return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
 
     def equal(self, reply: Value, truth: Value) -> bool:
         if len(reply) != len(truth):
             return False
-        if not self.is_fixed:
-            return self.of[0].equal_all(reply, truth)
         pairs = enumerate(zip(reply, truth, strict=True))
-        return all(self.element(place).equal_inside(said, right) for place, (said, right) in pairs)
+        return all(self.element(place).equal_inside(element, right) for place, (element, right) in pairs)
 
     def describe(self) -> str:
-        shown = self.samples()[0] if self.is_fixed else self.of[0].samples()
+        example = self.samples()[0] if self.is_fixed else self.of[0].samples()
         rule = f", with text that holds {self._special} in double quotes" if self.has_quotes else ""
-        return f"a {self.name} such as {self.write(shown)}{rule}"
+        return f"a {self.name} such as {self.write(example)}{rule}"
 
     @property
     def _special(self) -> str:
@@ -158,9 +141,9 @@ class TupleAnswer(ListAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        found = super().faults(comparison, types)
-        if found or comparison.get("written") is None:
-            return found
+        messages = super().faults(comparison, types)
+        if messages or comparison.get("written") is None:
+            return messages
         if not isinstance(comparison["of"], list | tuple):
             return ["`written` of a tuple needs `of` to list the type of every element"]
         return written_faults(comparison["written"], [f"it[{place}]" for place in range(len(comparison["of"]))])
@@ -194,8 +177,8 @@ class TupleAnswer(ListAnswer):
 
     def _from_form(self, text: str, mode: Mode) -> list[Value]:
         assert self.form is not None
-        said = dict(zip(self._places, self.form.gaps(text), strict=True))
-        return [kind.read(said[place], mode) for place, kind in enumerate(self.of)]
+        texts = dict(zip(self._places, self.form.gaps(text), strict=True))
+        return [kind.read(texts[place], mode) for place, kind in enumerate(self.of)]
 
     def write_inside(self, value: Value, separator: str) -> str:
         return super().write(value)
@@ -212,8 +195,8 @@ class TupleAnswer(ListAnswer):
     def describe(self) -> str:
         if self.form is None:
             return super().describe()
-        shown = [element.samples()[place % 3] for place, element in enumerate(self.of)]
-        return f"a tuple written as {self.write(shown)}"
+        example = [element.samples()[place % 3] for place, element in enumerate(self.of)]
+        return f"a tuple written as {self.write(example)}"
 
 
 def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
@@ -227,8 +210,8 @@ def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
     """The comparison of an element with the options that it takes over from what it stands in."""
     own = dict(of) if isinstance(of, Mapping) else {"type": of}
     name = own.get("type")
-    taken = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
-    return {**{name: comparison[name] for name in sorted(taken) if name in comparison}, **own}
+    inherited = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
+    return {**{name: comparison[name] for name in sorted(inherited) if name in comparison}, **own}
 
 
 def element_faults(comparison: Comparison, types: Types) -> list[str]:
@@ -238,13 +221,13 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
     if comparison_depth(comparison) is None:
         return [too_deep()]
     elements = elements_of(comparison, types)
-    found = [message for element in elements for message in types.faults(element)]
+    messages = [message for element in elements for message in types.faults(element)]
     unused = [
         f"no element takes the option `{name}`"
         for name in sorted(INHERITED & comparison.keys())
         if not any(name in element for element in elements)
     ]
-    return found or unused + separator_faults(comparison.get("separator", ","), elements)
+    return messages or unused + separator_faults(comparison.get("separator", ","), elements)
 
 
 def comparison_depth(comparison: Comparison) -> int | None:
@@ -254,7 +237,7 @@ def comparison_depth(comparison: Comparison) -> int | None:
         depth += 1
         if depth > DEPTH:
             return None
-        level = [inner for held in level for inner in _inside(held) if isinstance(inner, Mapping)]
+        level = [inner for outer in level for inner in _inside(outer) if isinstance(inner, Mapping)]
     return depth
 
 

@@ -38,18 +38,18 @@ class MatrixAnswer(AnswerType):
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
         if isinstance(comparison.get("of"), list | tuple):
             return ["a matrix has elements of one type"]
-        found = types.faults(_nested(comparison, ","))
-        return found or types.faults(_nested(comparison, " ")["of"])
+        messages = types.faults(_nested(comparison, ","))
+        return messages or types.faults(_nested(comparison, " ")["of"])
 
     def settle(self, value: Value) -> Value:
         if is_symbolic(value) and hasattr(value, "tolist"):
             value = value.tolist()
         if type(value) is not list or not all(type(row) is list for row in value):
             raise unfit(self.name, value, "give a list of rows, each a list")
-        held: list[list[Value]] = self.rows.settle(value)
-        if not _is_matrix(held):
+        rows: list[list[Value]] = self.rows.settle(value)
+        if not _is_matrix(rows):
             raise LanguageError("the rows of a matrix must be of one length, and not empty")
-        return held
+        return rows
 
     def holds(self, value: Value) -> bool:
         return self.rows.holds(value) and _is_matrix(value)
@@ -72,15 +72,15 @@ class MatrixAnswer(AnswerType):
         return text.replace(";", "\\u003b") if text[0] in QUOTES else text
 
     def read(self, text: str, mode: Mode) -> Value:
-        held = self._rows(text.strip(), mode)
-        if not _is_matrix(held):
+        rows = self._rows(text.strip(), mode)
+        if not _is_matrix(rows):
             raise Unreadable("rows of different lengths")
-        return held
+        return rows
 
     def _rows(self, text: str, mode: Mode) -> list[Any]:
-        found = LATEX.fullmatch(text.strip("$ \n")) if mode == "lenient" else None
-        if found:
-            rows = [row.replace("&", ",") for row in found[2].split("\\\\")]
+        latex = LATEX.fullmatch(text.strip("$ \n")) if mode == "lenient" else None
+        if latex:
+            rows = [row.replace("&", ",") for row in latex[2].split("\\\\")]
             return [self.row.read(row, mode) for row in rows if row.strip()]
         has_commas = "," in text or not is_bracketed(text)
         first, second = (self.rows.read, self._from_lines) if has_commas else (self._from_lines, self.rows.read)
@@ -121,8 +121,8 @@ class MatrixAnswer(AnswerType):
 
 def _nested(comparison: Comparison, separator: str) -> dict[str, Any]:
     """The matrix as a list of lists."""
-    taken = {name: comparison[name] for name in sorted(INHERITED & comparison.keys())}
-    row = {"type": "list", "of": comparison.get("of", "rational"), "separator": separator, **taken}
+    inherited = {name: comparison[name] for name in sorted(INHERITED & comparison.keys())}
+    row = {"type": "list", "of": comparison.get("of", "rational"), "separator": separator, **inherited}
     return {"type": "list", "of": row}
 
 

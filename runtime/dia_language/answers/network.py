@@ -35,8 +35,8 @@ class DomainAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable as error:
-            mend = "a domain has labels of letters, digits and hyphens between full stops"
-            raise LanguageError(f"the answer's type is domain, but its value does not fit: {error}", mend) from None
+            help = "a domain has labels of letters, digits and hyphens between full stops"
+            raise LanguageError(f"the answer's type is domain, but its value does not fit: {error}", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()
@@ -105,8 +105,8 @@ class IpAddressAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable:
-            mend = "addresses are text such as 192.0.2.1 or 2001:db8::1"
-            raise LanguageError("the answer's type is ip_address, but its value is no address", mend) from None
+            help = "addresses are text such as 192.0.2.1 or 2001:db8::1"
+            raise LanguageError("the answer's type is ip_address, but its value is no address", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         from ipaddress import ip_address

@@ -57,10 +57,10 @@ class _Form(Field):
         parts = [self.ratio(part) for part in node[1:]]
         if kind == "**":
             return self.general_power(*parts)
-        found = parts[0]
+        result = parts[0]
         for part in parts[1:]:
-            found = self.add(found, part) if kind == "+" else self.multiply(found, part)
-        return found
+            result = self.add(result, part) if kind == "+" else self.multiply(result, part)
+        return result
 
     def general_power(self, base: Ratio, exponent: Ratio) -> Ratio:
         """A power: whole, rational, or by the exponential function."""
@@ -76,58 +76,58 @@ class _Form(Field):
         if not base.top:
             return base
         content, rest = content_of(base)
-        found = self.root_of_number(content, exponent)
+        result = self.root_of_number(content, exponent)
         if rest != constant(ONE):
             number = number_of(rest)
             if number is not None and number < 0:
                 raise TooMuch
-            found = self.multiply(found, self.root_of_roots(rest, exponent) or self.root_atom(rest, exponent))
-        return found
+            result = self.multiply(result, self.root_of_roots(rest, exponent) or self.root_atom(rest, exponent))
+        return result
 
     def root_of_roots(self, value: Ratio, exponent: Fraction) -> Ratio | None:
         """A rational power of a product of roots and exponentials, none of which is negative; None for others."""
         (above, *more), (below, *others) = value.top, value.bottom
-        held = [*above, *((place, -power) for place, power in below)]
+        factors = [*above, *((place, -power) for place, power in below)]
         is_product = not more and not others and value.top[above] == value.bottom[below] == ONE
-        if not is_product or not all(self.atoms[place].kind in ("root", "exp") for place, _ in held):
+        if not is_product or not all(self.atoms[place].kind in ("root", "exp") for place, _ in factors):
             return None
-        found = constant(ONE)
-        for place, power in held:
+        result = constant(ONE)
+        for place, power in factors:
             atom, times = self.atoms[place], exponent * power / self.finest[place]
             if atom.kind == "root":
                 part = self.root_atom(atom.of, times)
             else:
                 part = self.exponential(self.multiply(constant(times), atom.of))
-            found = self.multiply(found, part)
-        return found
+            result = self.multiply(result, part)
+        return result
 
     def root_of_number(self, number: Fraction, exponent: Fraction) -> Ratio:
         """A rational power of a positive rational number."""
-        found = constant(ONE)
+        result = constant(ONE)
         for whole, sign in ((number.numerator, 1), (number.denominator, -1)):
             for prime, times in _factors(whole):
-                found = self.multiply(found, self.root_atom(constant(Fraction(prime)), exponent * times * sign))
-        return found
+                result = self.multiply(result, self.root_atom(constant(Fraction(prime)), exponent * times * sign))
+        return result
 
     def root_atom(self, base: Ratio, exponent: Fraction) -> Ratio:
         """A rational power of something whose root is an atom."""
         place = self.atom("root", base, exponent.denominator)
         parts = self.finest[place]
         whole, rest = divmod(int(exponent * parts), parts)
-        found = self.raise_(base, whole)
-        return self.multiply(found, Ratio({((place, rest),): ONE}, UNIT)) if rest else found
+        result = self.raise_(base, whole)
+        return self.multiply(result, Ratio({((place, rest),): ONE}, UNIT)) if rest else result
 
     def exponential(self, value: Ratio) -> Ratio:
         """exp of a sum, as a product."""
-        found = constant(ONE)
+        result = constant(ONE)
         for factor, unit in self.units(value):
-            held = self.logarithm_in(unit)
-            if held is not None:
-                found = self.multiply(found, self.general_power(held, constant(factor)))
+            argument = self.logarithm_in(unit)
+            if argument is not None:
+                result = self.multiply(result, self.general_power(argument, constant(factor)))
                 continue
             place = self.atom("exp", unit, factor.denominator)
-            found = self.multiply(found, self.monomial(place, int(factor * self.finest[place])))
-        return found
+            result = self.multiply(result, self.monomial(place, int(factor * self.finest[place])))
+        return result
 
     def units(self, value: Ratio) -> list[tuple[Fraction, Ratio]]:
         """The terms of a sum as rational multiples of something else; the whole where it is no sum."""
@@ -150,27 +150,27 @@ class _Form(Field):
         """A whole power, negative ones too, of an atom."""
         if abs(exponent) > 500:
             raise TooMuch
-        held: Terms = {((place, abs(exponent)),): ONE} if exponent else UNIT
-        return Ratio(held, UNIT) if exponent >= 0 else Ratio(UNIT, held)
+        terms: Terms = {((place, abs(exponent)),): ONE} if exponent else UNIT
+        return Ratio(terms, UNIT) if exponent >= 0 else Ratio(UNIT, terms)
 
     def logarithm(self, value: Ratio) -> Ratio:
         """log of a product of what is positive for certain, and of the rest as one atom."""
         if not value.top:
             raise TooMuch
         content, rest = content_of(value)
-        found = constant(Fraction(0))
+        result = constant(Fraction(0))
         for whole, sign in ((content.numerator, 1), (content.denominator, -1)):
             for prime, times in _factors(whole):
-                found = self.add(found, self.multiply(constant(Fraction(times * sign)), self.log_atom(prime)))
+                result = self.add(result, self.multiply(constant(Fraction(times * sign)), self.log_atom(prime)))
         if number_of(rest) == 1:
-            return found
+            return result
         if len(rest.top) == 1 and set(rest.top.values()) == {ONE} and (inner := self.positive(rest)) is not None:
-            return self.add(found, inner)
+            return self.add(result, inner)
         if rest.top == UNIT:
             flipped = self.logarithm(Ratio(rest.bottom, UNIT))
-            return self.add(found, self.multiply(constant(-ONE), flipped))
+            return self.add(result, self.multiply(constant(-ONE), flipped))
         place = self.atom("log", rest)
-        return self.add(found, Ratio({((place, 1),): ONE}, UNIT))
+        return self.add(result, Ratio({((place, 1),): ONE}, UNIT))
 
     def log_atom(self, prime: int) -> Ratio:
         """The logarithm of a prime."""
@@ -182,7 +182,7 @@ class _Form(Field):
         if len(below) != 1 or set(below.values()) != {ONE}:
             return None
         (under,) = below
-        found = constant(Fraction(0))
+        result = constant(Fraction(0))
         for place, exponent in (*above, *((place, -exponent) for place, exponent in under)):
             atom = self.atoms[place]
             number = number_of(atom.of)
@@ -193,16 +193,16 @@ class _Form(Field):
             else:
                 return None
             part = self.multiply(constant(Fraction(exponent, self.finest[place])), inner)
-            found = self.add(found, part)
-        return found
+            result = self.add(result, part)
+        return result
 
     def turn(self, value: Ratio) -> tuple[Ratio, Ratio]:
         """Cosine and sine of a sum of angles."""
-        found = constant(ONE), constant(Fraction(0))
+        result = constant(ONE), constant(Fraction(0))
         for factor, unit in self.units(value):
-            held = self.special(factor) if self.is_pi(unit) else None
-            found = self.turned(found, held or self.angle(factor, unit))
-        return found
+            pair = self.special(factor) if self.is_pi(unit) else None
+            result = self.turned(result, pair or self.angle(factor, unit))
+        return result
 
     def is_pi(self, unit: Ratio) -> bool:
         """Whether the unit is pi itself."""
@@ -217,11 +217,11 @@ class _Form(Field):
         """Cosine and sine of so many twelfths of pi: three times as many quarters, less two times as many thirds."""
         return self.turned(self.pair(QUARTERS[number * 3 % 8]), self.pair(THIRDS[-number * 2 % 6]))
 
-    def pair(self, held: tuple[tuple[Fraction, int], tuple[Fraction, int]]) -> tuple[Ratio, Ratio]:
+    def pair(self, exact: tuple[tuple[Fraction, int], tuple[Fraction, int]]) -> tuple[Ratio, Ratio]:
         """Two numbers, each a rational times a square root."""
         first, second = (
             self.multiply(constant(factor), self.root_of_number(Fraction(under), Fraction(1, 2)))
-            for factor, under in held
+            for factor, under in exact
         )
         return first, second
 
@@ -235,10 +235,10 @@ class _Form(Field):
         if abs(count) > 64:
             raise TooMuch
         once = Ratio({((place, 1),): ONE}, UNIT), Ratio({((sine, 1),): Fraction(1 if count >= 0 else -1)}, UNIT)
-        found = constant(ONE), constant(Fraction(0))
+        result = constant(ONE), constant(Fraction(0))
         for _ in range(abs(count)):
-            found = self.turned(found, once)
-        return found
+            result = self.turned(result, once)
+        return result
 
     def turned(self, left: tuple[Ratio, Ratio], right: tuple[Ratio, Ratio]) -> tuple[Ratio, Ratio]:
         """Cosine and sine of the sum of two angles."""
@@ -266,8 +266,8 @@ class _Form(Field):
             if kind == "atan" and abs(twelfths) == 6:
                 continue
             cosine, sine = self.twelfth(twelfths)
-            held = sine if kind == "asin" else self.multiply(sine, self.raise_(cosine, -1))
-            if self.are_equal(held, value):
+            ratio = sine if kind == "asin" else self.multiply(sine, self.raise_(cosine, -1))
+            if self.are_equal(ratio, value):
                 return self.multiply(constant(Fraction(twelfths, 12)), self.symbol(" pi"))
         return self.odd(kind, value)
 
@@ -299,11 +299,11 @@ CALLS: dict[str, Callable[[_Form, Ratio], Ratio]] = {
 
 def _factors(number: int) -> list[tuple[int, int]]:
     """The primes of a number with their exponents; what has no small ones stands as if it were prime."""
-    found: list[tuple[int, int]] = []
+    factors: list[tuple[int, int]] = []
     for prime in range(2, PRIMES):
         times = 0
         while number % prime == 0:
             number, times = number // prime, times + 1
         if times:
-            found.append((prime, times))
-    return [*found, (number, 1)] if number > 1 else found
+            factors.append((prime, times))
+    return [*factors, (number, 1)] if number > 1 else factors

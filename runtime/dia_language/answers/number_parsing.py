@@ -31,8 +31,8 @@ def read_integer(text: str, thousands: str, mode: Mode) -> int:
     if WHOLE.fullmatch(text):
         return _integer(text)
     if mode == "lenient":
-        if found := EXPONENT.fullmatch(text):
-            return _required_whole(_scaled(found[1], int(found[2])))
+        if match := EXPONENT.fullmatch(text):
+            return _required_whole(_scaled(match[1], int(match[2])))
         text = text.removesuffix(".0")
     digits = _ungrouped(text, thousands, mode)
     if not WHOLE.fullmatch(digits):
@@ -42,8 +42,8 @@ def read_integer(text: str, thousands: str, mode: Mode) -> int:
 
 def read_real(text: str, thousands: str, mode: Mode) -> Value:
     """The integer or decimal that the text writes. Raises Unreadable."""
-    if mode == "lenient" and (found := EXPONENT.fullmatch(text)):
-        return _scaled(found[1], int(found[2]))
+    if mode == "lenient" and (match := EXPONENT.fullmatch(text)):
+        return _scaled(match[1], int(match[2]))
     head, point, tail = text.partition(".")
     return _scaled(_ungrouped(head, thousands, mode) + point + tail, 0)
 
@@ -82,13 +82,13 @@ def _ungrouped(text: str, thousands: str, mode: Mode) -> str:
 
 def _scaled(text: str, exponent: int) -> Value:
     """The number of plain digits times a power of ten."""
-    found = PLAIN.fullmatch(text)
-    if not found or not (found[2] or found[3]):
+    match = PLAIN.fullmatch(text)
+    if not match or not (match[2] or match[3]):
         raise Unreadable("not a number in digits")
-    decimals = found[3] or ""
-    digits = found[2] + decimals
+    decimals = match[3] or ""
+    digits = match[2] + decimals
     if len(digits) + abs(exponent) > DIGITS:
         raise Unreadable("too many digits")
     number, places = integer_of(digits), len(decimals) - exponent
-    signed = -number if found[1] == "-" else number
+    signed = -number if match[1] == "-" else number
     return signed * 10**-places if places <= 0 else decimal(Fraction(signed, 10**places))

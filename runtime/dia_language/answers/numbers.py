@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping
 from fractions import Fraction
-from json import JSONDecoder
 from typing import Any
 
 from dia_language.answers.base import (
@@ -17,7 +15,6 @@ from dia_language.answers.base import (
     Unreadable,
     unfit,
 )
-from dia_language.answers.list_parsing import is_bracketed
 from dia_language.answers.number_parsing import read_integer, read_real, without_unit
 from dia_language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
 from dia_language.diagnostics import LanguageError
@@ -35,11 +32,6 @@ from dia_language.numbers.values import RATIONAL, Value, decimal, has_finite_dec
 
 # How many times nearer to the exact number than its tolerance a truth is written, and stored
 WRITTEN, STORED = 10**3, 10**30
-SHORT = 1000  # so many digits Python reads at once
-PLAIN = re.compile(r"-?[0-9]+(?:\n-?[0-9]+)*+")
-ROW = 20_000  # characters of a list that is read at once: no number in it takes long
-ROWS = JSONDecoder()
-INTEGERS = frozenset({int})
 
 
 class RoundedAnswer(AnswerType):
@@ -79,10 +71,10 @@ class IntegerAnswer(RoundedAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        found = round_faults(comparison.get("round")) + unit_faults(comparison.get("units"))
-        if not found and (comparison.get("round") or {}).get("places", 0) > 0:
-            found.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
-        return found
+        messages = round_faults(comparison.get("round")) + unit_faults(comparison.get("units"))
+        if not messages and (comparison.get("round") or {}).get("places", 0) > 0:
+            messages.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
+        return messages
 
     def settle(self, value: Value) -> Value:
         if type(value) is int and not self.round:
@@ -93,17 +85,11 @@ class IntegerAnswer(RoundedAnswer):
             number = candidate if equals(number, Fraction(candidate)) else number
         if type(number) is int:
             return number
-        mend = "declare `round: {places: 0, ties: half_even}`, or use type rational or real"
-        raise LanguageError("the answer's type is integer, but its value is not whole", mend)
+        help = "declare `round: {places: 0, ties: half_even}`, or use type rational or real"
+        raise LanguageError("the answer's type is integer, but its value is not whole", help)
 
     def holds(self, value: Value) -> bool:
         return type(value) is int
-
-    def settle_all(self, values: list[Value]) -> list[Value]:
-        return values[:] if self.holds_all(values) and not self.round else super().settle_all(values)
-
-    def holds_all(self, values: list[Value]) -> bool:
-        return INTEGERS.issuperset(map(type, values))
 
     def write(self, value: Value) -> str:
         if type(value) is int and not self.thousands:
@@ -111,33 +97,7 @@ class IntegerAnswer(RoundedAnswer):
         return few_digits(write_number(value, None, "strip", self.thousands))
 
     def read(self, text: str, mode: Mode) -> Value:
-        if mode == "strict" and len(text) < SHORT and text.isascii() and text.isdigit():
-            return int(text)
         return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
-
-    def read_row(self, text: str, separator: str, mode: Mode) -> list[Value] | None:
-        """The integers of a list that JSON writes alike, as `write` does; else None.
-
-        JSON has fewer ways of writing integers and blanks than replies have, and means the same by them.
-        """
-        if mode != "strict" or separator != "," or len(text) > ROW or not is_bracketed(text):
-            return None
-        try:
-            found, end = ROWS.raw_decode(text if text[0] == "[" else f"[{text[1:-1]}]")
-        except (ValueError, RecursionError):
-            return None
-        return found if end == len(text) and type(found) is list and self.holds_all(found) else None
-
-    def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
-        """As one by one; of short texts of digits alone, behind a minus or not, in a fifth of the time."""
-        lines = "\n".join(pieces)
-        are_plain = mode == "strict" and PLAIN.fullmatch(lines) and lines.count("\n") == len(pieces) - 1
-        if not are_plain or max(map(len, pieces)) >= SHORT:
-            return super().read_all(pieces, mode)
-        return list(map(int, pieces))
-
-    def equal_all(self, replies: list[Value], truths: list[Value]) -> bool:
-        return replies == truths
 
     def describe(self) -> str:
         return f"a whole number {self.in_digits}"
@@ -208,8 +168,8 @@ class RealAnswer(RoundedAnswer):
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        found = round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
-        return found + unit_faults(comparison.get("units"))
+        messages = round_faults(comparison.get("round")) + tolerance_faults(comparison.get("tolerance"))
+        return messages + unit_faults(comparison.get("units"))
 
     def settle(self, value: Value) -> Value:
         number = self.rounded(value)
@@ -227,8 +187,8 @@ class RealAnswer(RoundedAnswer):
     def _required_margin(self, size: Fraction) -> Fraction:
         margin = self.margin(size)
         if not margin:
-            mend = "declare `round` (the truth is rounded) or `tolerance` (a reply may differ by so much)"
-            raise LanguageError("the answer's type is real, but its value has no finite decimals", mend)
+            help = "declare `round` (the truth is rounded) or `tolerance` (a reply may differ by so much)"
+            raise LanguageError("the answer's type is real, but its value has no finite decimals", help)
         return margin
 
     def margin(self, truth: Fraction) -> Fraction:
@@ -263,8 +223,8 @@ class RealAnswer(RoundedAnswer):
         return f"a decimal number such as {example}" + (f", {self.in_digits}" if self.thousands else "")
 
     def samples(self) -> list[Value]:
-        shown = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))
-        return [decimal(Fraction(self.rounded(number * self.unit))) for number in shown]
+        numbers = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))
+        return [decimal(Fraction(self.rounded(number * self.unit))) for number in numbers]
 
 
 def number_of(name: str, value: Value) -> Value:

@@ -43,11 +43,11 @@ def round_faults(round: Any) -> list[str]:
         return []
     if not isinstance(round, Mapping):
         return ["`round` must be a mapping such as {places: 2, ties: half_even}"]
-    found = [f"`round` has no option `{name}`" for name in round if name not in ("places", *ROUND)]
+    messages = [f"`round` has no option `{name}`" for name in round if name not in ("places", *ROUND)]
     places = round.get("places")
     if type(places) is not int or abs(places) > PLACES:
-        found.append(f"`places` of `round` must be an integer from -{PLACES} to {PLACES}")
-    return found + choice_faults(round, ROUND)
+        messages.append(f"`places` of `round` must be an integer from -{PLACES} to {PLACES}")
+    return messages + choice_faults(round, ROUND)
 
 
 def tolerance_faults(tolerance: Any) -> list[str]:
@@ -56,18 +56,18 @@ def tolerance_faults(tolerance: Any) -> list[str]:
         return []
     if not isinstance(tolerance, Mapping) or not tolerance:
         return ["`tolerance` must be a mapping with `absolute`, `relative` or both"]
-    found = [f"`tolerance` has no option `{name}`" for name in tolerance if name not in ("absolute", "relative")]
+    messages = [f"`tolerance` has no option `{name}`" for name in tolerance if name not in ("absolute", "relative")]
     for name in ("absolute", "relative"):
         amount = exact_number(tolerance.get(name, 0))
         if amount is None or amount < 0:
-            found.append(f"`{name}` of `tolerance` must be an exact number that is not negative")
-    return found
+            messages.append(f"`{name}` of `tolerance` must be an exact number that is not negative")
+    return messages
 
 
 def units_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
     """The units that a lenient reading passes over, the longest first."""
-    held = comparison.get("units", ())
-    several = (held,) if isinstance(held, str) else held
+    units = comparison.get("units", ())
+    several = (units,) if isinstance(units, str) else units
     return tuple(sorted(several, key=lambda unit: (-len(unit), unit)))
 
 
@@ -91,10 +91,10 @@ def variables_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
 
 def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
     """What is wrong with the options `variable` and `variables`."""
-    held = [name for name in ("variable", "variables") if name in comparison]
-    if len(held) > 1:
+    names = [name for name in ("variable", "variables") if name in comparison]
+    if len(names) > 1:
         return ["`variable` and `variables` cannot stand together"]
-    for name in held:
+    for name in names:
         several = [comparison[name]] if isinstance(comparison[name], str) else comparison[name]
         is_list = isinstance(several, list | tuple) and 0 < len(several) <= VARIABLES
         if not is_list or not all(isinstance(one, str) and VARIABLE.fullmatch(one) for one in several):
@@ -104,11 +104,11 @@ def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def exact_number(held: Any) -> Fraction | None:
+def exact_number(value: Any) -> Fraction | None:
     """The exact number of an option, as it is or as a bundle stores it; None for anything else."""
-    if isinstance(held, Mapping):
+    if isinstance(value, Mapping):
         try:
-            held = decode(held)
+            value = decode(value)
         except ValueError:
             return None
-    return Fraction(held) if type(held) is int or isinstance(held, Fraction) else None
+    return Fraction(value) if type(value) is int or isinstance(value, Fraction) else None

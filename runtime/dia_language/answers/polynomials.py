@@ -69,38 +69,38 @@ class TermsBuilder:
 
     def _sum(self, left: Terms, right: Terms) -> Terms:
         """The sum, made in the larger of the two, which nobody else holds."""
-        found, rest = (left, right) if len(left) >= len(right) else (right, left)
+        terms, rest = (left, right) if len(left) >= len(right) else (right, left)
         self.work += len(rest)
         for powers, factor in rest.items():
-            total = found.pop(powers, ZERO) + factor
+            total = terms.pop(powers, ZERO) + factor
             if total:
-                found[powers] = total
+                terms[powers] = total
             self._check(powers, total)
-        if len(found) > TERMS or self.work > WORK:
+        if len(terms) > TERMS or self.work > WORK:
             raise Unreadable("a polynomial of too many terms")
-        return found
+        return terms
 
     def _product(self, left: Terms, right: Terms) -> Terms:
         self.work += len(left) * len(right)
         if self.work > WORK:
             raise Unreadable("a polynomial that takes too long")
-        found: Terms = {}
+        terms: Terms = {}
         for powers, factor in left.items():
             for others, other in right.items():
                 both = tuple(map(sum, zip(powers, others, strict=True)))
-                found[both] = found.get(both, ZERO) + factor * other
-        return self._bounded({powers: factor for powers, factor in found.items() if factor})
+                terms[both] = terms.get(both, ZERO) + factor * other
+        return self._bounded({powers: factor for powers, factor in terms.items() if factor})
 
     def _power(self, base: Terms, exponent: Fraction) -> Terms:
         if exponent.denominator != 1 or not 0 <= exponent <= DEGREE:
             raise Unreadable("a power that is no whole number, or too large")
-        found, square, rest = self.rational(Fraction(1)), base, int(exponent)
+        result, square, rest = self.rational(Fraction(1)), base, int(exponent)
         while rest:
             if rest & 1:
-                found = self._product(found, square)
+                result = self._product(result, square)
             rest >>= 1
             square = self._product(square, square) if rest else square
-        return found
+        return result
 
     def _bounded(self, terms: Terms) -> Terms:
         if len(terms) > TERMS:
@@ -158,8 +158,8 @@ class PolynomialAnswer(WordAnswer):
         symbols = [sympy.Symbol(name) for name in self.variables]
         parts = []
         for powers, factor in terms.items():
-            held = [symbol**power for symbol, power in zip(symbols, powers, strict=True)]
-            parts.append(sympy.Mul(sympy.Rational(factor.numerator, factor.denominator), *held))
+            factors = [symbol**power for symbol, power in zip(symbols, powers, strict=True)]
+            parts.append(sympy.Mul(sympy.Rational(factor.numerator, factor.denominator), *factors))
         return normal(sympy.Add(*parts))
 
     def holds(self, value: Value) -> bool:
@@ -176,14 +176,14 @@ class PolynomialAnswer(WordAnswer):
     def _term(self, powers: Sequence[int], factor: Fraction, is_first: bool) -> str:
         sign = ("-" if is_first else " - ") if factor < 0 else "" if is_first else " + "
         size = abs(factor)
-        held = [
+        factors = [
             f"{name}^{power}" if power > 1 else name
             for name, power in zip(self.variables, powers, strict=True)
             if power
         ]
         below = f"/{integer_text(size.denominator)}" if size.denominator > 1 else ""
-        number = [integer_text(size.numerator) + below] if size != 1 or not held else []
-        return sign + "*".join([*number, *held])
+        number = [integer_text(size.numerator) + below] if size != 1 or not factors else []
+        return sign + "*".join([*number, *factors])
 
     def read(self, text: str, mode: Mode) -> Value:
         return self._value(parse_formula(text, TermsBuilder(self.variables), mode))
@@ -221,8 +221,8 @@ def _terms(value: Any, builder: TermsBuilder) -> Terms:
         return builder.binary("**", _terms(value.base, builder), builder.rational(Fraction(int(value.exp))))
     if value.is_Add or value.is_Mul:
         parts = [_terms(part, builder) for part in value.args]
-        found = parts[0]
+        terms = parts[0]
         for part in parts[1:]:
-            found = builder.binary("+" if value.is_Add else "*", found, part)
-        return found
+            terms = builder.binary("+" if value.is_Add else "*", terms, part)
+        return terms
     raise Unreadable("something that is no polynomial with rational coefficients")

@@ -57,27 +57,28 @@ class Field:
         self.work += len(left) * len(right)
         if self.work > WORK:
             raise TooMuch
-        found: Terms = {}
+        terms: Terms = {}
         for one, factor in left.items():
             for other, by in right.items():
                 both = _joined(one, other)
-                found[both] = found.get(both, Fraction(0)) + factor * by
-        return self.bounded({one: factor for one, factor in found.items() if factor})
+                terms[both] = terms.get(both, Fraction(0)) + factor * by
+        return self.bounded({one: factor for one, factor in terms.items() if factor})
 
     def plus(self, left: Terms, right: Terms) -> Terms:
         """The sum of two polynomials."""
-        found = dict(left)
+        terms = dict(left)
         for one, factor in right.items():
-            total = found.pop(one, Fraction(0)) + factor
+            total = terms.pop(one, Fraction(0)) + factor
             if total:
-                found[one] = total
-        return self.bounded(found)
+                terms[one] = total
+        return self.bounded(terms)
 
     def bounded(self, terms: Terms) -> Terms:
         """The polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
         if self.work > WORK or len(terms) > TERMS:
             raise TooMuch
-        if any(max(held.numerator.bit_length(), held.denominator.bit_length()) > BITS for held in terms.values()):
+        parts = (part for value in terms.values() for part in (value.numerator, value.denominator))
+        if any(part.bit_length() > BITS for part in parts):
             raise TooMuch
         return terms
 
@@ -114,8 +115,8 @@ class Field:
                 most = max(parts)
                 terms = {}
                 for whole, part in parts.items():
-                    held = self.times(part, self.power(value.top, whole))
-                    terms = self.plus(terms, self.times(held, self.power(value.bottom, most - whole)))
+                    product = self.times(part, self.power(value.top, whole))
+                    terms = self.plus(terms, self.times(product, self.power(value.bottom, most - whole)))
                 by = self.times(by, self.power(value.bottom, most))
         return terms, by
 
@@ -132,10 +133,10 @@ class Field:
         """A whole power of a polynomial."""
         if exponent > 200:
             raise TooMuch
-        found = UNIT
+        result = UNIT
         for _ in range(exponent):
-            found = self.times(found, terms)
-        return found
+            result = self.times(result, terms)
+        return result
 
     def add(self, left: Ratio, right: Ratio) -> Ratio:
         """The sum of two quotients."""
@@ -160,8 +161,8 @@ class Field:
 
     def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
         """The number of the atom of this kind of the same quotient, which is made where there is none."""
-        for place, held in enumerate(self.atoms):
-            if held.kind == kind and self.are_equal(held.of, of):
+        for place, atom in enumerate(self.atoms):
+            if atom.kind == kind and self.are_equal(atom.of, of):
                 return self.divided(place, parts)
         place = len(self.atoms)
         self.atoms.append(Atom(kind, of, self.finest.setdefault(place, parts)))
@@ -215,27 +216,27 @@ def content_of(value: Ratio) -> tuple[Fraction, Ratio]:
 
 
 def _factor(terms: Terms) -> Fraction:
-    above = gcd(*(held.numerator for held in terms.values()))
-    return Fraction(above, lcm(*(held.denominator for held in terms.values())))
+    above = gcd(*(coefficient.numerator for coefficient in terms.values()))
+    return Fraction(above, lcm(*(coefficient.denominator for coefficient in terms.values())))
 
 
 def _over(terms: Terms, factor: Fraction) -> Terms:
-    return {one: held / factor for one, held in terms.items()}
+    return {one: coefficient / factor for one, coefficient in terms.items()}
 
 
 def _joined(left: Monomial, right: Monomial) -> Monomial:
     if not left or not right:
         return left or right
-    found = dict(left)
+    exponents = dict(left)
     for place, exponent in right:
-        found[place] = found.get(place, 0) + exponent
-    return tuple(sorted(found.items()))
+        exponents[place] = exponents.get(place, 0) + exponent
+    return tuple(sorted(exponents.items()))
 
 
 def _exponent(one: Monomial, place: int) -> int:
-    return next((exponent for held, exponent in one if held == place), 0)
+    return next((exponent for atom, exponent in one if atom == place), 0)
 
 
 def _replaced(one: Monomial, place: int, exponent: int) -> Monomial:
-    rest = ((held, exponent if held == place else power) for held, power in one)
-    return tuple((held, power) for held, power in rest if power)
+    rest = ((atom, exponent if atom == place else power) for atom, power in one)
+    return tuple((atom, power) for atom, power in rest if power)

@@ -57,10 +57,10 @@ class RecordAnswer(AnswerType):
         if comparison_depth(comparison) is None:
             return [too_deep()]
         elements = {name: inheriting(of, comparison, types) for name, of in fields.items()}
-        found = [f"field {name}: {message}" for name, of in elements.items() for message in types.faults(of)]
-        if not found and comparison.get("written") is not None:
-            found = written_faults(comparison["written"], list(fields))
-        return found
+        messages = [f"field {name}: {message}" for name, of in elements.items() for message in types.faults(of)]
+        if not messages and comparison.get("written") is not None:
+            messages = written_faults(comparison["written"], list(fields))
+        return messages
 
     def settle(self, value: Value) -> Value:
         if type(value) is not Record:
@@ -114,25 +114,25 @@ class RecordAnswer(AnswerType):
 
     def _from_form(self, text: str, mode: Mode) -> Record:
         assert self.form is not None
-        said = dict(zip(self.form.names, self.form.gaps(text), strict=True))
-        return Record((name, kind.read(said[name], mode)) for name, kind in self.fields.items())
+        texts = dict(zip(self.form.names, self.form.gaps(text), strict=True))
+        return Record((name, kind.read(texts[name], mode)) for name, kind in self.fields.items())
 
     def _from_pairs(self, text: str, mode: Mode) -> Record:
         inner = text[1:-1] if is_bracketed(text) else text
-        said: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name, piece in pairs_of(inner, mode == "lenient"):
-            known = self._known(name, mode)
-            if known in said or not piece:
+            field = self._known(name, mode)
+            if field in texts or not piece:
                 raise Unreadable("a field twice, or without a value")
-            said[known] = piece
-        if said.keys() != self.fields.keys():
+            texts[field] = piece
+        if texts.keys() != self.fields.keys():
             raise Unreadable("other fields")
-        return Record((name, kind.read_inside(said[name], mode)) for name, kind in self.fields.items())
+        return Record((name, kind.read_inside(texts[name], mode)) for name, kind in self.fields.items())
 
     def _known(self, name: str, mode: Mode) -> str:
         if name in self.fields:
             return name
-        same = [known for known in self.fields if known.casefold() == name.casefold()]
+        same = [field for field in self.fields if field.casefold() == name.casefold()]
         if mode == "strict" or len(same) != 1:
             raise Unreadable("another field")
         return same[0]
@@ -147,12 +147,12 @@ class RecordAnswer(AnswerType):
         return None if None in keys or self.form is not None else tuple(keys)
 
     def describe(self) -> str:
-        shown = self.write(self.samples()[0])
+        example = self.write(self.samples()[0])
         if self.form is not None:
-            return f"a record written as {shown}"
+            return f"a record written as {example}"
         has_text = any(kind.has_quotes for kind in self.fields.values())
         rule = ", with text that holds a comma, a bracket or a quote in double quotes" if has_text else ""
-        return f"a record such as {shown}{rule}"
+        return f"a record such as {example}{rule}"
 
     def samples(self) -> list[Value]:
         columns = [(name, kind.samples()) for name, kind in self.fields.items()]
@@ -198,21 +198,21 @@ def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
         text = text[:-1]
     place = 0
     while place < len(text):
-        found = FIELD.match(text, place)
-        if found is None:
+        match = FIELD.match(text, place)
+        if match is None:
             raise Unreadable("a value without a name")
-        end = _value_end(text, found.end(), has_lines)
-        yield found[1] or found[2] or found[3], text[found.end() : end].strip()
+        end = _value_end(text, match.end(), has_lines)
+        yield match[1] or match[2] or match[3], text[match.end() : end].strip()
         place = end + 1
 
 
 def _value_end(text: str, start: int, has_lines: bool) -> int:
     """Where a value ends: at a comma outside brackets and quotes, leniently at the end of its line, or at the end."""
     if text[start : start + 1] in QUOTED:
-        found = QUOTED[text[start]].match(text, start)
-        if found is None:
+        match = QUOTED[text[start]].match(text, start)
+        if match is None:
             raise Unreadable("a quote that is not closed")
-        return _stop(text, found.end(), has_lines)
+        return _stop(text, match.end(), has_lines)
     waiting: list[str] = []
     place = start
     stops = LINE_MARKS if has_lines else MARKS
@@ -233,15 +233,15 @@ def _value_end(text: str, start: int, has_lines: bool) -> int:
 
 
 def _behind_quote(text: str, start: int) -> int:
-    found = QUOTED[text[start]].match(text, start)
-    return found.end() if found else start + 1
+    match = QUOTED[text[start]].match(text, start)
+    return match.end() if match else start + 1
 
 
 def _stop(text: str, place: int, has_lines: bool) -> int:
     """The comma behind a quoted value, leniently the end of its line, or the end of the text."""
     blank = BLANK_ON_LINE if has_lines else BLANK
-    found = blank.match(text, place)
-    end = found.end() if found else place
+    match = blank.match(text, place)
+    end = match.end() if match else place
     if end < len(text) and text[end] not in (",\n" if has_lines else ","):
         raise Unreadable("text behind a closing quote")
     return end

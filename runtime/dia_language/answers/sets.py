@@ -23,10 +23,10 @@ class MultisetAnswer(ListAnswer):
     opener, closer = "{", "}"
 
     def settle(self, value: Value) -> Value:
-        held = self._ordered(super().settle(value))
-        if len(held) > PAIRED and self._keys(held) is None:
+        elements = self._ordered(super().settle(value))
+        if len(elements) > PAIRED and self._keys(elements) is None:
             raise LanguageError(f"more than {PAIRED} elements that are compared by a tolerance or as expressions")
-        return held
+        return elements
 
     def _ordered(self, items: Sequence[Value]) -> list[Value]:
         """The elements in ascending order: numbers by size, others by their text."""
@@ -40,9 +40,9 @@ class MultisetAnswer(ListAnswer):
     def equal(self, reply: Value, truth: Value) -> bool:
         if len(reply) != len(truth):
             return False
-        said, right = self._keys(reply), self._keys(truth)
-        if said is not None and right is not None:
-            return Counter(said) == Counter(right)
+        reply_keys, truth_keys = self._keys(reply), self._keys(truth)
+        if reply_keys is not None and truth_keys is not None:
+            return Counter(reply_keys) == Counter(truth_keys)
         return len(reply) <= PAIRED and self._can_pair(reply, truth)
 
     def _keys(self, items: Sequence[Value]) -> list[Hashable] | None:
@@ -51,7 +51,7 @@ class MultisetAnswer(ListAnswer):
 
     def _can_pair(self, reply: Sequence[Value], truth: Sequence[Value]) -> bool:
         """Whether each element of the reply can have one of the truth for its own (Kuhn's algorithm)."""
-        suits = [[at for at, right in enumerate(truth) if self.of[0].equal_inside(said, right)] for said in reply]
+        suits = [[at for at, right in enumerate(truth) if self.of[0].equal_inside(element, right)] for element in reply]
         owner: dict[int, int] = {}
         return all(_find_place(number, suits, owner, set()) for number in range(len(reply)))
 
@@ -66,18 +66,18 @@ class SetAnswer(MultisetAnswer):
     name = "set"
 
     def settle(self, value: Value) -> Value:
-        held = super().settle(value)
-        if self._has_repeats(held):
+        elements = super().settle(value)
+        if self._has_repeats(elements):
             raise LanguageError(
                 "the answer's type is set, but an element stands in it twice", "use `unique`, or multiset"
             )
-        return held
+        return elements
 
     def read(self, text: str, mode: Mode) -> Value:
-        held = super().read(text, mode)
-        if self._has_repeats(held):
+        elements = super().read(text, mode)
+        if self._has_repeats(elements):
             raise Unreadable("an element twice")
-        return held
+        return elements
 
     def _has_repeats(self, items: Sequence[Any]) -> bool:
         keys = self._keys(items)
@@ -85,12 +85,12 @@ class SetAnswer(MultisetAnswer):
         return len(set(written)) < len(items)
 
 
-def _find_place(number: int, suits: list[list[int]], owner: dict[int, int], seen: set[int]) -> bool:
+def _find_place(number: int, suits: list[list[int]], owner: dict[int, int], visited: set[int]) -> bool:
     """Whether the element finds a place, where others may have to move."""
     for place in suits[number]:
-        if place not in seen:
-            seen.add(place)
-            if place not in owner or _find_place(owner[place], suits, owner, seen):
+        if place not in visited:
+            visited.add(place)
+            if place not in owner or _find_place(owner[place], suits, owner, visited):
                 owner[place] = number
                 return True
     return False

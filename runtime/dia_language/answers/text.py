@@ -183,9 +183,9 @@ def unescaped(text: str) -> str:
         raise Unreadable("half a surrogate pair") from None
 
 
-def _character(found: re.Match[str]) -> str:
-    held = found[1]
-    return chr(int(held[1:], 16)) if len(held) > 1 else ESCAPES.get(held, f"\\{held}")
+def _character(match: re.Match[str]) -> str:
+    escape = match[1]
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else ESCAPES.get(escape, f"\\{escape}")
 
 
 class BooleanAnswer(AnswerType):

@@ -41,8 +41,8 @@ class Function:
     @property
     def signature(self) -> str:
         """The call as documentation writes it, optional arguments in brackets."""
-        shown = [name if at < self.minimum else f"[{name}]" for at, (name, _) in enumerate(self.parameters)]
-        return f"{self.name}({', '.join(shown)}{'' if self.maximum is not None else ', ...'})"
+        names = [name if at < self.minimum else f"[{name}]" for at, (name, _) in enumerate(self.parameters)]
+        return f"{self.name}({', '.join(names)}{'' if self.maximum is not None else ', ...'})"
 
     @property
     def doc(self) -> str:
@@ -91,8 +91,8 @@ def plugin_fault(raw: Any) -> str | None:
         return "it has no docstring"
     for parameter in inspect.signature(raw).parameters.values():
         if str(parameter.annotation) not in KINDS:
-            known = ", ".join(sorted(KINDS))
-            return f"its parameter `{parameter.name}` is annotated `{parameter.annotation}`, which is none of {known}"
+            kinds = ", ".join(sorted(KINDS))
+            return f"its parameter `{parameter.name}` is annotated `{parameter.annotation}`, which is none of {kinds}"
     return None
 
 
@@ -121,4 +121,4 @@ def without_underscores(doc: str) -> str:
     """The text with `sum_` and its like, which Python needs, as `sum`."""
     own = {raw.__name__: name for name, raw in FUNCTIONS.items() if raw.__name__ != name}
     names = "|".join(map(re.escape, sorted(own)))
-    return re.sub(rf"\b({names})\b", lambda found: own[found[1]], doc).replace("guards.", "")
+    return re.sub(rf"\b({names})\b", lambda match: own[match[1]], doc).replace("guards.", "")

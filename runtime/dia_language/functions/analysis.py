@@ -34,19 +34,20 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     """
     import sympy
 
-    held = operators.symbolic(expression)
+    integrand = operators.symbolic(expression)
     require_symbol(symbol)
-    if held.free_symbols - {symbol} or any(operators.symbolic(end).free_symbols for end in (low, high)):
+    if integrand.free_symbols - {symbol} or any(operators.symbolic(end).free_symbols for end in (low, high)):
         raise LanguageError("`definite_integral` needs an expression and bounds without other symbols")
-    exact = calculus.rational_integral(held, symbol, low, high)
+    exact = calculus.rational_integral(integrand, symbol, low, high)
     if exact is not None:
         return normal(exact)
-    found = sympy.Integral(held, (symbol, operators.symbolic(low), operators.symbolic(high)))
-    if interval(found, SPARE_DIGITS) is None and interval(found, CHECKED_DIGITS) is None:  # rounding asks for the first
+    integral = sympy.Integral(integrand, (symbol, operators.symbolic(low), operators.symbolic(high)))
+    # rounding asks for SPARE_DIGITS first
+    if interval(integral, SPARE_DIGITS) is None and interval(integral, CHECKED_DIGITS) is None:
         raise LanguageError(
             "the integral cannot be bounded: the expression is not shown to be smooth between the bounds", code="E504"
         )
-    return found
+    return integral
 
 
 @library_function
@@ -82,10 +83,10 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
     if not 1 <= terms <= TERMS:
         raise LanguageError(f"`taylor` gives 1 to {TERMS} terms", code="E501" if terms < 1 else "E502")
     shifted = operators.symbolic(expression).subs(symbol, symbol + operators.symbolic(at))
-    found = attempted("Taylor series", lambda: shifted.series(symbol, 0, terms).removeO().expand())
-    if not found.is_polynomial(symbol):
+    series = attempted("Taylor series", lambda: shifted.series(symbol, 0, terms).removeO().expand())
+    if not series.is_polynomial(symbol):
         raise LanguageError("the expression has no Taylor series at this point", code="E504")
-    return [normal(found.coeff(symbol, power)) for power in range(terms)]
+    return [normal(series.coeff(symbol, power)) for power in range(terms)]
 
 
 @library_function
@@ -109,11 +110,11 @@ def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expres
     transform = attempted(
         "Laplace transform", lambda: sympy.laplace_transform(operators.symbolic(expression), symbol, place)
     )
-    found, abscissa = _transform(transform)
-    put = operators.symbolic(s)
-    if not put.free_symbols and not abscissa.free_symbols and not operators.less(normal(abscissa), s):
+    result, abscissa = _transform(transform)
+    point = operators.symbolic(s)
+    if not point.free_symbols and not abscissa.free_symbols and not operators.less(normal(abscissa), s):
         raise LanguageError("the Laplace integral does not converge at this `s`", code="E504")
-    return closed("Laplace transform", found.subs(place, put))
+    return closed("Laplace transform", result.subs(place, point))
 
 
 def _transform(transform: Any) -> tuple[Any, Any]:
@@ -122,5 +123,5 @@ def _transform(transform: Any) -> tuple[Any, Any]:
 
     if not isinstance(transform, tuple) or transform[0].has(sympy.LaplaceTransform):
         raise LanguageError("the Laplace transform has no closed form that the computer algebra finds", code="E504")
-    found, abscissa = transform[0], transform[1]
-    return found, sympy.Integer(-(10**100)) if abscissa is sympy.S.NegativeInfinity else abscissa
+    result, abscissa = transform[0], transform[1]
+    return result, sympy.Integer(-(10**100)) if abscissa is sympy.S.NegativeInfinity else abscissa

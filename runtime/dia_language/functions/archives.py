@@ -7,7 +7,6 @@ import hmac
 import io
 import zipfile
 import zlib
-from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError, did_you_mean
@@ -18,7 +17,6 @@ from dia_language.numbers.values import Record
 AES_METHOD, STORED, DEFLATED = 99, 0, 8
 LOCAL_HEADER, CHECK, MARK, ROUNDS = 30, 2, 10, 1000
 MOST_MEMBERS = 10_000
-SHORT = 100_000  # bytes of an archive up to which several are kept
 IS_ENCRYPTED = 1
 CIPHERS = {1: "aes128", 2: "aes192", 3: "aes256"}
 # All that zipfile and zlib raise for bytes that are no whole archive
@@ -100,30 +98,22 @@ def _unreadable(name: str, cipher: str, error: Exception) -> LanguageError:
     return LanguageError(f"the member `{name}` is damaged" + (", or the password is wrong" if cipher != "none" else ""))
 
 
-def _within(name: str, held: bytes) -> bytes:
-    if len(held) > TEXT_LENGTH:
+def _within(name: str, content: bytes) -> bytes:
+    if len(content) > TEXT_LENGTH:
         raise LanguageError(f"the member `{name}` has more than {TEXT_LENGTH} bytes", code="E502")
-    charge(len(held) // 64)
-    return held
+    charge(len(content) // 64)
+    return content
 
 
 def _directory(archive: bytes) -> zipfile.ZipFile:
     charge(len(archive) // 64)
     try:
-        directory = (_kept if len(archive) <= SHORT else _last)(archive)
+        directory = zipfile.ZipFile(io.BytesIO(archive))
     except DAMAGED:
         raise LanguageError("the bytes are no ZIP file, or a damaged one") from None
     if len(directory.infolist()) > MOST_MEMBERS:
         raise LanguageError(f"a ZIP file has at most {MOST_MEMBERS} members here", code="E502")
     return directory
-
-
-def _read(archive: bytes) -> zipfile.ZipFile:
-    return zipfile.ZipFile(io.BytesIO(archive))
-
-
-# What is asked of an archive is asked of it several times, now and then of a few others in between
-_kept, _last = lru_cache(maxsize=16)(_read), lru_cache(maxsize=1)(_read)
 
 
 def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -163,11 +153,11 @@ def _decrypted(archive: bytes, info: zipfile.ZipInfo, password: str, cipher: str
     from Crypto.Util import Counter
 
     size = int(cipher[3:]) // 8
-    held = _stored(archive, info)
+    stored = _stored(archive, info)
     salt, check, hidden, mark = (
-        held[: size // 2], held[size // 2 : size // 2 + CHECK], held[size // 2 + CHECK : -MARK], held[-MARK:],
+        stored[: size // 2], stored[size // 2 : size // 2 + CHECK], stored[size // 2 + CHECK : -MARK], stored[-MARK:],
     )  # fmt: skip
-    if len(held) < size // 2 + CHECK + MARK:
+    if len(stored) < size // 2 + CHECK + MARK:
         raise LanguageError(f"the member `{info.filename}` is damaged")
     keys = hashlib.pbkdf2_hmac("sha1", password.encode(), salt, ROUNDS, 2 * size + CHECK)
     if keys[2 * size :] != check:

@@ -194,18 +194,42 @@ def checked_function(
     name: str, raw: Callable[..., Any], kinds: tuple[tuple[str, str], ...], variadic: bool
 ) -> Callable[..., Any]:
     """The function behind the checks of its arguments; its result is in normal form."""
-    checks = [(parameter, kind, USUAL.get(kind), KINDS[kind][1]) for parameter, kind in kinds]
-    needs_checks = any(kind != "Value" for _, kind in kinds)
+    usual = [USUAL.get(kind) for _, kind in kinds]
+    tests = [KINDS[kind][1] for _, kind in kinds]
+
+    def mismatch(arguments: tuple[Any, ...]) -> LanguageError:
+        """The error for the first argument of another kind; those after the last parameter are of its kind."""
+        places = (min(place, len(kinds) - 1) for place in range(len(arguments)))
+        at, argument = next(pair for pair in zip(places, arguments, strict=True) if not tests[pair[0]](pair[1]))
+        parameter, kind = kinds[at]
+        return _mismatch(name, parameter, KINDS[kind][0], argument)
 
     def call(*arguments: Any) -> Any:
-        if needs_checks:
-            each = chain(checks, repeat(checks[-1])) if variadic else checks
-            for (parameter, kind, usual, test), argument in zip(each, arguments, strict=False):
-                if type(argument) is not usual and not test(argument):
-                    raise _mismatch(name, parameter, KINDS[kind][0], argument)
+        for kind, test, argument in zip(usual, tests, arguments, strict=False):
+            if type(argument) is not kind and not test(argument):
+                raise mismatch(arguments)
         result = raw(*arguments)
         return result if type(result) in PLAIN else _settled(result)
 
+    def call_variadic(*arguments: Any) -> Any:
+        for test, argument in zip(chain(tests, repeat(tests[-1])), arguments, strict=False):
+            if not test(argument):
+                raise mismatch(arguments)
+        result = raw(*arguments)
+        return result if type(result) in PLAIN else _settled(result)
+
+    def call_of_one(subject: Any) -> Any:
+        """As `call`, but without a loop, which saves a quarter of the compile of lookalike_domain."""
+        if type(subject) is not first_kind and not first_test(subject):
+            raise mismatch((subject,))
+        result = raw(subject)
+        return result if type(result) in PLAIN else _settled(result)
+
+    if variadic:
+        call = call_variadic
+    elif len(kinds) == 1:
+        (first_kind,), (first_test,) = usual, tests
+        call = call_of_one
     call.__name__ = call.__qualname__ = name
     return call
 

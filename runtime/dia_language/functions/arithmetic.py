@@ -175,10 +175,10 @@ def ceil(x: Number) -> int:
 def _whole(name: str, x: Any) -> int:
     import sympy
 
-    found = getattr(sympy, name)(x)
-    if not found.is_Integer:
+    rounded = getattr(sympy, name)(x)
+    if not rounded.is_Integer:
         raise LanguageError("only a real number without free symbols can be rounded", code="E504")
-    return int(found)
+    return int(rounded)
 
 
 @library_function

@@ -43,8 +43,8 @@ def wav_info(recording: bytes) -> Record:
     try:
         with wave.open(io.BytesIO(recording), "rb") as file:
             rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
-            held = len(file.readframes(min(file.getnframes(), len(recording)))) // (channels * width)
-            return Record(rate=rate, channels=channels, bits=8 * width, length=held)
+            length = len(file.readframes(min(file.getnframes(), len(recording)))) // (channels * width)
+            return Record(rate=rate, channels=channels, bits=8 * width, length=length)
     except (wave.Error, EOFError, RuntimeError, ValueError, ZeroDivisionError, OverflowError):
         raise LanguageError("the bytes are no WAV file of plain samples, or a damaged one") from None
 
@@ -75,8 +75,8 @@ def _heard(recording: bytes) -> tuple[int, list[int]]:
         raise LanguageError("the recording must have one channel of 16 bits and 8,000 samples a second or more")
     charge(info["length"])
     with wave.open(io.BytesIO(recording), "rb") as file:
-        held = file.readframes(info["length"])
-    return info["rate"], list(unpack(f"<{info['length']}h", held[: 2 * info["length"]]))
+        frames = file.readframes(info["length"])
+    return info["rate"], list(unpack(f"<{info['length']}h", frames[: 2 * info["length"]]))
 
 
 @library_function

@@ -19,8 +19,6 @@ from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
 TERMS = 10_000
-FEW, SHORT = 100, 1_000  # coefficients, and bits of each number, of an integral that is reckoned by whole numbers
-FRACTIONS = frozenset({int, Fraction})
 SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -117,11 +115,11 @@ def expand(expression: Expression) -> Expression:
     >>> expand((symbol("x") + 1) ** 2)
     x**2 + 2*x + 1
     """
-    held = operators.symbolic(expression)
-    if (terms := _terms(held)) > TERMS:
+    formula = operators.symbolic(expression)
+    if (terms := _terms(formula)) > TERMS:
         raise LanguageError(f"`expand` might give more than {TERMS} terms", code="E502")
     charge(terms)
-    return normal(held.expand())
+    return normal(formula.expand())
 
 
 def _terms(expression: Any) -> int:
@@ -146,10 +144,10 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
     >>> substitute(x**2 + x, x, 3)
     12
     """
-    held, put = operators.symbolic(expression), operators.symbolic(value)
-    if _bits(held, require_symbol(symbol), _bits(put)) > INTEGER_BITS:
+    formula, replacement = operators.symbolic(expression), operators.symbolic(value)
+    if _bits(formula, require_symbol(symbol), _bits(replacement)) > INTEGER_BITS:
         raise LanguageError(f"`substitute` might give more than {INTEGER_BITS} bits", code="E502")
-    return normal(held.subs(symbol, put))
+    return normal(formula.subs(symbol, replacement))
 
 
 def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
@@ -194,15 +192,15 @@ def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, 
 
     if (low is None) != (high is None):
         raise LanguageError("`integrate` takes both bounds or none")
-    held = operators.symbolic(expression)
-    found = rational_integral(held, require_symbol(symbol), low, high)
-    if found is not None:
-        return found
+    integrand = operators.symbolic(expression)
+    integral = rational_integral(integrand, require_symbol(symbol), low, high)
+    if integral is not None:
+        return integral
     over = require_symbol(symbol) if low is None else (require_symbol(symbol), _endpoint(low), _endpoint(high))
-    return closed("integral", attempted("integral", lambda: sympy.integrate(held, over)))
+    return closed("integral", attempted("integral", lambda: sympy.integrate(integrand, over)))
 
 
-def rational_integral(held: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
+def rational_integral(integrand: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
     """The integral of a polynomial with rational coefficients between rational bounds or none; None for others.
 
     The general method gives the same in thirty times the time.
@@ -211,9 +209,9 @@ def rational_integral(held: Expression, over: Expression, low: Endpoint, high: E
 
     if not all(end is None or isinstance(end, (int, Fraction)) for end in (low, high)):
         return None
-    if not held.free_symbols <= {over} or not held.is_polynomial(over):
+    if not integrand.free_symbols <= {over} or not integrand.is_polynomial(over):
         return None
-    polynomial = sympy.Poly(held, over)
+    polynomial = sympy.Poly(integrand, over)
     if not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ):
         return None
     whole = polynomial.integrate()
@@ -234,12 +232,12 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
     """
     import sympy
 
-    held, end = operators.symbolic(expression), _endpoint(target)
+    formula, end = operators.symbolic(expression), _endpoint(target)
     sides = "+" if end.is_infinite else "+-"
-    found = attempted("limit", lambda: sympy.limit(held, require_symbol(symbol), end, sides))
-    if found.has(sympy.AccumBounds):
+    result = attempted("limit", lambda: sympy.limit(formula, require_symbol(symbol), end, sides))
+    if result.has(sympy.AccumBounds):
         raise LanguageError("there is no limit: the expression swings", code="E504")
-    return closed("limit", found)
+    return closed("limit", result)
 
 
 @library_function
@@ -255,44 +253,44 @@ def solve(expression: Expression, symbol: Expression) -> list[Expression]:
     """
     import sympy
 
-    held, unknown = operators.symbolic(expression), require_symbol(symbol)
-    found = attempted("solution", lambda: _roots(held, unknown) or _solutions(held, unknown))
-    solutions = [closed("solution", solution) for solution in sorted(found, key=sympy.default_sort_key)]
+    formula, unknown = operators.symbolic(expression), require_symbol(symbol)
+    roots = attempted("solution", lambda: _roots(formula, unknown) or _solutions(formula, unknown))
+    solutions = [closed("solution", solution) for solution in sorted(roots, key=sympy.default_sort_key)]
     real = [solution for solution in solutions if _is_real(solution)]
     others = [solution for solution in solutions if not _is_real(solution)]
     return [real[place] for place in order(real)] + others
 
 
-def _roots(held: Any, unknown: Any) -> list[Any]:
+def _roots(formula: Any, unknown: Any) -> list[Any]:
     """All roots of a polynomial with rational coefficients; none where the expression is none."""
     import sympy
 
-    polynomial = held.as_poly(unknown)
+    polynomial = formula.as_poly(unknown)
     if polynomial is None or not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ) or polynomial.is_ground:
         return []
-    found = sympy.roots(polynomial)
-    if sum(found.values()) < polynomial.degree():
+    multiplicities = sympy.roots(polynomial)
+    if sum(multiplicities.values()) < polynomial.degree():
         raise no_closed_form("solution")
-    return list(found)
+    return list(multiplicities)
 
 
-def _solutions(held: Any, unknown: Any) -> list[Any]:
+def _solutions(formula: Any, unknown: Any) -> list[Any]:
     import sympy
 
-    domain = sympy.S.Complexes if held.is_polynomial(unknown) else sympy.S.Reals
-    found = sympy.solveset(held, unknown, domain)
-    if found is sympy.S.EmptySet:
+    domain = sympy.S.Complexes if formula.is_polynomial(unknown) else sympy.S.Reals
+    solutions = sympy.solveset(formula, unknown, domain)
+    if solutions is sympy.S.EmptySet:
         return []
-    if not isinstance(found, sympy.FiniteSet):
+    if not isinstance(solutions, sympy.FiniteSet):
         raise LanguageError("no finite list of solutions has a closed form", code="E504")
-    return list(found)
+    return list(solutions)
 
 
 def _is_real(solution: Expression) -> bool:
-    held = operators.symbolic(solution)
-    if held.is_real is None and not held.free_symbols:
+    formula = operators.symbolic(solution)
+    if formula.is_real is None and not formula.free_symbols:
         raise no_closed_form("solution")  # real, but written with complex roots: Cardano's irreducible case
-    return bool(held.is_real)
+    return bool(formula.is_real)
 
 
 @library_function
@@ -308,8 +306,8 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
 
     if len(coefficients) > TERMS:
         raise LanguageError(f"`polynomial` takes at most {TERMS} coefficients", code="E502")
-    held = require_symbol(symbol)
-    terms = (operators.symbolic(value) * held**power for power, value in enumerate(coefficients))
+    variable = require_symbol(symbol)
+    terms = (operators.symbolic(value) * variable**power for power, value in enumerate(coefficients))
     return normal(sympy.Add(*terms))
 
 
@@ -335,31 +333,8 @@ def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -
     >>> polynomial_integral([0, 0, 3], 0, 2)
     8
     """
-    if _is_small_integral(coefficients, low, high):
-        return _small_integral(coefficients, low, high)
     raised = [0, *(operators.divide(value, power) for power, value in enumerate(coefficients, 1))]
     return operators.subtract(evaluate_polynomial(raised, high), evaluate_polynomial(raised, low))
-
-
-def _is_small_integral(coefficients: list[Number], low: Number, high: Number) -> bool:
-    """Whether these are a few fractions between whole bounds, none of which is written in decimals or long."""
-    if type(low) is not int or type(high) is not int or len(coefficients) > FEW:
-        return False
-    if not FRACTIONS.issuperset(map(type, coefficients)):
-        return False
-    numbers = [low, high, *(part for value in coefficients for part in (value.numerator, value.denominator))]
-    return max(map(int.bit_length, numbers)) <= SHORT
-
-
-def _small_integral(coefficients: list[int | Fraction], low: int, high: int) -> Number:
-    """The integral by whole numbers, as so many parts of the coefficients' common denominator."""
-    charge(len(coefficients))
-    unit = math.lcm(*(power * value.denominator for power, value in enumerate(coefficients, 1)))
-    parts = (
-        value.numerator * (unit // (power * value.denominator)) * (high**power - low**power)
-        for power, value in enumerate(coefficients, 1)
-    )
-    return normal(Fraction(sum(parts), unit))
 
 
 def _endpoint(value: Endpoint) -> Any:

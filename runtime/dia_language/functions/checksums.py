@@ -29,8 +29,8 @@ def digest(name: str, data: bytes) -> bytes:
     if name in hashing.HASHES:
         return hashlib.new(name, data, usedforsecurity=False).digest()
     if name not in OTHERS:
-        known = (*hashing.HASHES, *OTHERS)
-        raise LanguageError("no hash function has this name", did_you_mean(name, known) or f"there are {known}")
+        names = (*hashing.HASHES, *OTHERS)
+        raise LanguageError("no hash function has this name", did_you_mean(name, names) or f"there are {names}")
     return OTHERS[name](data)
 
 
@@ -45,8 +45,8 @@ def second_digest(name: str, data: bytes) -> bytes:
     True
     """
     if name not in hashing.HASHES:
-        mend = did_you_mean(name, hashing.HASHES) or f"there are {', '.join(hashing.HASHES)}"
-        raise LanguageError("no hash function of a second origin has this name", mend)
+        help = did_you_mean(name, hashing.HASHES) or f"there are {', '.join(hashing.HASHES)}"
+        raise LanguageError("no hash function of a second origin has this name", help)
     charge(len(data) // 64)
     return bytes(_second(name)(data=data).digest())
 
@@ -55,8 +55,8 @@ def second_digest(name: str, data: bytes) -> bytes:
 def _second(name: str) -> Callable[..., Any]:
     from importlib import import_module
 
-    known = name.upper().replace("BLAKE2B", "BLAKE2b").replace("BLAKE2S", "BLAKE2s")
-    make: Callable[..., Any] = import_module(f"Crypto.Hash.{known}").new
+    standard_name = name.upper().replace("BLAKE2B", "BLAKE2b").replace("BLAKE2S", "BLAKE2s")
+    make: Callable[..., Any] = import_module(f"Crypto.Hash.{standard_name}").new
     return partial(make, digest_bits=BLAKE_BITS[name]) if name in BLAKE_BITS else make
 
 

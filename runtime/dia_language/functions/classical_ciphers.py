@@ -260,10 +260,10 @@ def _columns(name: str, length: int, key: str) -> list[int]:
 
 
 def _back(text: str, places: list[int]) -> str:
-    held = [""] * len(text)
+    characters = [""] * len(text)
     for place, character in zip(places, text, strict=True):
-        held[place] = character
-    return "".join(held)
+        characters[place] = character
+    return "".join(characters)
 
 
 def _place(letter: str) -> int:

@@ -33,14 +33,14 @@ def attempted(what: str, compute: Callable[[], Any]) -> Any:
         raise no_closed_form(what) from None
 
 
-def closed(what: str, found: Any) -> Any:
+def closed(what: str, result: Any) -> Any:
     """The result in normal form, if it is finished and holds for all values of its symbols."""
     import sympy
 
     open_forms = (sympy.Integral, sympy.Derivative, sympy.Limit, sympy.Subs, sympy.Piecewise, sympy.RootOf)
-    if found.has(*open_forms, sympy.re, sympy.im):
+    if result.has(*open_forms, sympy.re, sympy.im):
         raise no_closed_form(what)
-    return normal(found)
+    return normal(result)
 
 
 def no_closed_form(what: str) -> LanguageError:

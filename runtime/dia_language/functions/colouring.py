@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dia_language.budgets import charge, left
+from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Graph, Value
 from dia_language.functions.indexed_graph import indexed, require_size
@@ -11,7 +11,6 @@ from dia_language.functions.registry import library_function
 SEARCHED_NODES = 64
 COUNTED_NODES = 32
 COLOURS_BITS = 1_000
-MOST_KNOWN = 4  # chromatic numbers that are kept
 
 
 @library_function
@@ -25,56 +24,11 @@ def chromatic_number(graph: Graph) -> int:
     >>> chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]]))
     3
     """
-    held = indexed(graph)
-    require_size("chromatic_number", held, SEARCHED_NODES)
-    around = held.around
-    key = tuple(around)
-    if key in _KNOWN:
-        steps, found = _KNOWN[key]
-        charge(steps)  # what it takes does not depend on what was computed before
-        return found
-    before = left()
-    least = len(_clique(around))
-    found, steps = _first_coloured(around)
-    if found == least:
-        charge(steps)  # those of the search, which would end there
-    else:
-        free = {place: others.bit_count() for place, others in enumerate(around)}
-        found = _coloured(around, [0] * len(around), free, 0, len(around) + 1, least)
-    while len(_KNOWN) >= MOST_KNOWN:
-        del _KNOWN[next(iter(_KNOWN))]
-    _KNOWN[key] = before - left(), found
-    return found
-
-
-# Conditions on a graph ask for its number, and so does the solver
-_KNOWN: dict[tuple[int, ...], tuple[int, int]] = {}
-
-
-def _first_coloured(around: list[int]) -> tuple[int, int]:
-    """How many colours the first colouring takes that the search finds, and how many steps; mostly it is the best."""
-    near: list[int] = []
+    indexed_graph = indexed(graph)
+    require_size("chromatic_number", indexed_graph, SEARCHED_NODES)
+    around = indexed_graph.around
     free = {place: others.bit_count() for place, others in enumerate(around)}
-    steps = 1
-    while free:
-        steps += 1 + len(around) * len(free) // 12
-        place = max(free, key=free.__getitem__)
-        del free[place]
-        new = others = around[place]
-        for colour, taken in enumerate(near):
-            if not taken >> place & 1:
-                near[colour] = taken | others
-                new = others & ~taken
-                break
-        else:
-            near.append(others)
-        while new:
-            low = new & -new
-            at = low.bit_length() - 1
-            if at in free:
-                free[at] += 256
-            new ^= low
-    return len(near), steps
+    return _coloured(around, [0] * len(around), free, 0, len(around) + 1, len(_clique(around)))
 
 
 def _coloured(around: list[int], near: list[int], free: dict[int, int], used: int, best: int, least: int) -> int:
@@ -91,10 +45,10 @@ def _coloured(around: list[int], near: list[int], free: dict[int, int], used: in
     for colour in range(used + 1):
         if colour + 1 >= best:
             break
-        taken = near[colour]
-        if taken >> place & 1:
+        neighbours = near[colour]
+        if neighbours >> place & 1:
             continue
-        left, new = free.copy(), others & ~taken
+        left, new = free.copy(), others & ~neighbours
         del left[place]
         while new:
             low = new & -new
@@ -104,7 +58,7 @@ def _coloured(around: list[int], near: list[int], free: dict[int, int], used: in
             new ^= low
         near[colour] |= others
         best = min(best, _coloured(around, near, left, max(used, colour + 1), best, least))
-        near[colour] = taken
+        near[colour] = neighbours
         if best <= max(least, used):
             break
     return best
@@ -120,9 +74,9 @@ def max_clique(graph: Graph) -> list[Value]:
     >>> max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]]))
     [2, 3, 4]
     """
-    held = indexed(graph)
-    require_size("max_clique", held, SEARCHED_NODES)
-    return [held.nodes[place] for place in _clique(held.around)]
+    indexed_graph = indexed(graph)
+    require_size("max_clique", indexed_graph, SEARCHED_NODES)
+    return [indexed_graph.nodes[place] for place in _clique(indexed_graph.around)]
 
 
 def _clique(around: list[int]) -> list[int]:
@@ -155,29 +109,29 @@ def count_colourings(graph: Graph, colours: int) -> int:
     >>> count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3), count_colourings(graph(2, []), 5)
     (6, 25)
     """
-    held = indexed(graph)
-    require_size("count_colourings", held, COUNTED_NODES)
+    indexed_graph = indexed(graph)
+    require_size("count_colourings", indexed_graph, COUNTED_NODES)
     if colours < 0 or colours.bit_length() > COLOURS_BITS:
         raise LanguageError("`count_colourings` needs a number of colours from 0 to 2**1000")
-    return _counted(tuple(held.around), colours, {})
+    return _counted(tuple(indexed_graph.around), colours, {})
 
 
-def _counted(around: tuple[int, ...], colours: int, known: dict[tuple[int, ...], int]) -> int:
-    found = known.get(around) if around else 1
-    if found is None:
+def _counted(around: tuple[int, ...], colours: int, counts: dict[tuple[int, ...], int]) -> int:
+    count = counts.get(around) if around else 1
+    if count is None:
         charge(len(around))
         others = min(around, key=int.bit_count)
         apart = _strangers(around, others)
         if apart is None:
             # The node and its neighbours are a clique: with fewer colours than nodes of it there is no colouring
             left = colours - others.bit_count()
-            found = left * _counted(_without(around, around.index(others)), colours, known) if left > 0 else 0
+            count = left * _counted(_without(around, around.index(others)), colours, counts) if left > 0 else 0
         else:
             # Two nodes without an edge have different colours, or one colour
-            joined = _counted(_joined(around, *apart), colours, known)
-            found = joined + _counted(_merged(around, *apart), colours, known)
-        known[around] = found
-    return found
+            joined = _counted(_joined(around, *apart), colours, counts)
+            count = joined + _counted(_merged(around, *apart), colours, counts)
+        counts[around] = count
+    return count
 
 
 def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
@@ -195,22 +149,22 @@ def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
 
 def _joined(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
     """The graph with one more edge."""
-    found = list(around)
-    found[a] |= 1 << b
-    found[b] |= 1 << a
-    return tuple(found)
+    changed = list(around)
+    changed[a] |= 1 << b
+    changed[b] |= 1 << a
+    return tuple(changed)
 
 
 def _merged(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
     """The graph with two nodes made one."""
-    found = [others | (1 << a) if others >> b & 1 else others for others in around]
-    found[a] |= around[b]
-    return _without(tuple(found), b)
+    changed = [others | (1 << a) if others >> b & 1 else others for others in around]
+    changed[a] |= around[b]
+    return _without(tuple(changed), b)
 
 
 def _without(around: tuple[int, ...], place: int) -> tuple[int, ...]:
     """The graph without the node; those behind it move up."""
     below = (1 << place) - 1
     above = ~below
-    kept = around[:place] + around[place + 1 :]
-    return tuple([others & below | others >> 1 & above for others in kept])
+    remaining = around[:place] + around[place + 1 :]
+    return tuple([others & below | others >> 1 & above for others in remaining])

@@ -72,13 +72,13 @@ def multinomial(counts: list[int]) -> int:
     34650
     """
     _natural("multinomial", *counts)
-    found, total = 1, 0
+    ways, total = 1, 0
     for count in counts:
         total += count
-        found *= binomial(total, count)
-        _bounded_bits("multinomial", found.bit_length())
-        charge(1 + found.bit_length() // 1_000)
-    return found
+        ways *= binomial(total, count)
+        _bounded_bits("multinomial", ways.bit_length())
+        charge(1 + ways.bit_length() // 1_000)
+    return ways
 
 
 @library_function
@@ -117,10 +117,10 @@ def derangements(n: int) -> int:
     if n > DERANGED:
         raise LanguageError(f"`derangements` goes up to {DERANGED}", code="E502")
     charge(n + n * n // 100)
-    found = 1
+    count = 1
     for size in range(1, n + 1):
-        found = size * found + (-1 if size % 2 else 1)
-    return found
+        count = size * count + (-1 if size % 2 else 1)
+    return count
 
 
 @library_function

@@ -81,12 +81,12 @@ def _block(part: bytes, is_last: bool) -> bytes:
 def _unpacked(name: str, word: str, data: bytes, window: int) -> bytes:
     reader = zlib.decompressobj(window)
     try:
-        held = reader.decompress(data, TEXT_LENGTH + 1)
+        content = reader.decompress(data, TEXT_LENGTH + 1)
     except zlib.error:
         raise LanguageError(f"the bytes are not {word}, or a damaged one") from None
-    charge(len(held) // 64)
-    if len(held) > TEXT_LENGTH:
+    charge(len(content) // 64)
+    if len(content) > TEXT_LENGTH:
         raise LanguageError(f"`{name}` gives at most {TEXT_LENGTH} bytes", code="E502")
     if not reader.eof or reader.unused_data:
         raise LanguageError(f"the bytes are not {word} alone, from begin to end")
-    return held
+    return content

@@ -85,10 +85,9 @@ def _ink(picture: Picture) -> numpy.ndarray[Any, Any]:
     samples = picture.array.astype(numpy.int32)
     away = samples - numpy.median(samples[0], axis=0).astype(numpy.int32)
     channel = int(numpy.abs(away).max(axis=(0, 1)).argmax())
-    found = away[:, :, channel]
-    farthest = int(found.flat[int(numpy.abs(found).argmax())])
-    ink: numpy.ndarray[Any, Any] = numpy.clip(found * 255 // farthest, 0, 255) if farthest else found
-    return ink
+    distance: numpy.ndarray[Any, Any] = away[:, :, channel]
+    farthest = int(distance.flat[int(numpy.abs(distance).argmax())])
+    return numpy.clip(distance * 255 // farthest, 0, 255) if farthest else distance
 
 
 def _shapes(letters: str, font_size: int) -> numpy.ndarray[Any, Any]:
@@ -129,11 +128,11 @@ def disks_of(data: bytes) -> list[Value]:
     sizes = {width: rank for rank, width in enumerate(sorted({right - left for _, left, right in boxes}), 1)}
     if not 3 <= pegs <= 6 or len(sizes) != len(boxes):
         raise LanguageError("the picture shows no Tower of Hanoi")
-    found: list[Value] = []
+    pegs_with_disks: list[Value] = []
     for peg in range(pegs):
         here = [box for box in boxes if (box[1] + box[2]) * pegs // (2 * picture.width) == peg]
-        found.append([sizes[right - left] for _, left, right in sorted(here, reverse=True)])
-    return found
+        pegs_with_disks.append([sizes[right - left] for _, left, right in sorted(here, reverse=True)])
+    return pegs_with_disks
 
 
 def _pegs(picture: Picture) -> int:
@@ -157,9 +156,9 @@ def _boxes(picture: Picture) -> list[tuple[int, int, int]]:
 
     samples = picture.array.astype(numpy.int16)
     coloured = samples.max(axis=2) - samples.min(axis=2) > COLOURFUL
-    found, above = [], set[tuple[int, int]]()
+    boxes, above = [], set[tuple[int, int]]()
     for place, row in enumerate(coloured):
         here = set(_runs(row))
-        found += [(place, *run) for run in sorted(here - above)]
+        boxes += [(place, *run) for run in sorted(here - above)]
         above = here
-    return found
+    return boxes

@@ -47,8 +47,8 @@ def elf_info(binary: bytes) -> Record:
     """
     sections = _sections(binary)
     machine, entry = unpack_from("<H", binary, 18)[0], unpack_from("<Q", binary, 24)[0]
-    shown = [Record(name=section.name, address=section.address, size=section.size) for section in sections]
-    return Record(machine=MACHINES.get(machine, "other"), entry=entry, sections=shown)
+    section_records = [Record(name=section.name, address=section.address, size=section.size) for section in sections]
+    return Record(machine=MACHINES.get(machine, "other"), entry=entry, sections=section_records)
 
 
 @library_function
@@ -87,8 +87,8 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
     if amount > TEXT_LENGTH:
         raise LanguageError("the sections of the ELF file have more bytes than the file", code="E502")
     charge(amount)
-    held = [section.held(binary) for section in sorted(loaded, key=lambda section: section.offset)]
-    return [found.decode("ascii") for part in held for found in run.findall(part)]
+    contents = [section.held(binary) for section in sorted(loaded, key=lambda section: section.offset)]
+    return [string.decode("ascii") for part in contents for string in run.findall(part)]
 
 
 def _sections(binary: bytes) -> list[Section]:

@@ -125,8 +125,8 @@ def point_negate(curve: Curve, point: Point) -> Point:
     >>> point_negate(curve(2, 3, 97), Record(x=3, y=6))
     {'x': 3, 'y': 91}
     """
-    held = _on(curve, point)
-    return None if held is None else Record(x=held["x"], y=-held["y"] % curve["p"])
+    checked_point = _on(curve, point)
+    return None if checked_point is None else Record(x=checked_point["x"], y=-checked_point["y"] % curve["p"])
 
 
 @library_function
@@ -155,11 +155,11 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
     """
     if k.bit_length() > 2 * FIELD_BITS:
         raise LanguageError(f"`point_multiply` takes a factor of at most {2 * FIELD_BITS} bits", code="E502")
-    held = _on(curve, point if k >= 0 else point_negate(curve, point))
-    if held is None or k == 0:
+    checked_point = _on(curve, point if k >= 0 else point_negate(curve, point))
+    if checked_point is None or k == 0:
         return None
     charge(k.bit_length() * (curve["p"].bit_length() // 64 + 1) ** 2 // 8)
-    begin = (held["x"], held["y"], 1)
+    begin = (checked_point["x"], checked_point["y"], 1)
     total = begin
     for bit in bin(abs(k))[3:]:
         total = _double(curve, total)
@@ -211,11 +211,11 @@ def point_order(curve: Curve, point: Point) -> int:
     >>> point_order(curve(2, 3, 97), Record(x=3, y=6)), point_order(curve(2, 3, 97), None)
     (5, 1)
     """
-    held = _on(curve, point)
-    order = 1 if held is None else curve_order(curve)
+    checked_point = _on(curve, point)
+    order = 1 if checked_point is None else curve_order(curve)
     for prime, exponent in factor(order):
         for _ in range(exponent):
-            if point_multiply(curve, order // prime, held) is not None:
+            if point_multiply(curve, order // prime, checked_point) is not None:
                 break
             order //= prime
     return order

@@ -15,16 +15,6 @@ from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import digits_of, number_of
 
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-BASE32 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-# What Python's own `int` takes for the same digits
-RADIX32 = bytes.maketrans(BASE32, b"0123456789abcdefghijklmnopqrstuv")
-DIGITS32 = BASE32.ljust(256)
-# The upper halves of 40, 20 and 10 bits that begin 64, 32 and 16 bits apart, and how far they go to their places
-SPREAD32 = ((bytes.fromhex("000000fffff00000"), 12), (bytes.fromhex("000ffc00") * 2, 6), (b"\x03\xe0" * 4, 3))
-BASE85 = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"
-DIGITS85 = BASE85.ljust(256)
-SHARE85 = 2**38 // 85 + 1
-VALUES85 = bytes.maketrans(BASE85, bytes(range(85)))
 Encoder: TypeAlias = Callable[[bytes], str]
 Decoder: TypeAlias = Callable[[bytes], bytes]
 # How `percent_encode` writes each byte, and which byte each two digits behind a % stand for
@@ -138,7 +128,7 @@ def to_base32(data: bytes) -> str:
     >>> to_base32(b"hi")
     'NBUQ===='
     """
-    return _to_base32(_sized("to_base32", data, 2)).decode("ascii")
+    return base64.b32encode(_sized("to_base32", data, 2)).decode("ascii")
 
 
 @library_function
@@ -150,7 +140,7 @@ def from_base32(text: str) -> bytes:
     >>> from_base32("NBUQ====")
     b'hi'
     """
-    return _decoded("base32", _from_base32, text)
+    return _canonical("base32", base64.b32decode, to_base32, text)
 
 
 @library_function
@@ -182,7 +172,7 @@ def to_base85(data: bytes) -> str:
     >>> to_base85(b"hello")
     'Xk~0{Zv'
     """
-    return _to_base85(_sized("to_base85", data, 2)).decode("ascii")
+    return base64.b85encode(_sized("to_base85", data, 2)).decode("ascii")
 
 
 @library_function
@@ -194,7 +184,7 @@ def from_base85(text: str) -> bytes:
     >>> from_base85("Xk~0{Zv")
     b'hello'
     """
-    return _decoded("base85", _from_base85, text)
+    return _canonical("base85", base64.b85decode, to_base85, text)
 
 
 @library_function
@@ -210,8 +200,8 @@ def to_base58(data: bytes) -> str:
         raise LanguageError("`to_base58` takes at most 100000 bytes", code="E502")
     charge(len(data))
     body = data.lstrip(b"\0")
-    shown = "".join(BASE58[digit] for digit in digits_of(int.from_bytes(body), 58)) if body else ""
-    return "1" * (len(data) - len(body)) + shown
+    digits = "".join(BASE58[digit] for digit in digits_of(int.from_bytes(body), 58)) if body else ""
+    return "1" * (len(data) - len(body)) + digits
 
 
 @library_function
@@ -224,13 +214,13 @@ def from_base58(text: str) -> bytes:
     b'Hello World!'
     """
     body = text.lstrip("1")
-    found = [BASE58.find(character) for character in body]
-    if found and min(found) < 0:
+    digits = [BASE58.find(character) for character in body]
+    if digits and min(digits) < 0:
         raise _malformed("base58")
     if len(text) * 6 > INTEGER_BITS:
         raise LanguageError("`from_base58` gives at most 100000 bytes", code="E502")
     charge(len(text))
-    number = number_of(found, 58)
+    number = number_of(digits, 58)
     return bytes(len(text) - len(body)) + number.to_bytes((number.bit_length() + 7) // 8)
 
 
@@ -267,8 +257,8 @@ ENCODINGS: dict[str, tuple[Encoder, Callable[[str], bytes]]] = {
 
 def _named(name: str) -> tuple[Encoder, Callable[[str], bytes]]:
     if name not in ENCODINGS:
-        mend = did_you_mean(name, ENCODINGS) or f"there are {', '.join(ENCODINGS)}"
-        raise LanguageError("no encoding has this name", mend)
+        help = did_you_mean(name, ENCODINGS) or f"there are {', '.join(ENCODINGS)}"
+        raise LanguageError("no encoding has this name", help)
     return ENCODINGS[name]
 
 
@@ -304,76 +294,6 @@ def percent_decode(text: str) -> str:
     except KeyError:
         raise _malformed("percent-encoded") from None
     return text_of(first + decoded)
-
-
-def _to_base32(data: bytes) -> bytes:
-    """The text. All groups of 40 bits are spread over 64 at once, as one number: halves, their halves, and theirs."""
-    groups = -(-len(data) // 5)
-    filled, spread = data.ljust(5 * groups, b"\0"), bytearray(8 * groups)
-    for place in range(5):
-        spread[place + 3 :: 8] = filled[place::5]
-    number = int.from_bytes(spread)
-    for pattern, distance in SPREAD32:
-        upper = number & int.from_bytes(pattern * groups)
-        number = (number ^ upper) | upper << distance
-    text = number.to_bytes(8 * groups).translate(DIGITS32)
-    return text[: -(-8 * len(data) // 5)].ljust(8 * groups, b"=")
-
-
-def _from_base32(text: bytes) -> bytes:
-    """The bytes; ValueError for a text that no bytes have."""
-    body = text.rstrip(b"=")
-    if len(text) % 8 or len(text) - len(body) not in (0, 1, 3, 4, 6) or body.translate(None, BASE32):
-        raise ValueError
-    size, unused = divmod(5 * len(body), 8)
-    number = int(body.translate(RADIX32), 32) if body else 0
-    if number & (1 << unused) - 1:
-        raise ValueError
-    return (number >> unused).to_bytes(size)
-
-
-def _to_base85(data: bytes) -> bytes:
-    """The text. All words of 32 bits are divided at once, as one number in which each has 64 bits.
-
-    Of a word, the product with SHARE85 above its 38 last bits is the quotient by 85: 85 SHARE85 is 2**38 + 21, and the
-    21 add less than a 128th.
-    """
-    words = -(-len(data) // 4)
-    filled, spread, text = data.ljust(4 * words, b"\0"), bytearray(8 * words), bytearray(5 * words)
-    for place in range(4):
-        spread[place + 4 :: 8] = filled[place::4]
-    number, quotients = int.from_bytes(spread), int.from_bytes(b"\0\0\0\0\x03\xff\xff\xff" * words)
-    for place in range(4, 0, -1):
-        quotient = number * SHARE85 >> 38 & quotients
-        text[place::5] = (number - 85 * quotient).to_bytes(8 * words)[7::8]
-        number = quotient
-    text[::5] = number.to_bytes(8 * words)[7::8]
-    return bytes(text[: 5 * words - (-len(data) % 4)]).translate(DIGITS85)
-
-
-def _from_base85(text: bytes) -> bytes:
-    """The bytes; ValueError for a text that no bytes have."""
-    lacking = -len(text) % 5
-    if text.translate(None, BASE85):
-        raise ValueError
-    held = (text + BASE85[-1:] * lacking).translate(VALUES85)
-    words, number, digit = len(held) // 5, 0, bytearray(len(held) // 5 * 8)
-    for place in range(5):
-        digit[7::8] = held[place::5]
-        number = number * 85 + int.from_bytes(digit)
-    spread = number.to_bytes(8 * words)
-    if any(spread[3::8]):
-        raise ValueError  # five digits tell numbers below 85**5, which have a bit more than 32 at most
-    filled = bytearray(4 * words)
-    for place in range(4):
-        filled[place::4] = spread[place + 4 :: 8]
-    data = bytes(filled)
-    if not lacking:
-        return data
-    last = data[-4:-lacking]
-    if base64.b85encode(last) != text[lacking - 5 :]:
-        raise ValueError
-    return data[:-lacking]
 
 
 def _canonical(name: str, decoder: Decoder, encoder: Encoder, text: str) -> bytes:

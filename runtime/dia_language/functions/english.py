@@ -106,9 +106,9 @@ def listed(items: list[Value], conjunction: str = "and") -> str:
     ('a, b and c', '1 or 2', 'a')
     """
     charge(len(items))
-    shown = [item if isinstance(item, str) else plain(item) for item in items]
-    if sum(map(len, shown)) + 2 * len(shown) + len(conjunction) > TEXT_LENGTH:
+    texts = [item if isinstance(item, str) else plain(item) for item in items]
+    if sum(map(len, texts)) + 2 * len(texts) + len(conjunction) > TEXT_LENGTH:
         raise LanguageError(f"`listed` would give more than {TEXT_LENGTH} characters", code="E502")
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} {conjunction} {shown[-1]}"
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"

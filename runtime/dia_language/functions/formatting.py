@@ -70,9 +70,9 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     if not 0 <= places <= 100_000:
         raise LanguageError("`decimal` writes 0 to 100000 places", code="E501" if places < 0 else "E502")
     scaled = Fraction(round_exact(x, places, ties)) * 10**places
-    shown = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
+    digits = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
     sign = "-" if scaled < 0 else ""
-    return sign + (f"{shown[:-places]}.{shown[-places:]}" if places else shown)
+    return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
 @library_function
@@ -87,9 +87,9 @@ def grouped(n: Number, separator: str = ",") -> str:
     if any(character.isdigit() for character in separator):
         raise LanguageError("`grouped` needs a separator without digits")
     whole, point, rest = _digits("grouped", n).partition(".")
-    sign, shown = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
-    start = len(shown) % 3 or 3
-    groups = [shown[:start], *(shown[at : at + 3] for at in range(start, len(shown), 3))]
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    start = len(digits) % 3 or 3
+    groups = [digits[:start], *(digits[at : at + 3] for at in range(start, len(digits), 3))]
     return sign + separator.join(groups) + point + rest
 
 
@@ -130,10 +130,11 @@ def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
         if TEXTS.issuperset(map(type, value)):
             charge(len(value))
             return _within("[]", list(map(encode_basestring, value)), blank, indent, depth)
-        return _within("[]", [_json(held, blank, indent, depth + 1) for held in value], blank, indent, depth)
+        return _within("[]", [_json(element, blank, indent, depth + 1) for element in value], blank, indent, depth)
     if isinstance(value, Record):
         fields = [
-            f"{encode_basestring(name)}:{blank}{_json(held, blank, indent, depth + 1)}" for name, held in value.items()
+            f"{encode_basestring(name)}:{blank}{_json(element, blank, indent, depth + 1)}"
+            for name, element in value.items()
         ]
         return _within("{}", fields, blank, indent, depth)
     if isinstance(value, (int, ExactDecimal)):

@@ -120,20 +120,20 @@ def convex_hull(points: Points) -> list[Point]:
     [[0, 0], [4, 0], [4, 4], [0, 4]]
     """
     charge(4 * len(points))
-    held = [points[place] for place in order(points)]
-    held = [point for at, point in enumerate(held) if at == 0 or point != held[at - 1]]
-    if len(held) < 3:
-        return held
-    return _half_hull(held)[:-1] + _half_hull(held[::-1])[:-1]
+    sorted_points = [points[place] for place in order(points)]
+    sorted_points = [point for at, point in enumerate(sorted_points) if at == 0 or point != sorted_points[at - 1]]
+    if len(sorted_points) < 3:
+        return sorted_points
+    return _half_hull(sorted_points)[:-1] + _half_hull(sorted_points[::-1])[:-1]
 
 
 def _half_hull(points: list[Point]) -> list[Point]:
-    found: list[Point] = []
+    hull: list[Point] = []
     for point in points:
-        while len(found) > 1 and _turn(found[-2], found[-1], point) <= 0:
-            found.pop()
-        found.append(point)
-    return found
+        while len(hull) > 1 and _turn(hull[-2], hull[-1], point) <= 0:
+            hull.pop()
+        hull.append(point)
+    return hull
 
 
 @library_function

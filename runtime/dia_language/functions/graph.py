@@ -40,20 +40,22 @@ def graph(
     named = list(range(1, nodes + 1)) if isinstance(nodes, int) else nodes
     if any(len(edge) != 2 for edge in edges):
         raise LanguageError("an edge is a list of two nodes")
-    given = Record(nodes=named, edges=edges, directed=directed)
+    record = Record(nodes=named, edges=edges, directed=directed)
     if weights is not None:
-        given["weights"] = weights
-    held = indexed(given)
-    order = sorted(range(len(edges)), key=lambda at: _ends(held, at))
-    made = Record(nodes=named, edges=[[named[place] for place in _ends(held, at)] for at in order], directed=directed)
+        record["weights"] = weights
+    indexed_graph = indexed(record)
+    order = sorted(range(len(edges)), key=lambda at: _ends(indexed_graph, at))
+    result = Record(
+        nodes=named, edges=[[named[place] for place in _ends(indexed_graph, at)] for at in order], directed=directed
+    )
     if weights is not None:
-        made["weights"] = [weights[at] for at in order]
-    return made
+        result["weights"] = [weights[at] for at in order]
+    return result
 
 
-def _ends(held: IndexedGraph, at: int) -> tuple[int, int]:
-    a, b, _ = held.edges[at]
-    return (a, b) if held.is_directed or a < b else (b, a)
+def _ends(graph: IndexedGraph, at: int) -> tuple[int, int]:
+    a, b, _ = graph.edges[at]
+    return (a, b) if graph.is_directed or a < b else (b, a)
 
 
 @library_function
@@ -83,8 +85,8 @@ def neighbours(graph: Graph, node: Value) -> list[Value]:
     >>> neighbours(graph(4, [[1, 2], [1, 4]]), 1)
     [2, 4]
     """
-    held = indexed(graph)
-    return [held.nodes[place] for place in sorted(held.after[held.place(node)])]
+    indexed_graph = indexed(graph)
+    return [indexed_graph.nodes[place] for place in sorted(indexed_graph.after[indexed_graph.place(node)])]
 
 
 @library_function
@@ -94,9 +96,9 @@ def degree_of(graph: Graph, node: Value) -> int:
     >>> degree_of(graph(4, [[1, 2], [1, 4]]), 1)
     2
     """
-    held = indexed(graph)
-    place = held.place(node)
-    return sum(place in edge[:2] for edge in held.edges)
+    indexed_graph = indexed(graph)
+    place = indexed_graph.place(node)
+    return sum(place in edge[:2] for edge in indexed_graph.edges)
 
 
 @library_function
@@ -108,12 +110,12 @@ def adjacency_matrix(graph: Graph) -> Matrix:
     >>> adjacency_matrix(graph(3, [[1, 2], [2, 3]]))
     [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     """
-    held = indexed(graph)
-    require_size("adjacency_matrix", held, MATRIX_NODES)
-    size = len(held.nodes)
+    indexed_graph = indexed(graph)
+    require_size("adjacency_matrix", indexed_graph, MATRIX_NODES)
+    size = len(indexed_graph.nodes)
     charge(size * size)
     rows: Matrix = [[0] * size for _ in range(size)]
-    for row, others in zip(rows, held.after, strict=True):
+    for row, others in zip(rows, indexed_graph.after, strict=True):
         for column, weight in others.items():
             row[column] = weight
     return rows
@@ -126,8 +128,8 @@ def components(graph: Graph) -> list[list[Value]]:
     >>> components(graph(5, [[1, 3], [2, 5]]))
     [[1, 3], [2, 5], [4]]
     """
-    held = indexed(graph)
-    part, around = [-1] * len(held.nodes), _undirected(held)
+    indexed_graph = indexed(graph)
+    part, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
     for start in range(len(part)):
         waiting = [start] if part[start] < 0 else []
         while waiting:
@@ -135,15 +137,15 @@ def components(graph: Graph) -> list[list[Value]]:
             if part[place] < 0:
                 part[place] = start
                 waiting += around[place]
-    found: dict[int, list[Value]] = {}
-    for place, node in enumerate(held.nodes):
-        found.setdefault(part[place], []).append(node)
-    return list(found.values())
+    members: dict[int, list[Value]] = {}
+    for place, node in enumerate(indexed_graph.nodes):
+        members.setdefault(part[place], []).append(node)
+    return list(members.values())
 
 
-def _undirected(held: IndexedGraph) -> list[list[int]]:
-    around: list[list[int]] = [[] for _ in held.nodes]
-    for a, b, _ in held.edges:
+def _undirected(graph: IndexedGraph) -> list[list[int]]:
+    around: list[list[int]] = [[] for _ in graph.nodes]
+    for a, b, _ in graph.edges:
         around[a].append(b)
         around[b].append(a)
     return around
@@ -166,8 +168,8 @@ def is_bipartite(graph: Graph) -> bool:
     >>> is_bipartite(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4]])), is_bipartite(graph(3, [[1, 2], [2, 3], [1, 3]]))
     (True, False)
     """
-    held = indexed(graph)
-    side, around = [-1] * len(held.nodes), _undirected(held)
+    indexed_graph = indexed(graph)
+    side, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
     for start in range(len(side)):
         if side[start] >= 0:
             continue
@@ -178,7 +180,7 @@ def is_bipartite(graph: Graph) -> bool:
                 if side[other] < 0:
                     side[other] = 1 - side[place]
                     waiting.append(other)
-    return all(side[a] != side[b] for a, b, _ in held.edges)
+    return all(side[a] != side[b] for a, b, _ in indexed_graph.edges)
 
 
 @library_function
@@ -188,10 +190,10 @@ def has_cycle(graph: Graph) -> bool:
     >>> has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]])), has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]], True))
     (True, False)
     """
-    held = indexed(graph)
-    if held.is_directed:
-        return len(_in_order(held)) < len(held.nodes)
-    return len(held.edges) > len(held.nodes) - len(components(graph))
+    indexed_graph = indexed(graph)
+    if indexed_graph.is_directed:
+        return len(_in_order(indexed_graph)) < len(indexed_graph.nodes)
+    return len(indexed_graph.edges) > len(indexed_graph.nodes) - len(components(graph))
 
 
 @library_function
@@ -214,29 +216,29 @@ def topological_order(graph: Graph) -> list[Value]:
     >>> topological_order(graph(3, [[3, 1], [1, 2]], True))
     [3, 1, 2]
     """
-    held = indexed(graph)
-    if not held.is_directed:
+    indexed_graph = indexed(graph)
+    if not indexed_graph.is_directed:
         raise LanguageError("`topological_order` needs a directed graph")
-    found = _in_order(held)
-    if len(found) < len(held.nodes):
+    places = _in_order(indexed_graph)
+    if len(places) < len(indexed_graph.nodes):
         raise LanguageError("the graph has a cycle, so its nodes have no such order", code="E504")
-    return [held.nodes[place] for place in found]
+    return [indexed_graph.nodes[place] for place in places]
 
 
-def _in_order(held: IndexedGraph) -> list[int]:
-    before = [0] * len(held.nodes)
-    for _, b, _ in held.edges:
+def _in_order(graph: IndexedGraph) -> list[int]:
+    before = [0] * len(graph.nodes)
+    for _, b, _ in graph.edges:
         before[b] += 1
     ready = [place for place, count in enumerate(before) if not count]
-    found = []
+    ordered = []
     while ready:
         place = heapq.heappop(ready)
-        found.append(place)
-        for other in held.after[place]:
+        ordered.append(place)
+        for other in graph.after[place]:
             before[other] -= 1
             if not before[other]:
                 heapq.heappush(ready, other)
-    return found
+    return ordered
 
 
 @library_function
@@ -248,13 +250,16 @@ def count_spanning_trees(graph: Graph) -> int:
     >>> count_spanning_trees(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4], [1, 3]]))
     8
     """
-    held = indexed(graph)
-    require_size("count_spanning_trees", held, TREES_NODES)
-    if held.is_directed:
+    indexed_graph = indexed(graph)
+    require_size("count_spanning_trees", indexed_graph, TREES_NODES)
+    if indexed_graph.is_directed:
         raise LanguageError("`count_spanning_trees` needs an undirected graph")
-    size = len(held.nodes)
+    size = len(indexed_graph.nodes)
     rows = [
-        [len(held.after[row]) if row == column else -int(column in held.after[row]) for column in range(1, size)]
+        [
+            len(indexed_graph.after[row]) if row == column else -int(column in indexed_graph.after[row])
+            for column in range(1, size)
+        ]
         for row in range(1, size)
     ]
     return int(det(rows)) if rows else 1

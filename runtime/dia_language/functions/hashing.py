@@ -189,8 +189,8 @@ def hmac(key: bytes, data: bytes, name: str) -> bytes:
     '5031fe3d989c6d15'
     """
     if name not in HASHES:
-        mend = did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}"
-        raise LanguageError("no hash function has this name", mend)
+        help = did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}"
+        raise LanguageError("no hash function has this name", help)
     return stdlib_hmac.new(key, data, _constructor(name)).digest()
 
 

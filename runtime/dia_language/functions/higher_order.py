@@ -147,11 +147,10 @@ def group_by(function: Function, items: list[Value]) -> list[list[Value]]:
     [[3, ['fig', 'yam']], [4, ['pear']]]
     """
     results = map_(function, items)
-    known = distinct(results)
-    charge(len(items) * len(known))
-    return [
-        [result, [item for item, found in zip(items, results, strict=True) if same(found, result)]] for result in known
-    ]
+    groups = distinct(results)
+    charge(len(items) * len(groups))
+    pairs = list(zip(items, results, strict=True))
+    return [[group, [item for item, result in pairs if same(result, group)]] for group in groups]
 
 
 def _extreme(name: str, results: list[Value], place: int) -> int:

@@ -74,7 +74,7 @@ def png_chunks(data: bytes) -> list[Value]:
     ...                        "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))[2]
     ['IEND', b'']
     """
-    return [[name, held] for name, held in chunks_of(data)]
+    return [[name, content] for name, content in chunks_of(data)]
 
 
 @library_function
@@ -88,16 +88,16 @@ def png_text(data: bytes) -> Record:
     ...                      "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
     {}
     """
-    found, size = Record(), 0
-    for name, held in chunks_of(data):
+    texts, size = Record(), 0
+    for name, content in chunks_of(data):
         if name in TEXTS:
-            keyword, _, rest = held.partition(b"\0")
+            keyword, _, rest = content.partition(b"\0")
             text = TEXTS[name](rest)
             size += len(text)
             if size > TEXT_LENGTH:
                 raise LanguageError(f"the texts of the picture have more than {TEXT_LENGTH} characters", code="E502")
-            found[keyword.decode("latin-1")] = text
-    return found
+            texts[keyword.decode("latin-1")] = text
+    return texts
 
 
 def _compressed(rest: bytes) -> str:
@@ -128,13 +128,15 @@ def xmp_of(data: bytes) -> Record:
     packet = png_text(data).get(XMP_KEYWORD)
     if not isinstance(packet, str):
         return Record()
-    found = Record()
+    properties = Record()
     for description in _packet(packet).iter(RDF + "Description"):
         for key, text in description.attrib.items():
-            found.update({key.removeprefix(DUBLIN_CORE): text} if key.startswith(DUBLIN_CORE) else {})
+            if key.startswith(DUBLIN_CORE):
+                properties[key.removeprefix(DUBLIN_CORE)] = text
         for node in description:
-            found.update({node.tag.removeprefix(DUBLIN_CORE): _held(node)} if node.tag.startswith(DUBLIN_CORE) else {})
-    return found
+            if node.tag.startswith(DUBLIN_CORE):
+                properties[node.tag.removeprefix(DUBLIN_CORE)] = _held(node)
+    return properties
 
 
 def _packet(text: str) -> ElementTree.Element:
@@ -167,34 +169,34 @@ def exif_of(data: bytes) -> Record:
     ...                     "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
     {}
     """
-    held = dict(chunks_of(data)).get("eXIf")
-    if held is None:
+    tiff = dict(chunks_of(data)).get("eXIf")
+    if tiff is None:
         return Record()
-    order = {b"II*\0": "<", b"MM\0*": ">"}.get(held[:4])
+    order = {b"II*\0": "<", b"MM\0*": ">"}.get(tiff[:4])
     if order is None:
         raise LanguageError("the picture's EXIF data are damaged")
-    found = Record()
+    tags = Record()
     try:
-        first = _directory(held, order, struct.unpack_from(order + "I", held, 4)[0], found)
+        first = _directory(tiff, order, struct.unpack_from(order + "I", tiff, 4)[0], tags)
         if first is not None:
-            _directory(held, order, first, found)
+            _directory(tiff, order, first, tags)
     except struct.error:
         raise LanguageError("the picture's EXIF data are damaged") from None
-    return found
+    return tags
 
 
-def _directory(held: bytes, order: str, place: int, found: Record) -> int | None:
+def _directory(tiff: bytes, order: str, place: int, tags: Record) -> int | None:
     """Adds the texts of one directory of tags; gives the place of the directory below it, where it has one."""
-    below, count = None, struct.unpack_from(order + "H", held, place)[0]
+    below, count = None, struct.unpack_from(order + "H", tiff, place)[0]
     if count > ENTRIES:
         raise LanguageError(f"the picture has more than {ENTRIES} EXIF tags", code="E502")
     for entry in range(place + 2, place + 2 + 12 * count, 12):
-        tag, kind, size, value = struct.unpack_from(order + "HHII", held, entry)
+        tag, kind, size, value = struct.unpack_from(order + "HHII", tiff, entry)
         if tag == SUBDIRECTORY:
             below = value
         elif tag in TAGS and kind in (1, 2, 7):
             begin = value if size > 4 else entry + 8
-            found[TAGS[tag]] = _tagged(held[begin : begin + size], tag, order)
+            tags[TAGS[tag]] = _tagged(tiff[begin : begin + size], tag, order)
     return below
 
 

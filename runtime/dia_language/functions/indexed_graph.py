@@ -32,31 +32,17 @@ class IndexedGraph:
     @cached_property
     def around(self) -> list[int]:
         """For each place the bits of those it shares an edge with, whatever the direction; nobody changes it."""
-        found = [0] * len(self.nodes)
+        masks = [0] * len(self.nodes)
         for a, b, _ in self.edges:
-            found[a] |= 1 << b
-            found[b] |= 1 << a
-        return found
+            masks[a] |= 1 << b
+            masks[b] |= 1 << a
+        return masks
 
 
 def indexed(graph: Record) -> IndexedGraph:
     """The graph record, judged; nobody changes it later. Raises LanguageError for what `graph` would not have made."""
     charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
-    known = _KEPT.get(id(graph))
-    if known is not None:  # which holds the graph, so that no other has its number
-        return known[1]
-    found = _read(graph)
-    most = MOST_KEPT if len(graph["nodes"]) + len(graph["edges"]) <= SHORT else 1
-    while len(_KEPT) >= most:
-        del _KEPT[next(iter(_KEPT))]
-    _KEPT[id(graph)] = (graph, found)
-    return found
-
-
-# Graphs that were read, with what was read: solver and checks ask one thing after another about a graph, and may do so
-# for many instances in turn
-_KEPT: dict[int, tuple[Record, IndexedGraph]] = {}
-MOST_KEPT, SHORT = 80, 1_000  # graphs of up to so many nodes and edges, or one of more
+    return _read(graph)
 
 
 def _read(graph: Record) -> IndexedGraph:
@@ -66,20 +52,20 @@ def _read(graph: Record) -> IndexedGraph:
     places = {node: place for place, node in enumerate(nodes)}
     if len(places) < len(nodes):
         raise LanguageError("two nodes of a graph are alike")
-    found = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
-    after, append = found.after, found.edges.append
+    result = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
+    after, append = result.after, result.edges.append
     for (one, other), weight in zip(edges, _weights(graph), strict=True):
         try:
             a, b = places[one], places[other]
         except (KeyError, TypeError):
-            a, b = found.place(one), found.place(other)  # which tells the name of the node
+            a, b = result.place(one), result.place(other)  # which tells the name of the node
         if a == b or b in after[a]:
             raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
         append((a, b, weight))
         after[a][b] = weight
         if not is_directed:
             after[b][a] = weight
-    return found
+    return result
 
 
 NAMES = frozenset({int, str})

@@ -109,9 +109,9 @@ def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 
     if not 1000 <= rounds <= SHADOW_ROUNDS:
         raise LanguageError(f"`shadow_hash` takes 1000 to {SHADOW_ROUNDS} rounds", code="E502")
     charge(rounds)
-    told = "" if rounds == 5000 else f"rounds={rounds}$"
+    rounds_field = "" if rounds == 5000 else f"rounds={rounds}$"
     order, mark = (SHA256_ORDER, "5") if scheme == "sha256" else (SHA512_ORDER, "6")
-    return f"${mark}${told}{salt}${_crypt64(_sha_crypt(secret, salt.encode(), scheme, rounds), order)}"
+    return f"${mark}${rounds_field}{salt}${_crypt64(_sha_crypt(secret, salt.encode(), scheme, rounds), order)}"
 
 
 @library_function
@@ -149,12 +149,12 @@ def hotp(secret: bytes, counter: int, length: int = 6, name: str = "sha1") -> st
 def _md5_crypt(secret: bytes, salt: bytes) -> bytes:
     charge(1000)
     other = _digest("md5", secret + salt + secret)
-    begun = secret + b"$1$" + salt + _stretched(other, len(secret))
+    message = secret + b"$1$" + salt + _stretched(other, len(secret))
     size = len(secret)
     while size:
-        begun += b"\0" if size & 1 else secret[:1]
+        message += b"\0" if size & 1 else secret[:1]
         size >>= 1
-    digest = _digest("md5", begun)
+    digest = _digest("md5", message)
     for turn in range(1000):
         digest = _digest("md5", _turned(turn, digest, secret, salt))
     return digest
@@ -162,12 +162,12 @@ def _md5_crypt(secret: bytes, salt: bytes) -> bytes:
 
 def _sha_crypt(secret: bytes, salt: bytes, name: str, rounds: int) -> bytes:
     other = _digest(name, secret + salt + secret)
-    begun = secret + salt + _stretched(other, len(secret))
+    message = secret + salt + _stretched(other, len(secret))
     size = len(secret)
     while size:
-        begun += other if size & 1 else secret
+        message += other if size & 1 else secret
         size >>= 1
-    digest = _digest(name, begun)
+    digest = _digest(name, message)
     p = _stretched(_digest(name, secret * len(secret)), len(secret))
     s = _stretched(_digest(name, salt * (16 + digest[0])), len(salt))
     for turn in range(rounds):

@@ -46,12 +46,12 @@ def _is_shown(data: bytes, key: bytes) -> bool:
     return body.isascii() and body.decode("ascii").isprintable() and plain[len(body) :] == bytes([size]) * size
 
 
-def _fitting(block: bytes, known: bytes, is_last: bool) -> list[int]:
+def _fitting(block: bytes, known_bytes: bytes, is_last: bool) -> list[int]:
     """The rests of the key, as numbers, under which the first block may be text: few, to be looked at closely."""
     import numpy
 
     state = list(numpy.frombuffer(block, dtype=WORD))
-    keys, mixed = _schedules(known)
+    keys, mixed = _schedules(known_bytes)
     state = [word ^ key for word, key in zip(state, keys[-4:], strict=True)]
     tables = _tables()
     for turn in range(ROUNDS - 1, 0, -1):
@@ -63,12 +63,12 @@ def _fitting(block: bytes, known: bytes, is_last: bool) -> list[int]:
     return [int(place) for place in numpy.flatnonzero(fits)]
 
 
-def _schedules(known: bytes) -> tuple[list[Any], list[Any]]:
+def _schedules(known_bytes: bytes) -> tuple[list[Any], list[Any]]:
     """The 44 words of each key's schedule, and the same words with their columns mixed backwards.
 
     Mixing is linear, so that the second list follows from its own words. Source: FIPS 197, sections 5.2 and 5.3.5.
     """
-    tables, keys = _tables(), _first_words(known)
+    tables, keys = _tables(), _first_words(known_bytes)
     mixed = [_looked_up(tables["mixed"], [key] * 4) for key in keys]
     constant = 1
     for place in range(4, 4 * (ROUNDS + 1)):
@@ -83,14 +83,14 @@ def _schedules(known: bytes) -> tuple[list[Any], list[Any]]:
     return keys, mixed
 
 
-def _first_words(known: bytes) -> list[Any]:
+def _first_words(known_bytes: bytes) -> list[Any]:
     """The four words of each key; the last one alone differs, its bytes that are not known count upwards."""
     import numpy
 
-    missing = BLOCK - len(known)
-    least = int.from_bytes(known[12:] + bytes(missing))
+    missing = BLOCK - len(known_bytes)
+    least = int.from_bytes(known_bytes[12:] + bytes(missing))
     rests = numpy.arange(least, least + 256**missing, dtype=numpy.int64).astype(">u4").view(WORD)
-    return [*(numpy.frombuffer(known[4 * place : 4 * place + 4], dtype=WORD) for place in range(3)), rests]
+    return [*(numpy.frombuffer(known_bytes[4 * place : 4 * place + 4], dtype=WORD) for place in range(3)), rests]
 
 
 def _shifted(tables: list[Any], state: list[Any], column: int) -> Any:
@@ -128,7 +128,7 @@ def _tables() -> dict[str, list[Any]]:
         "inner": [unmixed[byte] for byte in undone],
         "last": [[byte, 0, 0, 0] for byte in undone],
     }
-    return {name: [_table(held, row) for row in range(4)] for name, held in columns.items()}
+    return {name: [_table(columns_by_byte, row) for row in range(4)] for name, columns_by_byte in columns.items()}
 
 
 def _table(columns: list[list[int]], row: int) -> Any:

@@ -37,8 +37,8 @@ def det(matrix: Matrix) -> Number:
     if _symbolic(matrix):
         return normal(_sympy(matrix).det(method="berkowitz").expand())
     rows, scale = _integers(matrix)
-    found = _eliminated(rows)[1]
-    return found if scale == 1 else operators.divide(found, scale)
+    determinant = _eliminated(rows)[1]
+    return determinant if scale == 1 else operators.divide(determinant, scale)
 
 
 @library_function
@@ -170,8 +170,8 @@ def minor(matrix: Matrix, row: int, column: int) -> Number:
     size = _square("minor", matrix)
     if size < 2 or not (0 <= row < size and 0 <= column < size):
         raise LanguageError("`minor` needs 2 rows or more, and a row and a column of the matrix")
-    kept = [values for at, values in enumerate(matrix) if at != row]
-    return det([values[:column] + values[column + 1 :] for values in kept])
+    other_rows = [values for at, values in enumerate(matrix) if at != row]
+    return det([values[:column] + values[column + 1 :] for values in other_rows])
 
 
 @library_function
@@ -203,8 +203,8 @@ def eigenvalues(matrix: Matrix) -> list[Number]:
         return [matrix[0][0]]
     if size == 2 and not _symbolic(matrix):
         return _rational_quadratic(trace(matrix), det(matrix))
-    found = _quadratic(1, operators.negate(trace(matrix)), det(matrix)) if size == 2 else _by_factors(matrix)
-    return [found[place] for place in order(found)]
+    values = _quadratic(1, operators.negate(trace(matrix)), det(matrix)) if size == 2 else _by_factors(matrix)
+    return [values[place] for place in order(values)]
 
 
 def _rational_quadratic(total: Rational, product: Rational) -> list[Number]:
@@ -244,11 +244,11 @@ def _by_factors(matrix: Matrix) -> list[Number]:
 
     charge(len(matrix) ** 4)
     polynomial = _sympy(matrix).charpoly(sympy.Symbol("x"))
-    found: list[Number] = []
+    roots: list[Number] = []
     for factor, multiplicity in polynomial.factor_list()[1]:
         coefficients = [normal(coefficient) for coefficient in factor.all_coeffs()]
-        found += _roots(factor, coefficients) * multiplicity
-    return found
+        roots += _roots(factor, coefficients) * multiplicity
+    return roots
 
 
 def _roots(factor: Any, coefficients: list[Number]) -> list[Number]:
@@ -299,18 +299,18 @@ def _eliminated(rows: list[list[int]]) -> tuple[int, int]:
     """Rank of the matrix of integers, and its determinant if it is square: Bareiss' elimination."""
     height, width = len(rows), len(rows[0])
     charge(height * min(height, width) * width)
-    found, previous, sign = 0, 1, 1
+    rank, previous, sign = 0, 1, 1
     for column in range(width):
-        pivot = next((at for at in range(found, height) if rows[at][column]), None)
+        pivot = next((at for at in range(rank, height) if rows[at][column]), None)
         if pivot is None:
             continue
-        if pivot != found:
-            rows[found], rows[pivot], sign = rows[pivot], rows[found], -sign
-        _clear_below(rows, found, column, previous)
-        previous, found = rows[found][column], found + 1
-        if found == height:
+        if pivot != rank:
+            rows[rank], rows[pivot], sign = rows[pivot], rows[rank], -sign
+        _clear_below(rows, rank, column, previous)
+        previous, rank = rows[rank][column], rank + 1
+        if rank == height:
             break
-    return found, sign * previous if found == height else 0
+    return rank, sign * previous if rank == height else 0
 
 
 def _clear_below(rows: list[list[int]], top: int, column: int, previous: int) -> None:

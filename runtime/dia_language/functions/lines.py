@@ -43,10 +43,10 @@ def first_words(text: str, n: int) -> str:
     >>> first_words("one  two three", 2)
     'one two'
     """
-    found = words(text)
+    all_words = words(text)
     if n < 0:
         raise LanguageError("`first_words` needs `n` to be 0 or more")
-    return text if len(found) <= n else " ".join(found[:n])
+    return text if len(all_words) <= n else " ".join(all_words[:n])
 
 
 @library_function
@@ -59,8 +59,8 @@ def lines(text: str) -> list[str]:
     (['a', '', 'b'], [])
     """
     charge(len(text) // 16)
-    found = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return found[:-1] if not found[-1] else found
+    pieces = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return pieces[:-1] if not pieces[-1] else pieces
 
 
 @library_function
@@ -101,10 +101,10 @@ def relined(text: str, n: int) -> str:
     """
     if not 1 <= n <= 10_000:
         raise LanguageError("`relined` makes 1 to 10000 lines")
-    found = words(text)
-    if not found:
+    all_words = words(text)
+    if not all_words:
         raise LanguageError("`relined` needs a text that has a word")
-    found += found[-1:] * (n - len(found))
-    size, more = divmod(len(found), n)
+    all_words += all_words[-1:] * (n - len(all_words))
+    size, more = divmod(len(all_words), n)
     ends = [size * at + min(at, more) for at in range(n + 1)]
-    return join_lines([" ".join(found[low:high]) for low, high in pairwise(ends)])
+    return join_lines([" ".join(all_words[low:high]) for low, high in pairwise(ends)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 from operator import and_, or_, xor
 
 from dia_language.budgets import charge
@@ -67,20 +67,20 @@ def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
     operator, operands = parts(tree, depth)
     if operator is None:
         return _leaf(tree, values)
-    held = [_evaluated(operand, values, depth + 1) for operand in operands]
+    values_of_operands = [_evaluated(operand, values, depth + 1) for operand in operands]
     if operator in LOGICAL:
-        for value in held:
+        for value in values_of_operands:
             if value is not True and value is not False:
                 operators.truth(value)  # which refuses it
-        return bool(reduce(LOGICAL[operator], held) & 1)
+        return bool(reduce(LOGICAL[operator], values_of_operands) & 1)
     if operator == "not":
-        return not operators.truth(held[0])
+        return not operators.truth(values_of_operands[0])
     if operator in NUMERIC:
-        for value in held:
+        for value in values_of_operands:
             if not operators.is_number(value):
                 raise LanguageError(f"`{operator}` needs numbers; this is {described(value)}")
-        return reduce(NUMERIC[operator], held)
-    return operators.negate(held[0])
+        return reduce(NUMERIC[operator], values_of_operands)
+    return operators.negate(values_of_operands[0])
 
 
 def _leaf(tree: Tree, values: Record) -> Value:
@@ -165,43 +165,42 @@ def _table(tree: Tree, names: list[str]) -> int:
     return _bits(tree, *_columns(tuple(names)), 0)
 
 
-@lru_cache(maxsize=2)
 def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
     """The rows in which each of the names is true, as bits of integers, and the integer of all rows."""
     if len(set(names)) < len(names):
         raise LanguageError("two of the names are alike")
     every = (1 << (1 << len(names))) - 1
-    known = {}
+    columns = {}
     for at, name in enumerate(reversed(names)):
         run = 1 << at  # so many rows false, then so many true
-        known[name] = every // ((1 << run) + 1) << run
-    return known, every
+        columns[name] = every // ((1 << run) + 1) << run
+    return columns, every
 
 
-def _bits(tree: Tree, known: Mapping[str, int], every: int, depth: int) -> int:
+def _bits(tree: Tree, columns: Mapping[str, int], every: int, depth: int) -> int:
     if every > SHORT:
         charge(every.bit_length() // 256)
-    if type(tree) is str and tree in known and depth <= DEPTH:
+    if type(tree) is str and tree in columns and depth <= DEPTH:
         charge(STEPS)
-        return known[tree]
+        return columns[tree]
     operator, operands = parts(tree, depth)
     if operator is None:
-        return _leaf_bits(tree, known, every)
+        return _leaf_bits(tree, columns, every)
     if operator == "not":
-        return ~_bits(operands[0], known, every, depth + 1) & every
+        return ~_bits(operands[0], columns, every, depth + 1) & every
     if operator not in LOGICAL:
         raise LanguageError(f"`{operator}` is an operator of arithmetic, which has no truth table")
-    held = [_bits(operand, known, every, depth + 1) for operand in operands]
-    return reduce(LOGICAL[operator], held) & every
+    operand_bits = [_bits(operand, columns, every, depth + 1) for operand in operands]
+    return reduce(LOGICAL[operator], operand_bits) & every
 
 
-def _leaf_bits(leaf: Tree, known: Mapping[str, int], every: int) -> int:
+def _leaf_bits(leaf: Tree, columns: Mapping[str, int], every: int) -> int:
     if isinstance(leaf, bool):
         return every if leaf else 0
-    if leaf not in known:
-        shown = f"`{leaf}`" if isinstance(leaf, str) else plain(leaf)
-        raise LanguageError(f"{shown} is none of the names", names_help(str(leaf), known))
-    return known[leaf]
+    if leaf not in columns:
+        leaf_text = f"`{leaf}`" if isinstance(leaf, str) else plain(leaf)
+        raise LanguageError(f"{leaf_text} is none of the names", names_help(str(leaf), columns))
+    return columns[leaf]
 
 
 def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:

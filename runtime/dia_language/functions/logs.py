@@ -49,48 +49,48 @@ def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
         raise LanguageError(
             "`log_lines` has no style of this name", "there are common, combined, syslog, auth and json"
         )
-    held = [line for line in lines(text) if line]
+    filled_lines = [line for line in lines(text) if line]
     if style == "json":
-        return [_json_line(line) for line in held]
+        return [_json_line(line) for line in filled_lines]
     if style == "auth":
-        return list(_auth_lines(held, year))
-    return [_syslog_line(line) if style == "syslog" else _web_line(line, style) for line in held]
+        return list(_auth_lines(filled_lines, year))
+    return [_syslog_line(line) if style == "syslog" else _web_line(line, style) for line in filled_lines]
 
 
 def _web_line(line: str, style: str) -> Record:
-    found = (COMBINED_LINE if style == "combined" else COMMON_LINE).fullmatch(line)
-    request = REQUEST.fullmatch(_unescaped(found[4])) if found else None
-    if found is None or request is None:
+    match = (COMBINED_LINE if style == "combined" else COMMON_LINE).fullmatch(line)
+    request = REQUEST.fullmatch(_unescaped(match[4])) if match else None
+    if match is None or request is None:
         raise _no_line(style)
-    held = Record(ip=found[1], user=_told(found[2]), time=_clf_time(found[3]))
-    held.update(method=request[1], path=request[2], protocol=request[3])
-    held.update(status=int(found[5]), size=None if found[6] == "-" else int(found[6]))
+    record = Record(ip=match[1], user=_told(match[2]), time=_clf_time(match[3]))
+    record.update(method=request[1], path=request[2], protocol=request[3])
+    record.update(status=int(match[5]), size=None if match[6] == "-" else int(match[6]))
     if style == "combined":
-        held.update(referrer=_told(_unescaped(found[7])), agent=_told(_unescaped(found[8])))
-    return held
+        record.update(referrer=_told(_unescaped(match[7])), agent=_told(_unescaped(match[8])))
+    return record
 
 
 def _syslog_line(line: str) -> Record:
-    found = SYSLOG_LINE.fullmatch(line)
-    if found is None or int(found[1]) > 191:
+    match = SYSLOG_LINE.fullmatch(line)
+    if match is None or int(match[1]) > 191:
         raise _no_line("syslog")
-    held = Record(priority=int(found[1]), time=_iso_time(found[2]), host=found[3], program=found[4])
-    held.update(pid=None if found[5] == "-" else int(found[5]), msgid=_told(found[6]), message=found[7])
-    return held
+    record = Record(priority=int(match[1]), time=_iso_time(match[2]), host=match[3], program=match[4])
+    record.update(pid=None if match[5] == "-" else int(match[5]), msgid=_told(match[6]), message=match[7])
+    return record
 
 
-def _auth_lines(held: list[str], year: int) -> Iterator[Record]:
+def _auth_lines(filled_lines: list[str], year: int) -> Iterator[Record]:
     if not 1 <= year <= 9999:
         raise LanguageError("lines of this style do not tell their year", 'tell it: log_lines(text, "auth", 2026)')
     month = 0
-    for line in held:
-        found = AUTH_LINE.fullmatch(line)
-        if found is None or found[1] not in NUMBERS:
+    for line in filled_lines:
+        match = AUTH_LINE.fullmatch(line)
+        if match is None or match[1] not in NUMBERS:
             raise _no_line("auth")
-        year, month = year + (NUMBERS[found[1]] < month), NUMBERS[found[1]]
-        time = _checked(f"{year:04}-{month:02}-{int(found[2]):02}T{found[3]}Z")
-        pid = int(found[6]) if found[6] else None
-        yield Record(time=time, host=found[4], program=found[5], pid=pid, message=found[7])
+        year, month = year + (NUMBERS[match[1]] < month), NUMBERS[match[1]]
+        time = _checked(f"{year:04}-{month:02}-{int(match[2]):02}T{match[3]}Z")
+        pid = int(match[6]) if match[6] else None
+        yield Record(time=time, host=match[4], program=match[5], pid=pid, message=match[7])
 
 
 def _json_line(line: str) -> Record:
@@ -101,18 +101,18 @@ def _json_line(line: str) -> Record:
 
 
 def _clf_time(text: str) -> str:
-    found = CLF_TIME.fullmatch(text)
-    if found is None or found[2] not in NUMBERS:
+    match = CLF_TIME.fullmatch(text)
+    if match is None or match[2] not in NUMBERS:
         raise LanguageError("a time of the log cannot be read")
-    time = _checked(f"{found[3]}-{NUMBERS[found[2]]:02}-{found[1]}T{found[4]}Z")
-    return _in_utc(time, found[5], found[6], found[7])
+    time = _checked(f"{match[3]}-{NUMBERS[match[2]]:02}-{match[1]}T{match[4]}Z")
+    return _in_utc(time, match[5], match[6], match[7])
 
 
 def _iso_time(text: str) -> str:
-    found = ISO_TIME.fullmatch(text)
-    if found is None:
+    match = ISO_TIME.fullmatch(text)
+    if match is None:
         raise LanguageError("a time of the log cannot be read")
-    return _in_utc(_checked(found[1] + "Z"), found[2] or "+", found[3] or "0", found[4] or "0")
+    return _in_utc(_checked(match[1] + "Z"), match[2] or "+", match[3] or "0", match[4] or "0")
 
 
 def _in_utc(time: str, sign: str, hours: str, minutes: str) -> str:
@@ -140,8 +140,8 @@ def _unescaped(text: str) -> str:
         raise LanguageError("a line of the log is no UTF-8 text") from None
 
 
-def _byte(found: re.Match[bytes]) -> bytes:
-    return bytes.fromhex(found[1].decode()) if found[1] else NAMED.get(found[2], found[2])
+def _byte(match: re.Match[bytes]) -> bytes:
+    return bytes.fromhex(match[1].decode()) if match[1] else NAMED.get(match[2], match[2])
 
 
 def _no_line(style: str) -> LanguageError:

@@ -66,7 +66,7 @@ def mod_pow(base: int, exponent: int, modulus: int) -> int:
 
 @cache
 def _power() -> Callable[[int, int, int], int]:
-    """Python's `pow`, or gmpy2's where it is installed: the same remainders in a fifth of the time."""
+    """Python's `pow`, or gmpy2's where it is installed: the same remainders. Saves a third of rsa_oaep's compile."""
     try:
         from gmpy2 import powmod
     except ImportError:
@@ -88,8 +88,8 @@ def mod_inverse(a: int, modulus: int) -> int:
     try:
         return pow(a, -1, modulus)
     except ValueError:
-        mend = "test first whether gcd(a, modulus) is 1"
-        raise LanguageError("there is no inverse: `a` and `modulus` have a common divisor", mend, "E504") from None
+        help = "test first whether gcd(a, modulus) is 1"
+        raise LanguageError("there is no inverse: `a` and `modulus` have a common divisor", help, "E504") from None
 
 
 @library_function
@@ -106,22 +106,22 @@ def crt(remainders: list[int], moduli: list[int]) -> int:
         raise LanguageError(f"`crt` has {len(remainders)} remainders for {len(moduli)} moduli")
     charge(len(moduli))
     _bounded_bits("crt", sum(modulus.bit_length() for modulus in moduli))
-    found, period = 0, 1
+    solution, period = 0, 1
     for remainder, modulus in zip(remainders, moduli, strict=True):
         _positive("crt", modulus)
-        found, period = _merged(found, period, remainder, modulus)
-    return found
+        solution, period = _merged(solution, period, remainder, modulus)
+    return solution
 
 
-def _merged(found: int, period: int, remainder: int, modulus: int) -> tuple[int, int]:
+def _merged(solution: int, period: int, remainder: int, modulus: int) -> tuple[int, int]:
     common = math.gcd(period, modulus)
-    gap, rest = divmod(remainder - found, common)
+    gap, rest = divmod(remainder - solution, common)
     if rest:
         raise LanguageError("no number leaves these remainders: they contradict each other", code="E504")
     step = modulus // common
     charge(step.bit_length() ** 2 // 10_000)
     times = gap * pow(period // common, -1, step) % step
-    return found + times * period, period * step
+    return solution + times * period, period * step
 
 
 @library_function

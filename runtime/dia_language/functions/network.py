@@ -62,8 +62,8 @@ def ipv6_expanded(address: str) -> str:
     number, version = _address(address)
     if version != 6:
         raise LanguageError("`ipv6_expanded` takes an address of version 6")
-    shown = f"{number:032x}"
-    return ":".join(shown[at : at + 4] for at in range(0, 32, 4))
+    digits = f"{number:032x}"
+    return ":".join(digits[at : at + 4] for at in range(0, 32, 4))
 
 
 @library_function
@@ -82,9 +82,9 @@ def subnet(address: str, prefix: int) -> Record:
     size = _size(version, prefix)
     begin, end = number - number % size, number - number % size + size - 1
     ends = 1 if version == 4 and prefix <= 30 else 0
-    shown = {"network": begin, "netmask": (1 << BITS[version]) - size, "wildcard": size - 1, "broadcast": end}
-    shown |= {"first": begin + ends, "last": end - ends}
-    facts = Record((name, int_to_ip(value, version)) for name, value in shown.items())
+    numbers = {"network": begin, "netmask": (1 << BITS[version]) - size, "wildcard": size - 1, "broadcast": end}
+    numbers |= {"first": begin + ends, "last": end - ends}
+    facts = Record((name, int_to_ip(value, version)) for name, value in numbers.items())
     return Record({**facts, "prefix": prefix, "addresses": size, "hosts": size - 2 * ends})
 
 
@@ -147,10 +147,10 @@ def skeleton(text: str) -> str:
     (True, 'modem')
     """
     charge(len(text) // 8)
-    shown = "".join(SINGLES.get(character, character) for character in text.lower())
+    simplified = "".join(SINGLES.get(character, character) for character in text.lower())
     for pair, single in PAIRS:
-        shown = shown.replace(pair, single)
-    return shown
+        simplified = simplified.replace(pair, single)
+    return simplified
 
 
 @library_function
@@ -167,23 +167,23 @@ def lookalikes(domain: str) -> list[str]:
         raise LanguageError("a domain has at most 253 characters", code="E502")
     name, dot, ending = domain.lower().rpartition(".")
     charge(len(domain) * len(SWAPS))
-    found = {
+    variants = {
         name[:at] + new + name[at + len(old) :] + dot + ending
         for old, new in SWAPS
         for at in range(len(name))
         if name.startswith(old, at)
     }
-    return sorted(other for other in found if skeleton(other) == skeleton(domain))
+    return sorted(other for other in variants if skeleton(other) == skeleton(domain))
 
 
 def _address(address: str) -> tuple[int, int]:
     try:
-        held = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         raise LanguageError("the text is no IP address") from None
     if "%" in address:
         raise LanguageError("the address has a zone", "write it without % and what follows")
-    return int(held), held.version
+    return int(parsed), parsed.version
 
 
 def _size(version: int, prefix: int) -> int:

@@ -89,12 +89,13 @@ class _Writer:
         sign = STYLES[self.style].get(operator)
         if sign is None:
             raise LanguageError(f"C has no sign for `{operator}`", "write it in python, symbols or words")
-        held = [self.text(operand, depth + 1) for operand in operands]
+        texts = [self.text(operand, depth + 1) for operand in operands]
         if operator in ("not", "neg"):
-            inner, top = held[0]
+            inner, top = texts[0]
             return sign + (inner if self.fits_prefix(operator, top, operands[0]) else f"({inner})"), operator
         pieces = [
-            inner if top == "" or self.fits(operator, top, at) else f"({inner})" for at, (inner, top) in enumerate(held)
+            inner if top == "" or self.fits(operator, top, at) else f"({inner})"
+            for at, (inner, top) in enumerate(texts)
         ]
         text = f" {sign} ".join(pieces)
         charge(len(text) // 64)
@@ -137,13 +138,13 @@ class _Writer:
         return self.number(leaf)
 
     def number(self, number: Fraction | int) -> tuple[str, str]:
-        held = abs(Fraction(number))
+        size = abs(Fraction(number))
         minus = STYLES[self.style]["neg"] if number < 0 else ""
-        if has_finite_decimals(held):
-            text = decimal_text(held) if held.denominator > 1 else integer_text(held.numerator)
+        if has_finite_decimals(size):
+            text = decimal_text(size) if size.denominator > 1 else integer_text(size.numerator)
             return minus + text, "neg" if minus else ""
         sign = STYLES[self.style]["/"]
-        return f"{minus}{integer_text(held.numerator)} {sign} {integer_text(held.denominator)}", "/"
+        return f"{minus}{integer_text(size.numerator)} {sign} {integer_text(size.denominator)}", "/"
 
 
 # Sign -> operator and level, of signs between operands and of signs before one
@@ -208,14 +209,14 @@ class _Reader:
 
     def cut(self, text: str) -> list[str]:
         """The signs, and the empty text behind the last one."""
-        found = TOKEN.findall(text)
-        seen = "".join(found).split()  # one piece, unless there are signs of several words
-        if "".join(seen) != "".join(text.split()):  # something was passed over
+        tokens = TOKEN.findall(text)
+        joined = "".join(tokens).split()  # one piece, unless there are signs of several words
+        if "".join(joined) != "".join(text.split()):  # something was passed over
             at = 0
             while token := TOKEN.match(text, at):
                 at = token.end()
             raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
-        return [*(found if len(seen) == 1 else [" ".join(sign.split()) for sign in found]), ""]
+        return [*(tokens if len(joined) == 1 else [" ".join(sign.split()) for sign in tokens]), ""]
 
     def fault(self, reason: str) -> LanguageError:
         return LanguageError(f"the text is no {self.what}: {reason}")
@@ -240,8 +241,8 @@ class _Reader:
             raise LanguageError(f"the text nests deeper than {BRACKETS}", code="E502")
         tree, before, height = self.operand(least, depth), 0, 0
         between, tokens = self.between, self.tokens
-        while (found := between.get(tokens[self.place])) is not None and found[1] >= least:
-            operator, level = found
+        while (infix := between.get(tokens[self.place])) is not None and infix[1] >= least:
+            operator, level = infix
             if level == before and operator not in CHAINS:
                 raise self.fault(f"brackets must say how `{self.next}` is meant")
             self.place += 1

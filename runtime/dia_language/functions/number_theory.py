@@ -6,8 +6,6 @@ Primality and factoring are sympy's, which uses gmpy2 where it is installed.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import compress
 
@@ -21,7 +19,6 @@ from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 FACTORIAL_MAXIMUM = 68_403
 FIBONACCI_MAXIMUM = 1_440_421
 PRIMES_COUNTED = 100_000
-KEPT = (14, 20)  # bits of the numbers whose primes are kept, once they are asked for
 GROUP = 500  # small primes that are looked for together
 SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
 
@@ -50,22 +47,9 @@ def next_prime(n: int) -> int:
     >>> next_prime(2**64)
     18446744073709551629
     """
-    if _small_enough("next_prime", n) < 2:
-        return 2
-    for bits in KEPT:
-        if n < 1 << bits and (place := _kept_marks(bits).find(1, (n - 1) // 2)) >= 0:
-            return 2 * place + 3
-    return int(_following_prime()(n))
+    from sympy.ntheory import nextprime
 
-
-@cache
-def _following_prime() -> Callable[[int], int]:
-    """sympy's `nextprime`, or gmpy2's where it is installed, which sieves first and makes the same test."""
-    try:
-        from gmpy2 import next_prime as following
-    except ImportError:
-        from sympy.ntheory import nextprime as following
-    return following  # type: ignore[no-any-return]
+    return int(nextprime(_small_enough("next_prime", n)))
 
 
 @library_function
@@ -95,9 +79,6 @@ def primes_between(low: int, high: int) -> list[int]:
     """
     charge(max(0, _small_enough("primes_between", high) - low + 1))
     low = max(low, 2)
-    if high < 1 << KEPT[0]:
-        known = _odd_primes(KEPT[0])
-        return [2] * (low <= 2 <= high) + known[bisect_left(known, low) : bisect_right(known, high)]
     if high <= SIEVED and math.isqrt(max(high, 0)) < 10_000 + 10 * (high - low):
         return _sieved(low, high) if low <= high else []
     from sympy.ntheory import primerange
@@ -128,12 +109,6 @@ def _marks(odd: range) -> bytearray:
 def _odd_primes(bits: int) -> list[int]:
     """The odd primes of so many bits and fewer, with which ranges are sieved; kept, since there are few such lists."""
     return _sieved(3, (1 << bits) - 1)
-
-
-@cache
-def _kept_marks(bits: int) -> bytes:
-    """The marks of all odd numbers of so many bits and fewer, from 3 on."""
-    return bytes(_marks(range(3, 1 << bits, 2)))
 
 
 @library_function
@@ -177,12 +152,12 @@ def factor(n: int) -> list[list[int]]:
     from sympy.ntheory import factorint
 
     _positive("factor", n)
-    found, rest = _small_factors(_small_enough("factor", n))
+    exponents, rest = _small_factors(_small_enough("factor", n))
     try:
-        found |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
+        exponents |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
     except OverflowError:  # of a binary float in sympy's search for bounds
         raise LanguageError("the integer has two large prime factors, which are not found", code="E502") from None
-    return [[prime, found[prime]] for prime in sorted(found)]
+    return [[prime, exponents[prime]] for prime in sorted(exponents)]
 
 
 def _small_factors(n: int) -> tuple[dict[int, int], int]:
@@ -190,17 +165,17 @@ def _small_factors(n: int) -> tuple[dict[int, int], int]:
 
     Many such factors at once are what the general method finds slowly.
     """
-    found: dict[int, int] = {}
+    exponents: dict[int, int] = {}
     if n.bit_length() <= 64:
-        return found, n
+        return exponents, n
     for product, primes in _small_primes():
         if math.gcd(product, n) == 1:
             continue
         for prime in primes:
             while n % prime == 0:
-                found[prime] = found.get(prime, 0) + 1
+                exponents[prime] = exponents.get(prime, 0) + 1
                 n //= prime
-    return found, n
+    return exponents, n
 
 
 @cache
@@ -234,10 +209,10 @@ def divisors(n: int) -> list[int]:
     """
     factors = factor(n)
     charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
-    found = [1]
+    products = [1]
     for prime, exponent in factors:
-        found = [divisor * prime**power for power in range(exponent + 1) for divisor in found]
-    return sorted(found)
+        products = [divisor * prime**power for power in range(exponent + 1) for divisor in products]
+    return sorted(products)
 
 
 @library_function

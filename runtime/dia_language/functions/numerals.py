@@ -126,11 +126,11 @@ def from_bits(text: str) -> bytes:
     >>> from_bits("01001000 01101001")
     b'Hi'
     """
-    shown = "".join(text.split())
+    bits = "".join(text.split())
     charge(len(text) // 8)
-    if len(shown) % 8 or not set(shown) <= {"0", "1"}:
+    if len(bits) % 8 or not set(bits) <= {"0", "1"}:
         raise LanguageError("the text is not bytes in binary", "eight digits 0 or 1 for each byte")
-    return int(shown or "0", 2).to_bytes(len(shown) // 8)
+    return int(bits or "0", 2).to_bytes(len(bits) // 8)
 
 
 @library_function
@@ -259,10 +259,10 @@ def _three(pair: bytes) -> str:
 
 
 def _two(group: str) -> bytes:
-    found = [BASE45.find(sign) for sign in group]
-    number: int = sum(digit * 45**place for place, digit in enumerate(found))
+    values = [BASE45.find(sign) for sign in group]
+    number: int = sum(digit * 45**place for place, digit in enumerate(values))
     size = len(group) - 1
-    if min(found) < 0 or size < 1 or number >= 256**size:
+    if min(values) < 0 or size < 1 or number >= 256**size:
         raise LanguageError("the text is not base45")
     return number.to_bytes(size)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
@@ -15,7 +14,7 @@ WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)
 FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
 # A word, or a text in quotes, to the end of its line where it lacks the second one
-WORD, QUOTED = r"\w++", r"""'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+"""
+WORD_OR_QUOTED = re.compile(r"""(\w++|'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+)""")
 
 
 @library_function
@@ -68,13 +67,11 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     """
     charge(len(source) // 4 + len(old) + len(new))
     names = _names(old, new)
-    is_quoted = "'" in source or '"' in source
-    # what stands between the parts, and the parts at the odd places
-    pieces = _parts(is_quoted, source.isascii()).split(source)
+    pieces = WORD_OR_QUOTED.split(source)  # words and texts in quotes at the odd places, what is between them at others
     parts = pieces[1::2]
-    taken = set(names.values()).intersection(parts).difference(names)
-    if taken:
-        raise LanguageError(f"the source has the name `{min(taken)}` already")
+    conflicts = set(names.values()).intersection(parts).difference(names)
+    if conflicts:
+        raise LanguageError(f"the source has the name `{min(conflicts)}` already")
     most = len(source) + len(parts) * max(map(len, new), default=0)
     if most > TEXT_LENGTH < len(source) + sum(len(names[part]) for part in parts if part in names):
         raise LanguageError(f"`renamed` would give more than {TEXT_LENGTH} characters", code="E502")
@@ -82,13 +79,6 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     return "".join(pieces)
 
 
-@cache
-def _parts(is_quoted: bool, is_ascii: bool) -> re.Pattern[str]:
-    """Words and texts in quotes, or words alone; where all signs are ASCII, in two thirds of the time."""
-    return re.compile(f"({WORD}|{QUOTED})" if is_quoted else f"({WORD})", re.ASCII if is_ascii else 0)
-
-
-@lru_cache(maxsize=256)
 def _sum(number: int) -> str:
     terms = []
     for repunit in REPUNITS:

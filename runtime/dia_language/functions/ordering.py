@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers import operators
-from dia_language.numbers.values import RATIONAL, Entry, ExactDecimal, Record, Value, is_symbolic, kind_of
+from dia_language.numbers.values import Entry, ExactDecimal, Record, Value, is_symbolic, kind_of
 
 FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (bool, "booleans"),
@@ -29,8 +28,6 @@ def order(values: Sequence[Value]) -> list[int]:
     charge(len(values))
     if is_plain(values):
         return sorted(range(len(values)), key=values.__getitem__)
-    if set(map(type, values)) <= RATIONAL:
-        return sorted(range(len(values)), key=_comparable(values).__getitem__)
     families = {_family(value) for value in values}
     if len(families) > 1:
         raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
@@ -38,15 +35,6 @@ def order(values: Sequence[Value]) -> list[int]:
         key = cmp_to_key(compare)
         return sorted(range(len(values)), key=lambda place: key(values[place]))
     return sorted(range(len(values)), key=values.__getitem__)
-
-
-def _comparable(values: Sequence[Any]) -> Sequence[Any]:
-    """What stands in the order of the rationals: whole numbers where that is easy, compared in a tenth of the time."""
-    bottoms = [value.denominator for value in values]
-    common = max(bottoms, default=1)
-    if any(common % bottom for bottom in set(bottoms)):
-        return values
-    return [value.numerator * (common // bottom) for value, bottom in zip(values, bottoms, strict=True)]
 
 
 def ascending(values: Sequence[Value]) -> list[Value]:
@@ -71,8 +59,8 @@ def compare(a: Value, b: Value) -> int:
     charge(1)
     if type(a) is list and type(b) is list:
         for x, y in zip(a, b, strict=False):
-            if found := compare(x, y):
-                return found
+            if difference := compare(x, y):
+                return difference
         return (len(a) > len(b)) - (len(a) < len(b))
     if operators.less(a, b):
         return -1
@@ -122,12 +110,12 @@ def distinct(values: Sequence[Value]) -> list[Value]:
 
 
 def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
-    found: list[Value] = []
+    unequal: list[Value] = []
     for value in values:
-        charge(len(found))
-        if not any(same(value, other) for other in found):
-            found.append(value)
-    return found
+        charge(len(unequal))
+        if not any(same(value, other) for other in unequal):
+            unequal.append(value)
+    return unequal
 
 
 def _key(value: Value) -> Hashable | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 from dia_language.budgets import charge
@@ -44,24 +43,24 @@ def guesses(text: str) -> int:
         raise LanguageError(f"`guesses` takes at most {LENGTH} characters", code="E502")
     charge(len(text))
     alphabet = sum(CLASSES[kind] for kind in set(map(_kind, text)))
-    found = 1
+    tries = 1
     for length in _runs(text):
-        found *= alphabet * (DIRECTIONS * length if length > 1 else 1)
-    return found
+        tries *= alphabet * (DIRECTIONS * length if length > 1 else 1)
+    return tries
 
 
 def _runs(text: str) -> list[int]:
     """Lengths of the runs from left to right: each as long as it can be, of three characters or more, or of one."""
     steps = [_step(a, b) for a, b in pairwise(text)]
-    found, at = [], 0
+    lengths, at = [], 0
     while at < len(text):
         end = at
         while end < len(steps) and steps[end] is not None and steps[end] == steps[at]:
             end += 1
         length = end - at + 1 if end - at >= 2 else 1
-        found.append(length)
+        lengths.append(length)
         at += length
-    return found
+    return lengths
 
 
 def _step(a: str, b: str) -> int | None:
@@ -70,7 +69,6 @@ def _step(a: str, b: str) -> int | None:
     return step if abs(step) <= 1 and _kind(a) == _kind(b) else None
 
 
-@lru_cache(maxsize=256)
 def _kind(character: str) -> str:
     if not character.isascii():
         return "other"

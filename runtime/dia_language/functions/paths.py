@@ -24,15 +24,19 @@ def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
     >>> shortest_path(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]]), 1, 4)
     [1, 2, 4]
     """
-    held = _positive("shortest_path", indexed(graph))
-    at, target = held.place(start), held.place(end)
-    left = _distances(_turned(held), target)
+    indexed_graph = _positive("shortest_path", indexed(graph))
+    at, target = indexed_graph.place(start), indexed_graph.place(end)
+    left = _distances(_turned(indexed_graph), target)
     _reached(left, at)
     path = [at]
     while at != target:
-        at = next(other for other in sorted(held.after[at]) if left.get(other) == left[at] - held.after[at][other])
+        at = next(
+            other
+            for other in sorted(indexed_graph.after[at])
+            if left.get(other) == left[at] - indexed_graph.after[at][other]
+        )
         path.append(at)
-    return [held.nodes[place] for place in path]
+    return [indexed_graph.nodes[place] for place in path]
 
 
 @library_function
@@ -45,8 +49,8 @@ def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
     >>> shortest_path_length(graph(3, [[1, 2], [2, 3], [1, 3]], False, [2, 3, 7]), 1, 3)
     5
     """
-    held = _positive("shortest_path_length", indexed(graph))
-    return _reached(_distances(held, held.place(start)), held.place(end))
+    indexed_graph = _positive("shortest_path_length", indexed(graph))
+    return _reached(_distances(indexed_graph, indexed_graph.place(start)), indexed_graph.place(end))
 
 
 @library_function
@@ -59,30 +63,30 @@ def diameter(graph: Graph) -> Rational:
     >>> diameter(graph(4, [[1, 2], [2, 3], [3, 4]]))
     3
     """
-    held = _positive("diameter", indexed(graph))
-    found: list[Rational] = []
-    for start in range(len(held.nodes)):
-        lengths = _distances(held, start)
-        if len(lengths) < len(held.nodes):
+    indexed_graph = _positive("diameter", indexed(graph))
+    eccentricities: list[Rational] = []
+    for start in range(len(indexed_graph.nodes)):
+        lengths = _distances(indexed_graph, start)
+        if len(lengths) < len(indexed_graph.nodes):
             raise LanguageError("a node of the graph cannot be reached from another", code="E504")
-        found.append(max(lengths.values()))
-    return max(found)
+        eccentricities.append(max(lengths.values()))
+    return max(eccentricities)
 
 
-def _distances(held: IndexedGraph, start: int) -> dict[int, Rational]:
+def _distances(graph: IndexedGraph, start: int) -> dict[int, Rational]:
     """Length of the shortest path to each place that can be reached."""
-    charge(len(held.nodes) + 2 * len(held.edges))
-    found: dict[int, Rational] = {}
+    charge(len(graph.nodes) + 2 * len(graph.edges))
+    lengths: dict[int, Rational] = {}
     waiting: list[tuple[Rational, int]] = [(0, start)]
     while waiting:
         length, place = heapq.heappop(waiting)
-        if place in found:
+        if place in lengths:
             continue
-        found[place] = length
-        for other, weight in held.after[place].items():
-            if other not in found:
+        lengths[place] = length
+        for other, weight in graph.after[place].items():
+            if other not in lengths:
                 heapq.heappush(waiting, (length + weight, other))
-    return found
+    return lengths
 
 
 def _reached(lengths: dict[int, Rational], place: int) -> Rational:
@@ -91,19 +95,19 @@ def _reached(lengths: dict[int, Rational], place: int) -> Rational:
     return lengths[place]
 
 
-def _turned(held: IndexedGraph) -> IndexedGraph:
+def _turned(graph: IndexedGraph) -> IndexedGraph:
     """The graph with its directions turned round."""
-    after: list[dict[int, Any]] = [{} for _ in held.nodes]
-    for place, others in enumerate(held.after):
+    after: list[dict[int, Any]] = [{} for _ in graph.nodes]
+    for place, others in enumerate(graph.after):
         for other, weight in others.items():
             after[other][place] = weight
-    return IndexedGraph(held.nodes, held.places, held.edges, held.is_directed, after)
+    return IndexedGraph(graph.nodes, graph.places, graph.edges, graph.is_directed, after)
 
 
-def _positive(name: str, held: IndexedGraph) -> IndexedGraph:
-    if any(weight <= 0 for _, _, weight in held.edges):
+def _positive(name: str, graph: IndexedGraph) -> IndexedGraph:
+    if any(weight <= 0 for _, _, weight in graph.edges):
         raise LanguageError(f"`{name}` needs weights above 0")
-    return held
+    return graph
 
 
 @library_function
@@ -117,17 +121,17 @@ def minimum_spanning_tree_weight(graph: Graph) -> Rational:
     >>> minimum_spanning_tree_weight(graph(3, [[1, 2], [2, 3], [1, 3]], False, [2, 3, 7]))
     5
     """
-    held = indexed(graph)
-    if held.is_directed:
+    indexed_graph = indexed(graph)
+    if indexed_graph.is_directed:
         raise LanguageError("`minimum_spanning_tree_weight` needs an undirected graph")
-    leader = list(range(len(held.nodes)))
+    leader = list(range(len(indexed_graph.nodes)))
     total: Rational = 0
     joined = 1
-    for a, b, weight in sorted(held.edges, key=lambda edge: edge[2]):
+    for a, b, weight in sorted(indexed_graph.edges, key=lambda edge: edge[2]):
         first, second = _leader(leader, a), _leader(leader, b)
         if first != second:
             leader[first], total, joined = second, total + weight, joined + 1
-    if joined < len(held.nodes):
+    if joined < len(indexed_graph.nodes):
         raise LanguageError("the graph is not connected", code="E504")
     return total
 
@@ -150,12 +154,12 @@ def max_flow(graph: Graph, source: Value, sink: Value) -> Rational:
     >>> max_flow(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]], True, [3, 2, 2, 3]), 1, 4)
     4
     """
-    held = indexed(graph)
-    start, end = held.place(source), held.place(sink)
-    if start == end or any(weight < 0 for _, _, weight in held.edges):
+    indexed_graph = indexed(graph)
+    start, end = indexed_graph.place(source), indexed_graph.place(sink)
+    if start == end or any(weight < 0 for _, _, weight in indexed_graph.edges):
         raise LanguageError("`max_flow` needs two different nodes, and weights that are 0 or more")
-    spare = [dict(others) for others in held.after]
-    for a, b, _ in held.edges:
+    spare = [dict(others) for others in indexed_graph.after]
+    for a, b, _ in indexed_graph.edges:
         spare[b].setdefault(a, 0)
     total: Rational = 0
     while (path := _augmenting(spare, start, end)) is not None:

@@ -60,8 +60,8 @@ def pdf_info(document: bytes, password: str = "") -> Record:
     """
     reader = _opened(document, password)
     try:
-        told = reader.metadata or {}
-        named = [None if told.get(key) is None else str(told.get(key)) for key in ("/Title", "/Author")]
+        metadata = reader.metadata or {}
+        named = [None if metadata.get(key) is None else str(metadata.get(key)) for key in ("/Title", "/Author")]
         return Record(title=named[0], author=named[1], pages=len(_pages(reader)), cipher=_cipher(reader))
     except _failures() as error:
         raise _damaged() from error

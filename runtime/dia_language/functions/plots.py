@@ -51,10 +51,10 @@ def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
     charge(picture.width * picture.height // 4)
     is_mark = (picture.array == list(bytes.fromhex(colour[1:]))).all(axis=2)
     axes = _axes((picture.array == 0).all(axis=2), is_mark)
-    found = sorted(_ends(is_mark))
+    ends = sorted(_ends(is_mark))
     across, up = axes.right - axes.left, axes.bottom - axes.top
     return [
-        [normal(Fraction(column - axes.left, across)), normal(Fraction(axes.bottom - row, up))] for column, row in found
+        [normal(Fraction(column - axes.left, across)), normal(Fraction(axes.bottom - row, up))] for column, row in ends
     ]
 
 
@@ -87,11 +87,11 @@ def _ends(is_mark: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
     labelled, count = ndimage.label(is_mark)
     if count > MOST:
         raise LanguageError(f"the plot has more than {MOST} marks", code="E502")
-    found = []
+    ends = []
     for rows, columns in ndimage.find_objects(labelled):
         width, height = columns.stop - columns.start, rows.stop - rows.start
         is_point = width == height == MARK
         if not is_point and width % 2:
             raise LanguageError("marks of the plot touch one another")
-        found.append(((columns.start + columns.stop) // 2, rows.start + (MARK // 2 if is_point else 0)))
-    return found
+        ends.append(((columns.start + columns.stop) // 2, rows.start + (MARK // 2 if is_point else 0)))
+    return ends

@@ -30,11 +30,11 @@ def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
     """
     import sympy
 
-    held = _rational("roots", polynomial, symbol)
-    if held.degree() < 1:
+    rational = _rational("roots", polynomial, symbol)
+    if rational.degree() < 1:
         raise LanguageError("a constant has no list of roots", code="E504")
-    times = {normal(root): count for root, count in sympy.roots(held).items()}
-    return [[root, int(times[root])] for root in calculus.solve(held.as_expr(), symbol)]
+    times = {normal(root): count for root, count in sympy.roots(rational).items()}
+    return [[root, int(times[root])] for root in calculus.solve(rational.as_expr(), symbol)]
 
 
 @library_function
@@ -49,9 +49,9 @@ def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[E
     >>> factor_polynomial(2 * x**4 - 2, x)
     [[2, 1], [x - 1, 1], [x + 1, 1], [x**2 + 1, 1]]
     """
-    content, found = _rational("factor_polynomial", polynomial, symbol).factor_list()
+    content, factors = _rational("factor_polynomial", polynomial, symbol).factor_list()
     first = [[normal(content), 1]] if content != 1 else []
-    return first + [[normal(part.as_expr()), int(exponent)] for part, exponent in found]
+    return first + [[normal(part.as_expr()), int(exponent)] for part, exponent in factors]
 
 
 @library_function
@@ -65,10 +65,10 @@ def degree(polynomial: Expression, symbol: Expression) -> int:
     >>> degree((x**2 + 1) * (x - 3), x), degree(7, x)
     (3, 0)
     """
-    held = _polynomial("degree", polynomial, symbol)
-    if held.is_zero:
+    poly = _polynomial("degree", polynomial, symbol)
+    if poly.is_zero:
         raise LanguageError("the polynomial 0 has no degree", code="E504")
-    return int(held.degree())
+    return int(poly.degree())
 
 
 @library_function
@@ -105,23 +105,23 @@ def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list
 
 def _rational(name: str, polynomial: Expression, symbol: Expression) -> Any:
     """The polynomial with rational coefficients, of a degree that can be factored."""
-    held = _polynomial(name, polynomial, symbol, FACTORED_DEGREE)
-    if not (held.domain.is_ZZ or held.domain.is_QQ):
+    poly = _polynomial(name, polynomial, symbol, FACTORED_DEGREE)
+    if not (poly.domain.is_ZZ or poly.domain.is_QQ):
         raise LanguageError(f"`{name}` needs a polynomial with rational coefficients in one symbol")
-    return held.set_domain("QQ")
+    return poly.set_domain("QQ")
 
 
 def _polynomial(name: str, expression: Expression, symbol: Expression, most: int = DEGREE) -> Any:
     import sympy
 
-    held = operators.symbolic(expression)
-    if not held.is_polynomial(require_symbol(symbol)):
+    formula = operators.symbolic(expression)
+    if not formula.is_polynomial(require_symbol(symbol)):
         raise LanguageError(f"`{name}` needs a polynomial in `{symbol}`", code="E504")
-    bound = _degree(held, symbol)
+    bound = _degree(formula, symbol)
     if bound > most:
         raise LanguageError(f"`{name}` takes polynomials up to degree {most}", code="E502")
     charge(bound)
-    return sympy.Poly(operators.symbolic(calculus.expand(held)), symbol)
+    return sympy.Poly(operators.symbolic(calculus.expand(formula)), symbol)
 
 
 def _degree(expression: Any, symbol: Any) -> int:

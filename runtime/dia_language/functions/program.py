@@ -31,11 +31,11 @@ def program(language: str, source: str | bytes, input: str = "") -> str:
     dia_language.diagnostics.LanguageError: no language `cobol` can be run
     """
     if language not in LANGUAGES:
-        mend = did_you_mean(language, LANGUAGES) or f"the languages are {', '.join(LANGUAGES)}"
-        raise LanguageError(f"no language `{language}` can be run", mend)
+        help = did_you_mean(language, LANGUAGES) or f"the languages are {', '.join(LANGUAGES)}"
+        raise LanguageError(f"no language `{language}` can be run", help)
     if isinstance(source, bytes) != (language == "elf"):
-        wanted = "the bytes of a file" if language == "elf" else "a text"
-        raise LanguageError(f"the source of a program of {language} is {wanted}")
+        expected = "the bytes of a file" if language == "elf" else "a text"
+        raise LanguageError(f"the source of a program of {language} is {expected}")
     from dia_language.confinement.programs import output_of
 
     code = source if isinstance(source, bytes) else source.encode("utf-8")

@@ -134,8 +134,8 @@ def _python(text: str) -> str:
     return '"' + FOR_PYTHON.sub(_python_sign, text) + '"'
 
 
-def _python_sign(found: re.Match[str]) -> str:
-    character = found[0]
+def _python_sign(match: re.Match[str]) -> str:
+    character = match[0]
     if character in NAMED or character == '"':
         return NAMED.get(character, '\\"')
     code = ord(character)
@@ -146,9 +146,9 @@ def _c(text: str) -> str:
     return '"' + FOR_C.sub(_c_sign, utf8(text).decode("latin-1")) + '"'
 
 
-def _c_sign(found: re.Match[str]) -> str:
+def _c_sign(match: re.Match[str]) -> str:
     """A question mark is escaped, lest two of them begin a trigraph."""
-    character = found[0]
+    character = match[0]
     if character in NAMED or character in '"?':
         return NAMED.get(character, "\\" + character)
     return f"\\{ord(character):03o}"

@@ -62,13 +62,13 @@ def tally(items: list[Value]) -> list[list[Value]]:
     >>> tally(["b", "a", "b"])
     [['b', 2], ['a', 1]]
     """
-    known = distinct(items)
+    items_once = distinct(items)
     if PLAIN.issuperset(map(type, items)):
         charge(len(items))
         counts = Counter(items)
-        return [[item, counts[item]] for item in known]
-    charge(len(items) * len(known))
-    return [[item, sum(same(item, other) for other in items)] for item in known]
+        return [[item, counts[item]] for item in items_once]
+    charge(len(items) * len(items_once))
+    return [[item, sum(same(item, other) for other in items)] for item in items_once]
 
 
 def _membership(items: list[Value], others: list[Value]) -> Callable[[Value], bool]:

@@ -111,8 +111,8 @@ def ed25519_public_key(key: bytes) -> bytes:
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    held = Ed25519PrivateKey.from_private_bytes(_sized("ed25519_public_key", "key", key, SIZE))
-    return held.public_key().public_bytes_raw()
+    private_key = Ed25519PrivateKey.from_private_bytes(_sized("ed25519_public_key", "key", key, SIZE))
+    return private_key.public_key().public_bytes_raw()
 
 
 @library_function
@@ -143,9 +143,9 @@ def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     charge(COST + len(message) // 64)
-    held = Ed25519PublicKey.from_public_bytes(_sized("ed25519_verify", "public key", public, SIZE))
+    public_key = Ed25519PublicKey.from_public_bytes(_sized("ed25519_verify", "public key", public, SIZE))
     try:
-        held.verify(signature, message)
+        public_key.verify(signature, message)
     except InvalidSignature:
         return False
     return True

@@ -110,12 +110,12 @@ def quantile(values: list[Number], share: Rational, method: str = "linear") -> N
         raise LanguageError("`quantile` needs a list that is not empty, and a share from 0 to 1")
     if method not in QUANTILES and method != "inverted":
         raise LanguageError("unknown method of `quantile`", did_you_mean(method, [*QUANTILES, "inverted"]))
-    held = ascending(values)
+    ordered = ascending(values)
     if method == "inverted":
-        return held[max(0, -(-len(held) * share // 1) - 1)]
-    whole, rest = divmod(Fraction(share) * (len(held) - 1), 1)
+        return ordered[max(0, -(-len(ordered) * share // 1) - 1)]
+    whole, rest = divmod(Fraction(share) * (len(ordered) - 1), 1)
     part = normal(QUANTILES[method](int(whole), Fraction(rest)))
-    low, high = held[int(whole)], held[min(int(whole) + 1, len(held) - 1)]
+    low, high = ordered[int(whole)], ordered[min(int(whole) + 1, len(ordered) - 1)]
     return operators.add(low, operators.multiply(part, operators.subtract(high, low))) if part else low
 
 

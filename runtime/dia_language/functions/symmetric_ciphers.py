@@ -216,8 +216,8 @@ def _verified(name: str, decrypt: Callable[[bytes, bytes], bytes], data: bytes) 
 
 def _sized(name: str, part: str, data: bytes, sizes: tuple[int, ...]) -> None:
     if len(data) not in sizes:
-        shown = " or ".join(map(str, sizes))
-        raise _unfit(f"`{name}` takes a {part} of {shown} bytes; this one has {len(data)}")
+        expected = " or ".join(map(str, sizes))
+        raise _unfit(f"`{name}` takes a {part} of {expected} bytes; this one has {len(data)}")
 
 
 def _unfit(message: str, help: str | None = None) -> LanguageError:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
@@ -12,7 +10,6 @@ from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import TEXTS, plain
 
 BLANKS = " \t\n\r\f\v"
-ALPHABET = 100  # characters of an alphabet whose table is kept
 
 
 @library_function
@@ -255,16 +252,13 @@ def translate(text: str, old: str, new: str) -> str:
     >>> translate("banana", "abn", "xyz")
     'yxzxzx'
     """
-    return text.translate(_kept_table(old, new) if len(old) <= ALPHABET >= len(new) else _table(old, new))
+    return text.translate(_table(old, new))
 
 
 def _table(old: str, new: str) -> dict[int, int]:
     if len(old) != len(new) or len(set(old)) < len(old):
         raise LanguageError("`translate` needs two texts of one length, the first without repetition")
     return str.maketrans(old, new)
-
-
-_kept_table = lru_cache(maxsize=256)(_table)
 
 
 @library_function

@@ -65,19 +65,19 @@ def longest_common_subsequence(a: str, b: str) -> str:
     'abd'
     """
     steps = _last_beginnings(a, b)
-    found, j, last = [], 0, len(b) - 1
+    common, j, last = [], 0, len(b) - 1
     for character, ends in zip(a, steps, strict=True):
         longer = bisect_right(ends, last - j)
         stop = last - ends[longer - 1] if longer else last  # the first place that cannot be left out for nothing
         place = b.find(character, j, stop + 1)
         if place >= 0:
-            found.append(character)
+            common.append(character)
             j = place + 1
         elif longer:
             j = stop
         else:
             break
-    return "".join(found)
+    return "".join(common)
 
 
 def _last_beginnings(a: str, b: str) -> list[list[int]]:
@@ -89,16 +89,16 @@ def _last_beginnings(a: str, b: str) -> list[list[int]]:
     places: dict[str, list[int]] = {}
     for place, character in enumerate(reversed(b)):
         places.setdefault(character, []).append(place)
-    for held in places.values():
-        held.reverse()  # from the last one on, when counted from the end
-    ends, found = [len(b)], []
+    for ascending in places.values():
+        ascending.reverse()  # from the last one on, when counted from the end
+    ends, beginnings = [len(b)], []
     for character in reversed(a):
         for place in places.get(character, ()):
             ends[bisect_left(ends, place)] = place
         if ends[-1] < len(b):  # a character makes the longest one longer by no more than itself
             ends.append(len(b))
-        found.append(ends.copy())
-    return found[::-1]
+        beginnings.append(ends.copy())
+    return beginnings[::-1]
 
 
 @library_function
@@ -146,7 +146,7 @@ def indel_distance(a: str, b: str) -> int:
         places[character] = places.get(character, 0) | bit
         bit <<= 1
     row = every = bit - 1
-    for held in filter(None, map(places.get, b)):
-        found = row & held
-        row = row + found | row - found  # what is carried beyond the row are as many bits as len(b) has
+    for mask in filter(None, map(places.get, b)):
+        matches = row & mask
+        row = row + matches | row - matches  # what is carried beyond the row are as many bits as len(b) has
     return len(a) + len(b) - 2 * (len(a) - (row & every).bit_count())

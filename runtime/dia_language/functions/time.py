@@ -7,7 +7,6 @@ its midnight.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
@@ -26,10 +25,10 @@ MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2})(
 
 def is_moment(text: object) -> bool:
     """Whether the value is the text of a date or of a time."""
-    found = MOMENT.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    match = MOMENT.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
         return False
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
+    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups())
     is_day = year > 0 and 1 <= month <= 12 and 1 <= day <= _length(year, month)
     return is_day and hour < 24 and minute < 60 and second < 60
 
@@ -122,9 +121,9 @@ def second(moment: Moment) -> int:
 
 def _fields(moment: str) -> tuple[int, ...]:
     charge(1)
-    found = MOMENT.fullmatch(moment)
-    assert found is not None  # the kind of the argument has been checked
-    return tuple(int(part or 0) for part in found.groups())
+    match = MOMENT.fullmatch(moment)
+    assert match is not None  # the kind of the argument has been checked
+    return tuple(int(part or 0) for part in match.groups())
 
 
 @library_function
@@ -251,29 +250,29 @@ def format_time(moment: Moment, pattern: str) -> str:
     'Saturday, 31 January 2026, 03:05 PM'
     """
     charge(len(pattern))
-    held = dict(zip("YmdHMS", _fields(moment), strict=True))
-    return DIRECTIVE.sub(lambda found: _directive(found[0], moment, held), pattern)
+    fields = dict(zip("YmdHMS", _fields(moment), strict=True))
+    return DIRECTIVE.sub(lambda match: _directive(match[0], moment, fields), pattern)
 
 
 DIRECTIVE = re.compile(r"%-?.?", re.DOTALL)
 
 
-def _directive(directive: str, moment: str, held: dict[str, int]) -> str:
-    letter, month_name, day_name = directive[1:], MONTHS[held["m"] - 1], weekday(moment)
+def _directive(directive: str, moment: str, fields: dict[str, int]) -> str:
+    letter, month_name, day_name = directive[1:], MONTHS[fields["m"] - 1], weekday(moment)
     if letter in ("-d", "-m", "-H"):
-        return str(held[letter[1]])
+        return str(fields[letter[1]])
     if letter == "Y":
-        return f"{held['Y']:04}"
-    if letter in held:
-        return f"{held[letter]:02}"
-    known = {
+        return f"{fields['Y']:04}"
+    if letter in fields:
+        return f"{fields[letter]:02}"
+    texts = {
         "B": month_name, "b": month_name[:3], "A": day_name, "a": day_name[:3], "j": f"{day_of_year(moment):03}",
-        "I": f"{held['H'] % 12 or 12:02}", "p": "AM" if held["H"] < 12 else "PM", "y": f"{held['Y'] % 100:02}",
+        "I": f"{fields['H'] % 12 or 12:02}", "p": "AM" if fields["H"] < 12 else "PM", "y": f"{fields['Y'] % 100:02}",
         "s": str(unix_time(moment)), "%": "%",
     }  # fmt: skip
-    if letter not in known:
+    if letter not in texts:
         raise LanguageError(f"`format_time` has no directive `{directive}`", "`dia functions format_time` lists them")
-    return known[letter]
+    return texts[letter]
 
 
 def _days_before(year: int, month: int, day: int) -> int:
@@ -292,7 +291,6 @@ def _seconds(moment: str) -> int:
     return _days_before(*at[:3]) * DAY_SECONDS + at[3] * 3600 + at[4] * 60 + at[5]
 
 
-@lru_cache(maxsize=1024)
 def _dated(number: int) -> str:
     """The date of that many days after 0001-01-01."""
     if not 0 <= number <= LAST_DAY:

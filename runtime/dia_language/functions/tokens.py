@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from hmac import compare_digest
 
-from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.encoding import text_of, utf8
 from dia_language.functions.formatting import json
 from dia_language.functions.hashing import hmac
 from dia_language.functions.numerals import from_base64url, to_base64url
-from dia_language.functions.quoting import from_json, json_value
+from dia_language.functions.quoting import from_json
 from dia_language.functions.registry import library_function
 from dia_language.numbers.values import Record, Value
 
 ALGORITHMS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
-LONGEST_KEPT = 10_000  # signs of a part that is not read anew
 
 
 @library_function
@@ -29,8 +26,8 @@ def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -
     >>> jwt_encode(Record(admin=True), "secret")[:36]
     'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9'
     """
-    shown = ".".join(to_base64url(utf8(json(part, "compact"))) for part in (Record(alg=algorithm, typ="JWT"), payload))
-    return f"{shown}.{to_base64url(_signature(shown, secret, algorithm))}"
+    signed = ".".join(to_base64url(utf8(json(part, "compact"))) for part in (Record(alg=algorithm, typ="JWT"), payload))
+    return f"{signed}.{to_base64url(_signature(signed, secret, algorithm))}"
 
 
 @library_function
@@ -63,32 +60,19 @@ def jwt_verify(token: str, secret: str | bytes) -> bool:
     >>> jwt_verify(token, "secret"), jwt_verify(token, "guess")
     (True, False)
     """
-    held = jwt_decode(token)
-    algorithm = held["header"].get("alg")
+    parts = jwt_decode(token)
+    algorithm = parts["header"].get("alg")
     if algorithm == "none" and secret:
         return False
-    return compare_digest(_signature(token.rpartition(".")[0], secret, algorithm), held["signature"])
+    return compare_digest(_signature(token.rpartition(".")[0], secret, algorithm), parts["signature"])
 
 
 def _said(part: str) -> Value:
-    """The value that a part's JSON says, which takes as many steps as `from_json` each time. Raises LanguageError."""
-    if len(part) > LONGEST_KEPT:
-        return from_json(text_of(from_base64url(part)))
-    text = _text(part)
-    charge(len(text) // 8)
-    return _value(text)
+    """The value that a part's JSON says. Raises LanguageError."""
+    return from_json(text_of(from_base64url(part)))
 
 
-@lru_cache(maxsize=32)
-def _text(part: str) -> str:
-    """The text of a part; tokens have parts in common, and are asked about several times."""
-    return text_of(from_base64url(part))
-
-
-_value = lru_cache(maxsize=32)(json_value)
-
-
-def _signature(shown: str, secret: str | bytes, algorithm: object) -> bytes:
+def _signature(signed: str, secret: str | bytes, algorithm: object) -> bytes:
     key = utf8(secret) if isinstance(secret, str) else secret
     if algorithm == "none" and not key:
         return b""
@@ -96,4 +80,4 @@ def _signature(shown: str, secret: str | bytes, algorithm: object) -> bytes:
         raise LanguageError(
             "tokens are signed here with HS256, HS384 or HS512", "the algorithm none takes an empty secret"
         )
-    return hmac(key, utf8(shown), ALGORITHMS[algorithm])
+    return hmac(key, utf8(signed), ALGORITHMS[algorithm])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from functools import lru_cache
 from typing import NamedTuple
 
 from dia_language.budgets import charge
@@ -21,25 +20,18 @@ TEXT_ALONE = RAW | {"textarea", "title"}
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
 TAG_END = re.compile(r"[\s/]*>")
-# A tag as most are written: its only blanks are one above each attribute, whose values stand in double quotes
-PLAIN_TAG = re.compile(r"""<(/?)([A-Za-z][^\s/>]*)((?: [^\s"'<>/=]+="[^"]*")*)>""")
-PLAIN_ATTRIBUTE = re.compile(r""" ([^\s"'<>/=]+)="([^"]*)\"""")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
-SHORT = 10_000  # characters of a page whose pieces are kept
 
 
 class Piece(NamedTuple):
-    """A tag, a comment or a run of text of a page, entities and all, and where it ends.
-
-    The attributes of a plain tag are told as they stand: few of them are asked for.
-    """
+    """A tag, a comment or a run of text of a page, entities and all, and where it ends."""
 
     kind: str
-    held: str
+    content: str
     begin: int
     end: int
-    attributes: Record | str = ""
+    attributes: Record = Record()
 
 
 class Element(NamedTuple):
@@ -67,11 +59,11 @@ def html_elements(page: str, name: str) -> list[Record]:
     """
     charge(len(page) // 8)
     pieces = _pieces(page)
-    found = _elements(pieces, name.lower())
-    spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in found])
+    elements = _elements(pieces, name.lower())
+    spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in elements])
     return [
-        Record(attributes=_attributes_of(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
-        for element, (begin, end) in zip(found, spans, strict=True)
+        Record(attributes=Record(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
+        for element, (begin, end) in zip(elements, spans, strict=True)
     ]
 
 
@@ -83,7 +75,7 @@ def html_comments(page: str) -> list[str]:
     [' two ']
     """
     charge(len(page) // 8)
-    return [piece.held for piece in _pieces(page) if piece.kind == "comment"]
+    return [piece.content for piece in _pieces(page) if piece.kind == "comment"]
 
 
 @library_function
@@ -105,7 +97,8 @@ def http_message(message: str) -> Record:
     headers = [HEADER.fullmatch(line) for line in lines]
     if None in headers:
         raise LanguageError("a line of the message is no header", "it has a name, a colon and a value")
-    return Record(start=start, headers=[[found[1], found[2]] for found in headers if found], body=message[end.end() :])
+    pairs = [[header[1], header[2]] for header in headers if header]
+    return Record(start=start, headers=pairs, body=message[end.end() :])
 
 
 @library_function
@@ -117,7 +110,7 @@ def header_of(message: str, name: str) -> str | None:
     >>> header_of("HTTP/1.1 200 OK\\nETag: x\\nVary: a\\nvary: b\\n\\n", "VARY")
     'a, b'
     """
-    values = [value for held, value in http_message(message)["headers"] if held.lower() == name.lower()]
+    values = [value for header, value in http_message(message)["headers"] if header.lower() == name.lower()]
     return ", ".join(values) if values else None
 
 
@@ -129,54 +122,41 @@ def _bounded(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _elements(pieces: list[Piece], name: str) -> list[Element]:
     """The elements of that name in the order of their tags."""
-    begun = [place for place, piece in enumerate(pieces) if piece.held == name and piece.kind == "begin"]
-    if not begun or name in VOID:
-        return [Element(pieces[place], place + 1, place + 1) for place in begun]
+    begin_tags = [place for place, piece in enumerate(pieces) if piece.content == name and piece.kind == "begin"]
+    if not begin_tags or name in VOID:
+        return [Element(pieces[place], place + 1, place + 1) for place in begin_tags]
     ends: dict[int, int] = {}
     is_open: list[int] = []
     names: Counter[str] = Counter()
-    for place, (kind, held, _, _, _) in enumerate(pieces):
-        if kind == "begin" and held not in VOID:
+    for place, (kind, name_of_piece, _, _, _) in enumerate(pieces):
+        if kind == "begin" and name_of_piece not in VOID:
             is_open.append(place)
-            names[held] += 1
-        elif kind == "end" and names[held]:
+            names[name_of_piece] += 1
+        elif kind == "end" and names[name_of_piece]:
             _close(pieces, place, is_open, names, ends)
     ends.update(dict.fromkeys(is_open, len(pieces)))
-    return [Element(pieces[place], place + 1, ends[place]) for place in begun]
+    return [Element(pieces[place], place + 1, ends[place]) for place in begin_tags]
 
 
 def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[str], ends: dict[int, int]) -> None:
     """Ends the last open element of the end tag's name, and those within it."""
     name = ""
-    while name != pieces[place].held:
-        begun = is_open.pop()
-        name = pieces[begun].held
+    while name != pieces[place].content:
+        begin_tag = is_open.pop()
+        name = pieces[begin_tag].content
         names[name] -= 1
-        ends[begun] = place
+        ends[begin_tag] = place
 
 
 def _text_of(element: Element, pieces: list[Piece]) -> str:
     inner = pieces[element.first : element.behind]
-    if element.tag.held in RAW:
-        return "".join([piece.held for piece in inner])
-    return "".join([html.unescape(piece.held) for piece in inner if piece.kind == "text"])
-
-
-def _attributes_of(told: Record | str) -> Record:
-    if isinstance(told, Record):
-        return Record(told)
-    held = Record()
-    for name, value in PLAIN_ATTRIBUTE.findall(told):
-        held.setdefault(name.lower(), html.unescape(value) if "&" in value else value)
-    return held
+    if element.tag.content in RAW:
+        return "".join([piece.content for piece in inner])
+    return "".join([html.unescape(piece.content) for piece in inner if piece.kind == "text"])
 
 
 def _pieces(page: str) -> list[Piece]:
     """The page from its beginning to its end."""
-    return _kept(page) if len(page) <= SHORT else _read(page)
-
-
-def _read(page: str) -> list[Piece]:
     pieces: list[Piece] = []
     at = 0
     while (sign := page.find("<", at)) >= 0:
@@ -185,7 +165,7 @@ def _read(page: str) -> list[Piece]:
         piece = _markup(page, sign)
         pieces.append(piece)
         at = piece.end
-        if piece.kind == "begin" and piece.held in TEXT_ALONE:
+        if piece.kind == "begin" and piece.content in TEXT_ALONE:
             piece = _until_end_of(piece, page)
             pieces.append(piece)
             at = piece.end
@@ -193,16 +173,8 @@ def _read(page: str) -> list[Piece]:
     return pieces
 
 
-# What is asked of a page is asked of it several times, now and then of a few others in between
-_kept = lru_cache(maxsize=32)(_read)
-
-
 def _markup(page: str, at: int) -> Piece:
     """The tag or comment at the sign; the sign itself, as text, where there is none."""
-    plain = PLAIN_TAG.match(page, at)
-    if plain is not None:
-        slash, tag, told = plain.groups()
-        return Piece("end" if slash else "begin", tag.lower(), at, plain.end(), told)
     if page.startswith("<!--", at):
         end = _found(page, "-->", at + 4)
         return Piece("comment", page[at + 4 : end], at, end + 3)
@@ -218,23 +190,23 @@ def _markup(page: str, at: int) -> Piece:
 
 def _attributes(page: str, at: int) -> tuple[Record, int]:
     """The attributes of a tag, the first of each name, and where the tag ends."""
-    held = Record()
+    attributes = Record()
     while (end := TAG_END.match(page, at)) is None:
-        found = ATTRIBUTE.match(page, at)
-        if found is None:
+        match = ATTRIBUTE.match(page, at)
+        if match is None:
             raise LanguageError("a tag of the page has no end, or an attribute that cannot be read")
-        value = next((part for part in found.groups()[1:] if part is not None), "")
-        held.setdefault(found[1].lower(), html.unescape(value))
-        at = found.end()
-    return held, end.end()
+        value = next((part for part in match.groups()[1:] if part is not None), "")
+        attributes.setdefault(match[1].lower(), html.unescape(value))
+        at = match.end()
+    return attributes, end.end()
 
 
 def _until_end_of(tag: Piece, page: str) -> Piece:
     """The text of a script, a style and the like, which reaches to the tag that ends it."""
-    end = RAW_ENDS[tag.held].search(page, tag.end)
+    end = RAW_ENDS[tag.content].search(page, tag.end)
     if end is None:
-        raise LanguageError(f"an element `{tag.held}` of the page has no end")
-    if tag.held in RAW:
+        raise LanguageError(f"an element `{tag.content}` of the page has no end")
+    if tag.content in RAW:
         return Piece("raw", page[tag.end : end.start()], tag.end, end.start())
     return _text(page, tag.end, end.start())
 

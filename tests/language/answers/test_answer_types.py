@@ -16,7 +16,6 @@ from dia_language.answers import (
     Mode,
     Undecided,
     Unreadable,
-    answer_type,
     describe,
     equal,
     read,
@@ -24,9 +23,9 @@ from dia_language.answers import (
     validate,
     write,
 )
-from dia_language.answers.list_parsing import flat, pieces_of
+from dia_language.answers.list_parsing import flat
 from dia_language.diagnostics import LanguageError
-from dia_language.numbers.values import ExactDecimal, Record, Value, decode, encode
+from dia_language.numbers.values import ExactDecimal, Record, decode, encode
 from helpers.answer_samples import SAMPLES, settled
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -647,46 +646,12 @@ JSON_PIECES = ["\t2\n", "\xa03", "1e2", "1.0", "NaN", "null", "true", "[1]", '"1
 PIECES = st.sampled_from(PLAIN_PIECES + JSON_PIECES)
 
 
-@given(st.lists(PIECES, min_size=1, max_size=4), st.sampled_from(["strict", "lenient"]))
-def test_integers_of_a_list_are_read_and_settled_as_one_by_one(pieces: list[str], mode: Mode) -> None:
-    kind = answer_type({"type": "integer"})
-
-    def alone() -> list[Value] | None:
-        try:
-            return [kind.read_inside(piece, mode) for piece in pieces]
-        except Unreadable:
-            return None
-
-    try:
-        found: list[Value] | None = kind.read_all(pieces, mode)
-    except Unreadable:
-        found = None
-    assert found == alone()
-    if found is not None:
-        assert kind.settle_all(found) == found and kind.holds_all(found) and not kind.holds_all([*found, True])
-    text = f"[{', '.join(pieces)}]"
-    row = kind.read_row(text, ",", mode)
-    if row is not None:
-        split = pieces_of(text, ",", (frozenset({","}),), has_quotes=False)
-        assert mode == "strict" and row == [kind.read(piece, "strict") for piece in split] == read(text, ROW)
-
-
 @given(st.text("ab ,;-\t\n\xa0[)", max_size=9), st.sampled_from([",", ";", ";,"]))
 def test_texts_without_quotes_are_split_at_once_as_beside_one_with_quotes(text: str, separator: str) -> None:
     assert flat(text, separator, True) == flat(f'{text}{separator}"a"', separator, True)[:-1]
 
 
 ROW: dict[str, Any] = {"type": "list", "of": "integer"}
-
-
-@given(st.lists(st.integers(-(10**400), 10**400), min_size=1, max_size=4), st.sampled_from(["[]", "()"]))
-def test_a_row_of_integers_is_written_and_read_as_one_by_one(numbers: list[Value], pair: str) -> None:
-    kind = answer_type({"type": "integer"})
-    text = kind.write_all(numbers, ",", ", ")
-    assert text == ", ".join(map(kind.write, numbers))
-    row = kind.read_row(pair[0] + text + pair[1], ",", "strict")
-    assert row in (None, numbers) and (row is not None or max(map(len, text.split(", "))) >= 1000)
-    assert kind.read_row(text, ",", "strict") is None and kind.read_row(f"[{text}]", ";", "strict") is None
 
 
 @pytest.mark.parametrize("digits", [15, 62, 90])

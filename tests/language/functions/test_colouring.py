@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from typing import Any
-from unittest.mock import patch
 
 import networkx
 import pytest
-from dia_language.budgets import left, reset
-from dia_language.diagnostics import LanguageError
-from dia_language.functions import colouring, library
 from dia_language.numbers.values import Record
 from helpers.examples import examples
 from helpers.library_calls import call, code
@@ -45,17 +41,6 @@ def test_colourings_are_as_many_as_brute_force_finds(graph: Record, colours: int
 def test_the_fewest_colours_are_those_that_first_have_a_colouring(graph: Record) -> None:
     fewest = call("chromatic_number", graph)
     assert call("count_colourings", graph, fewest) > 0 == call("count_colourings", graph, fewest - 1)
-
-
-@settings(deadline=None)
-@given(graphs(9))
-def test_the_first_colouring_ends_where_the_search_would_and_takes_as_many_steps(graph: Record) -> None:
-    found = []
-    for first in (colouring._first_coloured, lambda around: (0, 0)):  # which no graph has, so that all is searched
-        colouring._KNOWN.clear()
-        with patch.object(colouring, "_first_coloured", first):
-            found.append((call("chromatic_number", graph), left()))
-    assert found[0] == found[1]
 
 
 @settings(deadline=None)
@@ -96,14 +81,3 @@ def test_searches_are_bounded() -> None:
     assert code("count_colourings", call("graph", 33, []), 2) == "E502"
     assert code("count_colourings", made(networkx.gnp_random_graph(32, 0.4, seed=1)), 9) == "E502"
     assert code("count_colourings", call("graph", 2, []), -1) == "E501"
-
-
-@given(graphs(6))
-def test_a_number_that_is_known_costs_the_steps_of_one_that_is_not(graph: Record) -> None:
-    colouring._KNOWN.clear()
-    found = [(call("chromatic_number", graph), left()) for _ in range(2)]
-    assert found[0] == found[1] and len(colouring._KNOWN) <= colouring.MOST_KNOWN
-    reset(1)
-    with pytest.raises(LanguageError, match="steps"):
-        library()["chromatic_number"].call(graph)
-    reset()

@@ -8,7 +8,6 @@ from typing import Any
 import networkx
 import pytest
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import indexed_graph
 from dia_language.numbers.values import Record
 from helpers.library_calls import call, code
 from hypothesis import given, settings
@@ -125,12 +124,3 @@ def test_a_graph_that_was_read_is_not_taken_for_another_that_is_alike() -> None:
         with pytest.raises(LanguageError):
             call("degree_of", damaged, 1)
     assert call("degree_of", first, 2) == 2
-
-
-def test_few_graphs_of_many_nodes_are_kept() -> None:
-    for _ in range(5):
-        call("components", call("graph", list(range(indexed_graph.SHORT)), [[0, 1]]))
-    assert len(indexed_graph._KEPT) == 1
-    for _ in range(indexed_graph.MOST_KEPT + 5):
-        call("components", call("graph", [0, 1], [[0, 1]]))
-    assert len(indexed_graph._KEPT) == indexed_graph.MOST_KEPT

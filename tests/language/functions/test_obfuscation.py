@@ -9,7 +9,6 @@ import sys
 import tokenize
 
 from dia_language.diagnostics import LanguageError
-from dia_language.functions import obfuscation
 from helpers.library_calls import call, code
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,8 +97,3 @@ def test_names_that_cannot_be_are_refused() -> None:
 def test_hostile_quotes_take_no_time() -> None:
     source = "'\\" * 300_000 + '"' * 300_001
     assert call("renamed", source, ["a"], ["b"]) == source
-
-
-@given(st.text("ab1_ '\"\\\n.(", max_size=30), st.booleans())
-def test_ascii_sources_fall_into_the_same_parts_by_either_pattern(source: str, is_quoted: bool) -> None:
-    assert obfuscation._parts(is_quoted, True).split(source) == obfuscation._parts(is_quoted, False).split(source)
