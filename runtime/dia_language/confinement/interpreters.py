@@ -58,9 +58,9 @@ LANGUAGES: dict[str, Language] = {
 @cache
 def interpreter(name: str) -> Path | None:
     """The program that runs or compiles a language, with no link on its path; None where there is none."""
-    found = next(filter(None, map(shutil.which, LANGUAGES[name].commands)), None)
-    if found is not None:
-        return Path(found).resolve()
+    path = next(filter(None, map(shutil.which, LANGUAGES[name].commands)), None)
+    if path is not None:
+        return Path(path).resolve()
     return _zig() if name == "c" else None
 
 
@@ -73,14 +73,16 @@ def _zig() -> Path | None:
 
 def needed(name: str) -> Path:
     """The program that runs or compiles a language. Raises LanguageError that says how to get it."""
-    found = interpreter(name)
-    if found is not None:
-        return found
-    held = LANGUAGES[name]
+    path = interpreter(name)
+    if path is not None:
+        return path
+    language = LANGUAGES[name]
     if name == "c":
-        message = f"there is no C compiler here: neither {', '.join(held.commands)} nor the extra `binary`"
+        message = f"there is no C compiler here: neither {', '.join(language.commands)} nor the extra `binary`"
         raise LanguageError(message, "install `gcc`, or `pip install 'dia-spec[binary]'`")
-    raise LanguageError(f"there is no `{held.commands[0]}` here to run {name}", f"install the package `{held.package}`")
+    raise LanguageError(
+        f"there is no `{language.commands[0]}` here to run {name}", f"install the package `{language.package}`"
+    )
 
 
 def folders_of(name: str, program: Path | None) -> Iterator[Path]:
@@ -113,5 +115,5 @@ def version_of(name: str) -> str | None:
 
 def stamp() -> str:
     """What changes when an interpreter is replaced: its path, size and time of change."""
-    found = [path for name in LANGUAGES if (path := interpreter(name)) is not None]
-    return " ".join(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path in found if (stat := os.stat(path)))  # noqa: PTH116
+    paths = [path for name in LANGUAGES if (path := interpreter(name)) is not None]
+    return " ".join(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path in paths if (stat := os.stat(path)))  # noqa: PTH116

@@ -231,7 +231,7 @@ def bind(source: str, target: str, flags: int) -> None:
     real = os.path.realpath(target)
     for place in mounts():
         if place == real or place.startswith(f"{real}/"):
-            locked = sum(flag for known, flag in LOCKED.items() if os.statvfs(place).f_flag & known)
+            locked = sum(flag for mount_flag, flag in LOCKED.items() if os.statvfs(place).f_flag & mount_flag)
             mount(None, place, None, REMOUNT | BIND | flags | locked)
 
 

@@ -44,6 +44,6 @@ def note(tool: str, version: str) -> None:
 
 def used() -> dict[str, str]:
     """The tools that were used since the last call, with their versions."""
-    found = dict(_USED)
+    tools = dict(_USED)
     _USED.clear()
-    return found
+    return tools

@@ -16,7 +16,7 @@ from dia_language.confinement.interpreters import LANGUAGES, folders_of, interpr
 from dia_language.confinement.running import (
     SECONDS,
     Allowance,
-    Done,
+    ProgramResult,
     bounded,
     over,
     run,
@@ -32,37 +32,39 @@ SHARE = 0.85  # of the seconds that are left to the evaluation: what is left ove
 LEAST = 0.2
 COMPILER_BYTES = 1 << 30
 BINARY_BYTES = 8 << 20
-COMPLAINT = 200
+ERROR_LENGTH = 200
 LONGEST = 60.0
 ZIG = ("cc", "-target", f"{platform.machine()}-linux-gnu.2.28")
 SLOW = "install `gcc`, which is faster than the compiler of the extra `binary`, or raise `limits: {seconds: ...}`"
 # What bubblewrap and our launcher say of a file that the kernel does not run, each with a reason of its own
 NOT_EXECUTABLE = re.compile(rb"(bwrap: execvp|launcher:) [^\n]*\n")
-FORGETFUL = re.compile(r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows")
+OUT_OF_MEMORY = re.compile(
+    r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows"
+)
 
 
-def output_of(language: str, source: bytes, given: bytes) -> str:
+def output_of(language: str, source: bytes, input_bytes: bytes) -> str:
     """What a program prints, less one last newline. Raises LanguageError for anything but a quiet end."""
     wall = chosen(permission.permitted())
-    if given and not LANGUAGES[language].has_input:
+    if input_bytes and not LANGUAGES[language].has_input:
         raise LanguageError(f"a program of {language} takes no input", "write the values into its source")
     if language != "elf":
         needed(language)
         permission.note(language, version_of(language) or "unknown")
     if language == "c":
-        return _output("elf", _compiled(source, wall.name), given, wall)
-    return _output(language, source, given, wall)
+        return _output("elf", _compiled(source, wall.name), input_bytes, wall)
+    return _output(language, source, input_bytes, wall)
 
 
-def _output(language: str, source: bytes, given: bytes, wall: Wall) -> str:
+def _output(language: str, source: bytes, input_bytes: bytes, wall: Wall) -> str:
     permission.note("confinement", wall.name)
-    held = LANGUAGES[language]
-    allowance = Allowance(_seconds(), has_bounded_address_space=not held.has_own_memory_limit)
+    properties = LANGUAGES[language]
+    allowance = Allowance(_seconds(), has_bounded_address_space=not properties.has_own_memory_limit)
     with TemporaryDirectory(prefix="dia-program-") as folder:
         room = _room(language, source, Path(folder))
         command = _command(language, wall.home(room.folder))
-        done = _run(wall, command, room, given, allowance)
-    return _told(done, allowance, wall.home(room.folder))
+        result = _run(wall, command, room, input_bytes, allowance)
+    return _text_of(result, allowance, wall.home(room.folder))
 
 
 def _room(language: str, source: bytes, folder: Path) -> Room:
@@ -77,14 +79,14 @@ def _room(language: str, source: bytes, folder: Path) -> Room:
 
 
 def _command(language: str, home: Path) -> list[str]:
-    held = LANGUAGES[language]
-    program = [str(needed(language))] if held.commands else []
-    return [*program, *held.options, str(home / (MAIN + held.ending))]
+    properties = LANGUAGES[language]
+    program = [str(needed(language))] if properties.commands else []
+    return [*program, *properties.options, str(home / (MAIN + properties.ending))]
 
 
-def _run(wall: Wall, command: Sequence[str], room: Room, given: bytes, allowance: Allowance) -> Done:
+def _run(wall: Wall, command: Sequence[str], room: Room, input_bytes: bytes, allowance: Allowance) -> ProgramResult:
     more = replace(allowance, processes_around=wall.processes)
-    return run(bounded(wall.around(command, room), more), given, more, gathers=wall.processes == 0)
+    return run(bounded(wall.around(command, room), more), input_bytes, more, gathers=wall.processes == 0)
 
 
 def _seconds(most: float = SECONDS) -> float:
@@ -109,13 +111,13 @@ def _compiled(source: bytes, wall_name: str) -> bytes:
         command = [*words, str(home / f"{MAIN}.c"), "-lm"]
         script = f"TMPDIR={home} PATH=/usr/bin:/bin ZIG_GLOBAL_CACHE_DIR={home} ZIG_LOCAL_CACHE_DIR={home}"
         try:
-            done = _run(wall, ["/usr/bin/env", *script.split(), *command], room, b"", allowance)
+            result = _run(wall, ["/usr/bin/env", *script.split(), *command], room, b"", allowance)
         except LanguageError as error:
             message = f"the C program cannot be compiled: {error.message.replace('the program', 'the compiler')}"
             raise LanguageError(message, SLOW, error.code) from None
-        if done.code:
-            complaint = _first_line(done.complaint, home)
-            raise LanguageError(f"the C program cannot be compiled: {complaint or f'exit code {done.code}'}")
+        if result.code:
+            error_line = _first_line(result.error_output, home)
+            raise LanguageError(f"the C program cannot be compiled: {error_line or f'exit code {result.code}'}")
         return (room.folder / "made").read_bytes()
 
 
@@ -125,12 +127,12 @@ def _of_compiler(compiler: Path) -> list[Path]:
     return [path for path in (Path("/usr"), own) if path.exists()]
 
 
-def _told(done: Done, allowance: Allowance, home: Path) -> str:
+def _text_of(result: ProgramResult, allowance: Allowance, home: Path) -> str:
     """The output as text. Raises LanguageError for a failure."""
-    if done.code:
-        raise _failure(done, allowance, home)
+    if result.code:
+        raise _failure(result, allowance, home)
     try:
-        text = done.output.decode("utf-8")
+        text = result.output.decode("utf-8")
     except UnicodeDecodeError:
         raise LanguageError("the program's output is not UTF-8", "print text, such as hexadecimal digits") from None
     if len(text) > TEXT_LENGTH:
@@ -138,22 +140,22 @@ def _told(done: Done, allowance: Allowance, home: Path) -> str:
     return text.removesuffix("\n")
 
 
-def _failure(done: Done, allowance: Allowance, home: Path) -> LanguageError:
-    complaint = _first_line(done.complaint, home)
-    if FORGETFUL.search(done.complaint.decode("utf-8", "replace")):
+def _failure(result: ProgramResult, allowance: Allowance, home: Path) -> LanguageError:
+    error_line = _first_line(result.error_output, home)
+    if OUT_OF_MEMORY.search(result.error_output.decode("utf-8", "replace")):
         return too_much_memory(allowance)
-    if NOT_EXECUTABLE.fullmatch(done.complaint) and not done.output:
+    if NOT_EXECUTABLE.fullmatch(result.error_output) and not result.output:
         return LanguageError("the program ended with exit code 126: main cannot be executed")
     try:
-        how = f"signal {signal.Signals(done.code - 128).name}"
+        how = f"signal {signal.Signals(result.code - 128).name}"
     except ValueError:
-        how = f"exit code {done.code}"
-    return LanguageError(f"the program ended with {how}" + (f": {complaint}" if complaint else ""))
+        how = f"exit code {result.code}"
+    return LanguageError(f"the program ended with {how}" + (f": {error_line}" if error_line else ""))
 
 
-def _first_line(complaint: bytes, home: Path) -> str:
+def _first_line(error_output: bytes, home: Path) -> str:
     """The first line that says what is wrong, short and without the folder in which the program lay."""
-    text = complaint.decode("utf-8", "replace").replace(f"{home}/", "")
+    text = error_output.decode("utf-8", "replace").replace(f"{home}/", "")
     lines = [line for line in text.splitlines() if line.strip(" *")]
     telling = (line for line in lines if "rror" in line and not line.startswith((" ", "\t")))
-    return next(telling, lines[0] if lines else "").strip(" *")[:COMPLAINT]
+    return next(telling, lines[0] if lines else "").strip(" *")[:ERROR_LENGTH]

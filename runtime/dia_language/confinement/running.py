@@ -25,7 +25,7 @@ OUTPUT_BYTES = 1 << 20
 OPEN_FILES = 64
 TICK = 0.01
 BLOCK = 1 << 16
-DEATH, BURIAL = 2.0, 0.3
+SECONDS_TO_DIE, SECONDS_UNTIL_GONE = 2.0, 0.3
 MANY = 64  # processes that are looked at one by one
 PAGE = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
 SMALLER = "make the program smaller"
@@ -47,12 +47,12 @@ class Allowance:
 
 
 @dataclass(slots=True)
-class Done:
+class ProgramResult:
     """How a program has ended, and what it has said. Where a signal killed it, the code is 128 and its number."""
 
     code: int
     output: bytes
-    complaint: bytes
+    error_output: bytes
 
 
 def bounded(command: list[str], allowance: Allowance) -> list[str]:
@@ -67,7 +67,7 @@ def bounded(command: list[str], allowance: Allowance) -> list[str]:
     return ["/bin/sh", "-c", script, "sh", *command]
 
 
-def run(command: list[str], given: bytes, allowance: Allowance, gathers: bool = False) -> Done:
+def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: bool = False) -> ProgramResult:
     """What became of the command. Raises LanguageError where it takes more than it may; nothing of it survives.
 
     With `gathers` every process that turns up below this one meanwhile is taken for the program's, and killed: for
@@ -80,81 +80,83 @@ def run(command: list[str], given: bytes, allowance: Allowance, gathers: bool = 
         except OSError as error:
             raise LanguageError(f"the program cannot be started: {error.strerror}") from None
         try:
-            return _Watched(process, given, allowance).heard()
+            return _WatchedProcess(process, input_bytes, allowance).run()
         finally:
             _end(process)
 
 
 @dataclass(slots=True)
-class _Watched:
-    """A running program, and what it has said so far."""
+class _WatchedProcess:
+    """A running program, and what it has written so far."""
 
     process: subprocess.Popen[bytes]
-    given: bytes
+    unsent_input: bytes
     allowance: Allowance
-    heard_of: dict[str, bytearray] = field(default_factory=lambda: {"output": bytearray(), "complaint": bytearray()})
+    streams: dict[str, bytearray] = field(default_factory=lambda: {"output": bytearray(), "error_output": bytearray()})
     begin: float = field(default_factory=monotonic)
 
-    def heard(self) -> Done:
-        """Feeds and hears the program until it ends. Raises LanguageError at the first thing that it may not do."""
-        with selectors.DefaultSelector() as ears:
-            self.listen(ears)
-            while ears.get_map() or self.process.poll() is None:
-                if not ears.get_map():
+    def run(self) -> ProgramResult:
+        """Writes the input and reads the output until the program ends. Raises LanguageError if it breaks a limit."""
+        with selectors.DefaultSelector() as selector:
+            self.listen(selector)
+            while selector.get_map() or self.process.poll() is None:
+                if not selector.get_map():
                     self.wait()
-                for key, _ in ears.select(TICK) if ears.get_map() else ():
-                    self.serve(ears, key)
-                self.judge()
+                for key, _ in selector.select(TICK) if selector.get_map() else ():
+                    self.serve(selector, key)
+                self.check_limits()
         code = self.process.returncode
-        return Done(code if code >= 0 else 128 - code, *map(bytes, self.heard_of.values()))
+        return ProgramResult(code if code >= 0 else 128 - code, *map(bytes, self.streams.values()))
 
-    def listen(self, ears: selectors.BaseSelector) -> None:
-        held = self.process
-        assert held.stdin is not None and held.stdout is not None and held.stderr is not None
-        for pipe in (held.stdin, held.stdout, held.stderr):
+    def listen(self, selector: selectors.BaseSelector) -> None:
+        process = self.process
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        for pipe in (process.stdin, process.stdout, process.stderr):
             os.set_blocking(pipe.fileno(), False)
-        ears.register(held.stdin, selectors.EVENT_WRITE, "input")
-        ears.register(held.stdout, selectors.EVENT_READ, "output")
-        ears.register(held.stderr, selectors.EVENT_READ, "complaint")
+        selector.register(process.stdin, selectors.EVENT_WRITE, "input")
+        selector.register(process.stdout, selectors.EVENT_READ, "output")
+        selector.register(process.stderr, selectors.EVENT_READ, "error_output")
 
-    def serve(self, ears: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    def serve(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
         """Writes or reads a block at one pipe; closes it at its end."""
         pipe: IO[bytes] = key.fileobj  # type: ignore[assignment]
         if key.data == "input":
             is_over = self.feed(pipe)
         else:
             block = os.read(pipe.fileno(), BLOCK)
-            self.heard_of[key.data] += block
+            self.streams[key.data] += block
             is_over = not block
         if is_over:
-            ears.unregister(pipe)
+            selector.unregister(pipe)
             pipe.close()
 
     def feed(self, pipe: IO[bytes]) -> bool:
         """Gives the program more of its input; whether that was all, or all that it wants."""
         try:
-            self.given = self.given[os.write(pipe.fileno(), self.given[:BLOCK]) :] if self.given else b""
+            self.unsent_input = (
+                self.unsent_input[os.write(pipe.fileno(), self.unsent_input[:BLOCK]) :] if self.unsent_input else b""
+            )
         except BlockingIOError:
             return False
         except BrokenPipeError:
             return True
-        return not self.given
+        return not self.unsent_input
 
     def wait(self) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(TICK)
 
-    def judge(self) -> None:
+    def check_limits(self) -> None:
         """Raises LanguageError where the program takes more than it may."""
         allowed = self.allowance
         if monotonic() - self.begin > allowed.seconds:
             raise over(f"ran longer than {allowed.seconds:.2g} s")
-        if max(map(len, self.heard_of.values())) > OUTPUT_BYTES:
+        if max(map(len, self.streams.values())) > OUTPUT_BYTES:
             raise over(f"wrote more than {OUTPUT_BYTES >> 20} MiB")
         processes = threads = memory = 0
         below = islice(_descendants(self.process.pid), allowed.processes_around, None)
-        for _, tasks, held in below:  # no further than needed: more come meanwhile
-            processes, threads, memory = processes + 1, threads + tasks, memory + held
+        for _, tasks, resident in below:  # no further than needed: more come meanwhile
+            processes, threads, memory = processes + 1, threads + tasks, memory + resident
             if processes > allowed.processes:
                 raise over(f"started more than {PROCESSES} processes")
             if threads > THREADS:
@@ -177,13 +179,13 @@ def _descendants(process: int) -> Iterator[tuple[int, int, int]]:
     """Number, threads and bytes in memory of a process and of all below it, where the system tells."""
     waiting = [process]
     while waiting and len(waiting) < 10 * THREADS:
-        held = waiting.pop()
+        pid = waiting.pop()
         with contextlib.suppress(OSError, ValueError):
-            tasks = os.listdir(f"/proc/{held}/task")  # noqa: PTH208 - strings are wanted, and speed
-            memory = int(Path(f"/proc/{held}/statm").read_bytes().split()[1]) * PAGE
+            tasks = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208 - strings are wanted, and speed
+            memory = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * PAGE
             for task in tasks:
-                waiting += map(int, Path(f"/proc/{held}/task/{task}/children").read_bytes().split())
-            yield held, len(tasks), memory
+                waiting += map(int, Path(f"/proc/{pid}/task/{task}/children").read_bytes().split())
+            yield pid, len(tasks), memory
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -199,18 +201,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(OSError):
             os.kill(number, signal.SIGKILL)
     if below:
-        _bury(below[0])
+        _wait_until_gone(below[0])
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(DEATH)
+        process.wait(SECONDS_TO_DIE)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
 
 
-def _bury(number: int) -> None:
+def _wait_until_gone(number: int) -> None:
     """Waits until a process that was killed is gone, and with it what stood behind its wall."""
-    deadline = monotonic() + BURIAL
+    deadline = monotonic() + SECONDS_UNTIL_GONE
     while monotonic() < deadline and os.path.exists(f"/proc/{number}"):  # noqa: PTH110
         sleep(TICK / 10)
 
@@ -226,7 +228,7 @@ def _gathering_orphans() -> Iterator[None]:
     try:
         yield
     finally:
-        deadline = monotonic() + DEATH
+        deadline = monotonic() + SECONDS_TO_DIE
         while (left := set(_children()) - before) and monotonic() < deadline:
             for number in left:
                 with contextlib.suppress(OSError):

@@ -22,10 +22,10 @@ OTHER_TABLE = 0x40000000  # from here on numbers mean the calls of x32
 
 def call_filter() -> bytes | None:
     """The filter for this machine's processor, None where its calls are not known here."""
-    known = REFUSED.get(platform.machine())
-    if known is None:
+    entry = REFUSED.get(platform.machine())
+    if entry is None:
         return None
-    processor, calls = known
+    processor, calls = entry
     steps = [
         (LOAD, 0, 0, PROCESSOR),
         (EQUAL, 1, 0, processor),

@@ -59,11 +59,11 @@ def _bubblewrapped(command: Sequence[str], room: Room) -> list[str]:
     binds = [word for path in room.readable for word in ("--ro-bind", str(path), str(path))]
     devices = [word for path in DEVICES for word in ("--dev-bind", str(path), str(path))]
     own = ["--bind" if room.is_writable else "--ro-bind", str(room.folder), str(HOME)]
-    found = call_filter()
-    filtered = [] if found is None else ["--seccomp", "9"]
-    if found is not None:
-        (room.folder.parent / FILTER).write_bytes(found)
-    opened = [] if found is None else ["/bin/sh", "-c", 'exec "$@" 9<"$0"', str(room.folder.parent / FILTER)]
+    seccomp = call_filter()
+    filtered = [] if seccomp is None else ["--seccomp", "9"]
+    if seccomp is not None:
+        (room.folder.parent / FILTER).write_bytes(seccomp)
+    opened = [] if seccomp is None else ["/bin/sh", "-c", 'exec "$@" 9<"$0"', str(room.folder.parent / FILTER)]
     return [
         *opened, shutil.which("bwrap") or "bwrap", *filtered,
         "--unshare-user", "--unshare-all", "--die-with-parent", "--new-session",
@@ -78,9 +78,9 @@ def _unshared(command: Sequence[str], room: Room) -> list[str]:
     root = room.folder.parent / "root"
     root.mkdir(exist_ok=True)
     access, proc = "rw" if room.is_writable else "ro", "proc" if room.has_processes else "-"
-    found = call_filter()
+    seccomp = call_filter()
     return [
-        *LAUNCHER, "confined", str(root), str(room.folder), access, proc, "-" if found is None else found.hex(),
+        *LAUNCHER, "confined", str(root), str(room.folder), access, proc, "-" if seccomp is None else seccomp.hex(),
         *map(str, room.readable), "--", *command,
     ]  # fmt: skip
 
@@ -117,11 +117,11 @@ def works(wall: Wall) -> bool:
 
 def readable(paths: Iterable[Path]) -> list[Path]:
     """The paths with the system's libraries, each once and none inside another."""
-    found: list[Path] = []
+    paths_to_bind: list[Path] = []
     for path in sorted({*filter(Path.exists, map(Path, LIBRARIES)), *paths}):
-        if not any(held in path.parents for held in found if held.is_dir()):
-            found.append(path)
-    return found
+        if not any(folder in path.parents for folder in paths_to_bind if folder.is_dir()):
+            paths_to_bind.append(path)
+    return paths_to_bind
 
 
 def chosen(permission: str) -> Wall:

@@ -89,13 +89,8 @@ class Lowering:
         return ast.Subscript(ast.Name(mapping, ast.Load()), ast.Constant(name), ast.Load())
 
     def unknown(self, node: ast.AST, name: str) -> DiaError:
-        names = {*(self.values or ()), *self.bound, *self.entry}
-        message, help = f"unknown name `{name}`", did_you_mean(name, names | CONSTANTS) or names_help(name, names)
-        if name in self.namespace.own or name in library():
-            message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
-        elif name in AVAILABLE_IN:
-            message, help = f"`{name}` has no value here", f"it has one in {AVAILABLE_IN[name]}"
-        return error_at(self.parsed.source, self.parsed.offset(node), "E303", message, help)
+        names = frozenset({*(self.values or ()), *self.bound, *self.entry})
+        return unknown_name(self.parsed.source, self.parsed.offset(node), name, self.namespace, names)
 
     def lower_BinOp(self, node: ast.BinOp) -> ast.expr:
         return self.guard(BINARY[type(node.op)], self.lower(node.left), self.lower(node.right))
@@ -276,6 +271,16 @@ class Lowering:
         if self.values is not None and name in self.values:
             help = f"`{name}` is a value; drop the brackets"
         return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
+
+
+def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:
+    """The error for a name that is none of the names that have a value there."""
+    message, help = f"unknown name `{name}`", did_you_mean(name, names | CONSTANTS) or names_help(name, names)
+    if name in namespace.own or name in library():
+        message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
+    elif name in AVAILABLE_IN:
+        message, help = f"`{name}` has no value here", f"it has one in {AVAILABLE_IN[name]}"
+    return error_at(source, offset, "E303", message, help)
 
 
 def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:

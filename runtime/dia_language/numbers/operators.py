@@ -53,14 +53,14 @@ def subtract(a: Value, b: Value) -> Value:
 
 def multiply(a: Value, b: Value) -> Value:
     """The product of two numbers, or a text or list repeated."""
-    kind, other = type(a), type(b)
-    if kind is int and other is int:
+    kind, other_kind = type(a), type(b)
+    if kind is int and other_kind is int:
         if a.bit_length() + b.bit_length() > SIZE.bits:
             raise too_large()
         return a * b
-    if kind in (str, list, bytes) and other is int:
+    if kind in (str, list, bytes) and other_kind is int:
         return _repeat(a, b)
-    if other in (str, list, bytes) and kind is int:
+    if other_kind in (str, list, bytes) and kind is int:
         return _repeat(b, a)
     return _arithmetic("multiply", mul, a, b)
 
@@ -195,12 +195,12 @@ def equal(a: Value, b: Value) -> bool:
 
     Text and a number are never compared silently, since the answer would always be no.
     """
-    kind, other = type(a), type(b)
-    if kind is other and kind is not list:
+    kind, other_kind = type(a), type(b)
+    if kind is other_kind and kind is not list:
         if kind in SIMPLE:
             return a == b  # type: ignore[no-any-return]
         return bool(a == b) if not is_symbolic(a) else _same_symbolic(a, b)
-    if kind is list and other is list:
+    if kind is list and other_kind is list:
         if len(a) != len(b):
             return False
         if a == b:
@@ -208,8 +208,10 @@ def equal(a: Value, b: Value) -> bool:
         if UNNESTED.issuperset(map(type, a)) and UNNESTED.issuperset(map(type, b)):
             return False  # at once, as it would come out one by one
         return all(map(_equal_inside, a, b))
-    if {kind, other} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other} == {str, bytes}):
-        raise LanguageError(f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other))
+    if {kind, other_kind} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other_kind} == {str, bytes}):
+        raise LanguageError(
+            f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other_kind)
+        )
     if is_symbolic(a) or is_symbolic(b):
         return is_number(a) and is_number(b) and _same_symbolic(a, b)
     return bool(a == b)
@@ -219,8 +221,8 @@ SIMPLE = frozenset({int, str, bool, bytes})
 UNNESTED = SIMPLE | {Fraction, ExactDecimal, type(None)}
 
 
-def _convert(kind: type, other: type) -> str:
-    return "use `utf8` or `text_of`" if bytes in (kind, other) else "use `str`, an f-string or an integer"
+def _convert(kind: type, other_kind: type) -> str:
+    return "use `utf8` or `text_of`" if bytes in (kind, other_kind) else "use `str`, an f-string or an integer"
 
 
 def _equal_inside(a: Value, b: Value) -> bool:
@@ -246,10 +248,10 @@ def _same_symbolic(a: Value, b: Value) -> bool:
 
 
 def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value) -> bool:
-    kind, other = type(a), type(b)
-    if kind is other and kind in ORDERED:
+    kind, other_kind = type(a), type(b)
+    if kind is other_kind and kind in ORDERED:
         return bool(compare(a, b))
-    if kind in RATIONAL and other in RATIONAL:
+    if kind in RATIONAL and other_kind in RATIONAL:
         # Fractions ask an abstract base class what the other number is
         return compare(a.numerator * b.denominator, b.numerator * a.denominator)
     if is_number(a) and is_number(b):
@@ -304,67 +306,67 @@ def _sign(a: Value, b: Value) -> int:
     return 1 if digits > 0 else -1
 
 
-def contains(item: Value, whole: Value) -> bool:
+def contains(item: Value, container: Value) -> bool:
     """Whether a list holds the item, a text the piece, a record the name."""
-    if type(whole) is list and type(item) in SIMPLE:
-        return item in whole
-    if isinstance(whole, str):
+    if type(container) is list and type(item) in SIMPLE:
+        return item in container
+    if isinstance(container, str):
         if not isinstance(item, str):
             raise LanguageError(f"a text holds no {kind_of(item)}", "use `str` or an f-string")
-        return item in whole
-    if isinstance(whole, (list, Record)):
-        return any(_equal_inside(item, element) for element in whole) if is_symbolic(item) else item in whole
-    if isinstance(whole, bytes) and isinstance(item, (bytes, int)):
-        return item in whole
-    raise LanguageError(f"`in` needs a list, text or record; this is {described(whole)}")
+        return item in container
+    if isinstance(container, (list, Record)):
+        return any(_equal_inside(item, element) for element in container) if is_symbolic(item) else item in container
+    if isinstance(container, bytes) and isinstance(item, (bytes, int)):
+        return item in container
+    raise LanguageError(f"`in` needs a list, text or record; this is {described(container)}")
 
 
-def lacks(item: Value, whole: Value) -> bool:
+def lacks(item: Value, container: Value) -> bool:
     """Whether the item is not in the list, text or record."""
-    return not contains(item, whole)
+    return not contains(item, container)
 
 
-def item_of(whole: Value, place: Value) -> Value:
+def item_of(container: Value, place: Value) -> Value:
     """The element at a place of a list or text, or the field of a record."""
-    if type(place) is not int or type(whole) not in PLACED:
-        if isinstance(whole, Record):
-            return field(whole, place)
+    if type(place) is not int or type(container) not in PLACED:
+        if isinstance(container, Record):
+            return field(container, place)
         if type(place) is not int:
-            raise LanguageError(f"a place in {described(whole)} is an integer; this is {described(place)}")
-        raise LanguageError(f"{described(whole)} has no places")
+            raise LanguageError(f"a place in {described(container)} is an integer; this is {described(place)}")
+        raise LanguageError(f"{described(container)} has no places")
     try:
-        return whole[place]
+        return container[place]
     except IndexError:
-        raise LanguageError(f"place {place} is outside {described(whole)} of length {len(whole)}") from None
+        raise LanguageError(f"place {place} is outside {described(container)} of length {len(container)}") from None
 
 
 PLACED = frozenset({list, str, bytes})
 BOUNDS = frozenset({int, type(None)})
 
 
-def slice_of(whole: Value, start: Value, stop: Value, step: Value) -> Value:
+def slice_of(container: Value, start: Value, stop: Value, step: Value) -> Value:
     """A part of a list, text or bytes."""
-    if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(whole) in PLACED:
-        return whole[start:stop]
-    if not isinstance(whole, (list, str, bytes)):
-        raise LanguageError(f"{described(whole)} has no parts")
+    if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(container) in PLACED:
+        return container[start:stop]
+    if not isinstance(container, (list, str, bytes)):
+        raise LanguageError(f"{described(container)} has no parts")
     if not BOUNDS.issuperset((type(start), type(stop), type(step))) or step == 0:
         raise LanguageError("the bounds of a part are integers, and its step is not 0")
-    return whole[start:stop:step]
+    return container[start:stop:step]
 
 
-def field(whole: Value, name: Value) -> Value:
+def field(container: Value, name: Value) -> Value:
     """The named field of a record."""
     try:
-        if type(whole) is Record:
-            return whole[name]
+        if type(container) is Record:
+            return container[name]
     except KeyError:
         pass
-    if not isinstance(whole, Record):
-        raise LanguageError(f"{described(whole)} has no fields", "only records have; there are no methods")
-    if name not in whole:
-        raise LanguageError(f"the record has no field `{name}`", names_help(str(name), whole))
-    return whole[name]
+    if not isinstance(container, Record):
+        raise LanguageError(f"{described(container)} has no fields", "only records have; there are no methods")
+    if name not in container:
+        raise LanguageError(f"the record has no field `{name}`", names_help(str(name), container))
+    return container[name]
 
 
 def record(names: Iterable[str], values: Iterable[Value]) -> Record:
@@ -427,7 +429,12 @@ def _arithmetic(word: str, operate: Callable[[Any, Any], Any], a: Value, b: Valu
         return normal(operate(symbolic(a), symbolic(b)))
     if _bits(a) + _bits(b) > SIZE.bits:
         raise too_large()
+    if operate is not _quotient and type(a) in DECIMALS and type(b) in DECIMALS:
+        return decimal(operate(a, b))  # which ends, as those of both operands do
     return _in_decimals(operate(a, b), a, b)
+
+
+DECIMALS = frozenset({int, ExactDecimal})
 
 
 def _in_decimals(result: Any, a: Value, b: Value) -> Value:
@@ -441,18 +448,18 @@ def _are_rational(a: Value, b: Value) -> bool:
     return (type(a) is bool or type(a) in RATIONAL) and (type(b) is bool or type(b) in RATIONAL)
 
 
-def _repeat(whole: Any, times: int) -> Any:
-    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
-    if len(whole) * max(times, 0) > limit:
-        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
-    return whole * times
+def _repeat(container: Any, times: int) -> Any:
+    limit = LIST_LENGTH if isinstance(container, list) else TEXT_LENGTH
+    if len(container) * max(times, 0) > limit:
+        raise LanguageError(f"{described(container)} longer than {limit}", code="E502")
+    return container * times
 
 
-def _require_length(whole: Any) -> Any:
-    limit = LIST_LENGTH if isinstance(whole, list) else TEXT_LENGTH
-    if len(whole) > limit:
-        raise LanguageError(f"{described(whole)} longer than {limit}", code="E502")
-    return whole
+def _require_length(container: Any) -> Any:
+    limit = LIST_LENGTH if isinstance(container, list) else TEXT_LENGTH
+    if len(container) > limit:
+        raise LanguageError(f"{described(container)} longer than {limit}", code="E502")
+    return container
 
 
 def _division_by_zero() -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -16,10 +15,10 @@ from dia_language.numbers.values import (
     ExactDecimal,
     Value,
     decimal,
+    decimal_scale,
     described,
     is_symbolic,
     normal,
-    without_fives,
 )
 
 MAXIMUM_PLACES = 10_000
@@ -166,25 +165,14 @@ def _require_writing(zeros: str, thousands: str) -> None:
 
 
 def _digits(value: int | Fraction) -> tuple[str, str]:
-    """The digits before and after the decimal point, without trailing zeros."""
-    places, factor = _places(value.denominator)
-    digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
-    return (digits[:-places], digits[-places:]) if places else (digits, "")
-
-
-@lru_cache(maxsize=256)
-def _places(denominator: int) -> tuple[int, int]:
-    """How many decimals a fraction of this denominator has, and by what its numerator is multiplied to be all digits.
-
-    Raises LanguageError where they do not end.
-    """
-    twos = (denominator & -denominator).bit_length() - 1
-    fives, rest = without_fives(denominator >> twos)
-    if rest != 1:
+    """The digits before and after the point, without trailing zeros. Raises LanguageError if they do not end."""
+    scale = decimal_scale(value.denominator)
+    if scale is None:
         help = "declare `round`, so that the number is rounded, or `tolerance`"
         raise LanguageError("the number has no finite decimals", help)
-    places = max(twos, fives)
-    return places, 10**places // denominator
+    places, factor = scale
+    digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
+    return (digits[:-places], digits[-places:]) if places else (digits, "")
 
 
 def _grouped(whole: str, thousands: str) -> str:

@@ -134,21 +134,25 @@ def decimal_text(value: Fraction) -> str:
     >>> decimal_text(Fraction(-5, 4))
     '-1.25'
     """
-    top, places, factor = value.numerator, *_places(value.denominator)
-    digits = integer_text(abs(top) * factor).rjust(places + 1, "0")
-    sign = "-" if top < 0 else ""
+    scale = decimal_scale(value.denominator)
+    if scale is None or scale[0] > DECIMAL_PLACES:
+        raise LanguageError("the decimal expansion does not end")
+    places, factor = scale
+    digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
+    sign = "-" if value.numerator < 0 else ""
     return sign + (f"{digits[:-places]}.{digits[-places:]}" if places else digits)
 
 
 @lru_cache(maxsize=256)
-def _places(bottom: int) -> tuple[int, int]:
-    """How many decimal places a denominator needs, and by what a numerator is multiplied to stand over as many tens."""
-    twos = (bottom & -bottom).bit_length() - 1
-    fives, odd = without_fives(bottom >> twos)
+def decimal_scale(denominator: int) -> tuple[int, int] | None:
+    """How many decimal places a denominator needs, and the factor from a numerator to all of its digits.
+
+    None where the decimals do not end.
+    """
+    twos = (denominator & -denominator).bit_length() - 1
+    fives, odd = without_fives(denominator >> twos)
     places = max(twos, fives)
-    if odd != 1 or places > DECIMAL_PLACES:
-        raise LanguageError("the decimal expansion does not end")
-    return places, 10**places // bottom
+    return (places, 10**places // denominator) if odd == 1 else None
 
 
 def plain(value: Value) -> str:

@@ -13,9 +13,9 @@ from functools import cache, partial
 from typing import Any, NoReturn
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 from dia_language.expressions.expressions import NUMBERS, as_language_error
-from dia_language.expressions.lowering import AVAILABLE_IN, LIBRARY_HELP, check_arity, reply_name_help
+from dia_language.expressions.lowering import LIBRARY_HELP, check_arity, reply_name_help, unknown_name
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS, REPLY_GUARDS, Unset
 from dia_language.expressions.syntax import CONSTANTS, LITERALS, Source, Use, error_at, is_encodable
@@ -556,7 +556,7 @@ def compile_template(
         elif use.name in CONSTANTS:
             globals_[use.name] = namespace.globals[namespace.constant(use.name)]
         else:
-            faults += _unknown_name(source, use, namespace, values).diagnostics
+            faults += unknown_name(source, use.offset, use.name, namespace, values).diagnostics
     for use in parsed.calls:
         try:
             globals_[f"_call_{use.name}"] = _callable(source, use, namespace)
@@ -585,16 +585,6 @@ def compile_template(
 def delivered_name(asset: str) -> str:
     """The name under which a scope holds the form of an asset that prompts print; no spec can write it."""
     return f"_as_{asset}"
-
-
-def _unknown_name(source: Source, use: Use, namespace: Namespace, values: frozenset[str]) -> DiaError:
-    message = f"unknown name `{use.name}`"
-    help = did_you_mean(use.name, values | CONSTANTS) or names_help(use.name, values)
-    if use.name in namespace.own or use.name in library():
-        message, help = f"`{use.name}` is a function, not a value", f"call it: {use.name}(...)"
-    elif use.name in AVAILABLE_IN:
-        message, help = f"`{use.name}` has no value here", f"it has one in {AVAILABLE_IN[use.name]}"
-    return error_at(source, use.offset, "E303", message, help)
 
 
 def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:

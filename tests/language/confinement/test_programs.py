@@ -183,7 +183,7 @@ def test_the_compiler_of_the_extra_serves_where_there_is_no_other(
     programs._compiled.cache_clear()
     try:
         assert program("c", '#include <stdio.h>\n#include <math.h>\nint main() { printf("%.3f", sqrt(2)); }') == "1.414"
-        monkeypatch.setattr(heartbeat, "left", lambda: 1.0)
+        monkeypatch.setattr(heartbeat, "seconds_left", lambda: 1.0)
         assert refusal("c", "int main() { return 0; }").startswith("the C program cannot be compiled: the compiler ran")
     finally:
         interpreters.interpreter.cache_clear()
@@ -520,7 +520,7 @@ def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Pat
 
 
 def test_a_program_has_only_what_its_evaluation_has_left(monkeypatch: pytest.MonkeyPatch, wall: walls.Wall) -> None:
-    monkeypatch.setattr(heartbeat, "left", lambda: 0.5)
+    monkeypatch.setattr(heartbeat, "seconds_left", lambda: 0.5)
     assert refusal("python", "import time; time.sleep(9)").startswith("the program ran longer than 0.4")
 
 

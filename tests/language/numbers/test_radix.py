@@ -66,11 +66,11 @@ def test_values_print_and_come_back_beyond_pythons_limit_on_digits() -> None:
 
 
 def test_the_longest_integer_prints_in_seconds() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     text = integer_text(2**999_999)
     assert len(text) == 301_030
     assert integer_of(text) == 2**999_999
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
