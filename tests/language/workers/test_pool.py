@@ -123,7 +123,7 @@ def test_closing_the_stream_ends_the_workers() -> None:
 
 
 @pytest.mark.slow
-def test_a_servant_outlives_failures() -> None:
+def test_a_single_worker_outlives_failures() -> None:
     with closing(SingleWorker(seconds=1.0)) as worker:
         assert worker.call(count, 0) != os.getpid()
         with pytest.raises(LanguageError, match="does not hold"):
