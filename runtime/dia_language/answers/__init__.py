@@ -18,10 +18,11 @@ from dia_language.answers.base import (
 from dia_language.answers.byte_strings import BytesAnswer
 from dia_language.answers.choices import ChoiceAnswer
 from dia_language.answers.dates import DateAnswer
+from dia_language.answers.domains import DomainAnswer
 from dia_language.answers.expressions import ExpressionAnswer
+from dia_language.answers.ip_addresses import IpAddressAnswer
 from dia_language.answers.lists import ListAnswer, TupleAnswer
 from dia_language.answers.matrices import MatrixAnswer
-from dia_language.answers.network import DomainAnswer, IpAddressAnswer
 from dia_language.answers.numbers import IntegerAnswer, RationalAnswer, RealAnswer
 from dia_language.answers.polynomials import PolynomialAnswer
 from dia_language.answers.records import RecordAnswer

@@ -14,7 +14,7 @@ SPACE = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Layout:
     """Literal texts with a gap between each and the next, and the names of the gaps."""
 
     literals: tuple[str, ...]
@@ -59,22 +59,22 @@ def _next(mark: str, text: str, place: int) -> tuple[int, int]:
     return start, end
 
 
-def form_of(template: str) -> Written:
+def layout_of(template: str) -> Layout:
     """The form of a template without faults."""
     parts = GAP.split(template)
-    return Written(tuple(parts[::2]), tuple(parts[1::2]))
+    return Layout(tuple(parts[::2]), tuple(parts[1::2]))
 
 
 def written_faults(template: object, names: Sequence[str]) -> list[str]:
     """What is wrong with the option `written` of an answer whose parts have these names."""
     if not isinstance(template, str) or len(template) > LONGEST:
         return [f"`written` must be a text of at most {LONGEST:,} characters"]
-    form = form_of(template)
-    if any(mark in literal for literal in form.literals for mark in ("{{", "{%")):
+    layout = layout_of(template)
+    if any(mark in literal for literal in layout.literals for mark in ("{{", "{%")):
         return ["`written` can hold nothing but the parts of the answer, such as `{{ " + names[0] + " }}`"]
-    if sorted(form.names) != sorted(names):
+    if sorted(layout.names) != sorted(names):
         gaps = ", ".join("`{{ " + name + " }}`" for name in names[:10])
         return [f"`written` must hold every part of the answer once: {gaps}"]
-    if not all(form.literals[1:-1]):
+    if not all(layout.literals[1:-1]):
         return ["`written` needs something between its parts, so that they can be told apart"]
     return []

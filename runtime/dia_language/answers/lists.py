@@ -16,7 +16,7 @@ from dia_language.answers.base import (
     unfit,
     within,
 )
-from dia_language.answers.layout import form_of, written_faults
+from dia_language.answers.layout import layout_of, written_faults
 from dia_language.answers.list_parsing import is_bracketed, pieces_of
 from dia_language.answers.options import CHOICES
 from dia_language.answers.text import SPECIAL
@@ -137,7 +137,7 @@ class TupleAnswer(ListAnswer):
     def __init__(self, comparison: Comparison, types: Types) -> None:
         super().__init__(comparison, types)
         template = comparison.get("written")
-        self.form = form_of(template) if template is not None else None
+        self.layout = layout_of(template) if template is not None else None
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -149,12 +149,12 @@ class TupleAnswer(ListAnswer):
         return written_faults(comparison["written"], [f"it[{place}]" for place in range(len(comparison["of"]))])
 
     def write(self, value: Value) -> str:
-        if self.form is None:
+        if self.layout is None:
             return super().write(value)
         texts = [self.element(place).write(value[place]) for place in self._places]
-        text = within(self.form.fill(texts))
+        text = within(self.layout.fill(texts))
         try:
-            is_same = self.equal(self._from_form(text, "strict"), value)
+            is_same = self.equal(self._from_layout(text, "strict"), value)
         except Unreadable:
             is_same = False
         if not is_same:
@@ -164,20 +164,20 @@ class TupleAnswer(ListAnswer):
     @property
     def _places(self) -> list[int]:
         """The places of the elements in the order of the form's gaps."""
-        assert self.form is not None
-        return [int(name[3:-1]) for name in self.form.names]
+        assert self.layout is not None
+        return [int(name[3:-1]) for name in self.layout.names]
 
     def read(self, text: str, mode: Mode) -> Value:
-        if self.form is not None:
+        if self.layout is not None:
             try:
-                return self._from_form(text, mode)
+                return self._from_layout(text, mode)
             except Unreadable:
                 pass
         return super().read(text, mode)
 
-    def _from_form(self, text: str, mode: Mode) -> list[Value]:
-        assert self.form is not None
-        texts = dict(zip(self._places, self.form.gaps(text), strict=True))
+    def _from_layout(self, text: str, mode: Mode) -> list[Value]:
+        assert self.layout is not None
+        texts = dict(zip(self._places, self.layout.gaps(text), strict=True))
         return [kind.read(texts[place], mode) for place, kind in enumerate(self.of)]
 
     def write_inside(self, value: Value, separator: str) -> str:
@@ -193,7 +193,7 @@ class TupleAnswer(ListAnswer):
             return self.read(piece, mode)
 
     def describe(self) -> str:
-        if self.form is None:
+        if self.layout is None:
             return super().describe()
         example = [element.samples()[place % 3] for place, element in enumerate(self.of)]
         return f"a tuple written as {self.write(example)}"

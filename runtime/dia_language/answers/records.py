@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
-from dia_language.answers.layout import form_of, written_faults
+from dia_language.answers.layout import layout_of, written_faults
 from dia_language.answers.list_parsing import QUOTED, is_bracketed
 from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
 from dia_language.answers.text import BRACKETS, QUOTES, quoted
@@ -43,7 +43,7 @@ class RecordAnswer(AnswerType):
         levels = zip_longest(*(kind.separators for kind in self.fields.values()), fillvalue=frozenset[str]())
         self.separators = (frozenset({","}), *(frozenset().union(*level) for level in levels))
         template = comparison.get("written")
-        self.form = form_of(template) if template is not None else None
+        self.layout = layout_of(template) if template is not None else None
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -86,11 +86,11 @@ class RecordAnswer(AnswerType):
         return all(kind.holds(value[name]) for name, kind in self.fields.items())
 
     def write(self, value: Value) -> str:
-        if self.form is None:
+        if self.layout is None:
             return self._plain(value)
-        text = within(self.form.fill([self.fields[name].write(value[name]) for name in self.form.names]))
+        text = within(self.layout.fill([self.fields[name].write(value[name]) for name in self.layout.names]))
         try:
-            is_same = self.equal(self._from_form(text, "strict"), value)
+            is_same = self.equal(self._from_layout(text, "strict"), value)
         except Unreadable:
             is_same = False
         if not is_same:
@@ -105,16 +105,16 @@ class RecordAnswer(AnswerType):
         return within("{" + ", ".join(f"{name}: {text}" for name, text in texts.items()) + "}")
 
     def read(self, text: str, mode: Mode) -> Value:
-        if self.form is not None:
+        if self.layout is not None:
             try:
-                return self._from_form(text, mode)
+                return self._from_layout(text, mode)
             except Unreadable:
                 pass
         return self._from_pairs(text.strip(), mode)
 
-    def _from_form(self, text: str, mode: Mode) -> Record:
-        assert self.form is not None
-        texts = dict(zip(self.form.names, self.form.gaps(text), strict=True))
+    def _from_layout(self, text: str, mode: Mode) -> Record:
+        assert self.layout is not None
+        texts = dict(zip(self.layout.names, self.layout.gaps(text), strict=True))
         return Record((name, kind.read(texts[name], mode)) for name, kind in self.fields.items())
 
     def _from_pairs(self, text: str, mode: Mode) -> Record:
@@ -138,17 +138,17 @@ class RecordAnswer(AnswerType):
         return same[0]
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        if self.form is not None:  # its values are read bare, so their outer white space does not count
+        if self.layout is not None:  # its values are read bare, so their outer white space does not count
             return all(kind.equal(reply[name], truth[name]) for name, kind in self.fields.items())
         return all(kind.equal_inside(reply[name], truth[name]) for name, kind in self.fields.items())
 
     def key(self, value: Value) -> Hashable | None:
         keys = [kind.key(value[name]) for name, kind in self.fields.items()]
-        return None if None in keys or self.form is not None else tuple(keys)
+        return None if None in keys or self.layout is not None else tuple(keys)
 
     def describe(self) -> str:
         example = self.write(self.samples()[0])
-        if self.form is not None:
+        if self.layout is not None:
             return f"a record written as {example}"
         has_text = any(kind.has_quotes for kind in self.fields.values())
         rule = ", with text that holds a comma, a bracket or a quote in double quotes" if has_text else ""

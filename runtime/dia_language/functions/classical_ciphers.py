@@ -1,7 +1,4 @@
-"""Ciphers of pencil and paper: letters from A to Z change or move, their case is kept, the rest stays.
-
-Encoders and decoders of codes that write letters by other signs stand here too.
-"""
+"""Ciphers of pencil and paper: letters from A to Z change or move, their case is kept, the rest stays."""
 
 from __future__ import annotations
 
@@ -9,10 +6,8 @@ from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.modular import mod_inverse
 from dia_language.functions.registry import library_function
-from dia_language.limits import TEXT_LENGTH
 
 LOWER = "abcdefghijklmnopqrstuvwxyz"
-SQUARE = "ABCDEFGHIKLMNOPQRSTUVWXYZ"
 
 
 @library_function
@@ -128,98 +123,16 @@ def columnar_decrypt(text: str, key: str) -> str:
 
 
 @library_function
-def to_polybius(text: str) -> str:
-    """Row and column, from 1 to 5, of each letter in the square of 25 letters without J, which counts as I.
+def rot(text: str, n: int) -> str:
+    """Text with each letter from a to z moved n places on in the alphabet, its case kept (Caesar's cipher).
 
-    Letters of either case; an error for other characters.
+    Negative n moves back; other characters stay as they are.
 
-    >>> to_polybius("Bat")
-    '12 11 44'
+    >>> rot("Hello", 13), rot("Uryyb", -13)
+    ('Uryyb', 'Hello')
     """
-    return " ".join(f"{row}{column}" for row, column in map(_cell, _bounded("to_polybius", text)))
-
-
-@library_function
-def from_polybius(text: str) -> str:
-    """Capital letters of a text of `to_polybius`; I stands for J as well.
-
-    >>> from_polybius("12 11 44")
-    'BAT'
-    """
-    return "".join(_at(sign, *(ord(digit) - 48 for digit in sign[:2])) for sign in text.split(" ")) if text else ""
-
-
-@library_function
-def to_tap_code(text: str) -> str:
-    """Knocks for each letter: a dot for each row and, after a blank, for each column; K counts as C.
-
-    The square of 25 letters lacks K. Letters have two blanks between them, and either case. An error for
-    other characters.
-
-    >>> to_tap_code("Hi")
-    '.. ...  .. ....'
-    """
-    charge(len(_bounded("to_tap_code", text)))
-    return "  ".join(" ".join("." * (part + 1) for part in divmod(_tapped(letter), 5)) for letter in text)
-
-
-@library_function
-def from_tap_code(text: str) -> str:
-    """Capital letters of a text of `to_tap_code`; C stands for K as well.
-
-    >>> from_tap_code(".. ...  .. ....")
-    'HI'
-    """
-    charge(len(text))
-    return "".join(map(_heard, text.split("  "))) if text else ""
-
-
-@library_function
-def to_bacon(text: str) -> str:
-    """Five letters A or B for each letter, its place from 0 to 25 in binary, with a blank between groups.
-
-    Letters of either case; an error for other characters. This is the alphabet of 26 different signs.
-
-    >>> to_bacon("Hi")
-    'AABBB ABAAA'
-    """
-    charge(len(_bounded("to_bacon", text)))
-    return " ".join(f"{_place(letter):05b}".translate({48: "A", 49: "B"}) for letter in text)
-
-
-@library_function
-def from_bacon(text: str) -> str:
-    """Capital letters of a text of `to_bacon`.
-
-    >>> from_bacon("AABBB ABAAA")
-    'HI'
-    """
-    charge(len(text))
-    return "".join(map(_baconed, text.split(" "))) if text else ""
-
-
-@library_function
-def to_a1z26(text: str) -> str:
-    """Number of each letter in the alphabet, from 1 to 26, with hyphens between; words keep their blanks.
-
-    Letters of either case; an error for other characters.
-
-    >>> to_a1z26("Hi Zoe")
-    '8-9 26-15-5'
-    """
-    charge(len(_bounded("to_a1z26", text)))
-    return " ".join("-".join(str(_place(letter) + 1) for letter in word) for word in text.split())
-
-
-@library_function
-def from_a1z26(text: str) -> str:
-    """Capital letters of a text of `to_a1z26`.
-
-    >>> from_a1z26("8-9 26-15-5")
-    'HI ZOE'
-    """
-    charge(len(text))
-    return " ".join("".join(map(_numbered, word.split("-"))) for word in text.split(" ")) if text else ""
+    by = n % 26
+    return text.translate(_table(LOWER[by:] + LOWER[:by]))
 
 
 def _vigenere(name: str, text: str, key: str, sign: int) -> str:
@@ -264,59 +177,3 @@ def _back(text: str, places: list[int]) -> str:
     for place, character in zip(places, text, strict=True):
         characters[place] = character
     return "".join(characters)
-
-
-def _place(letter: str) -> int:
-    place = LOWER.find(letter.lower()) if letter.isascii() and letter else -1
-    if place < 0:
-        raise LanguageError(f"`{letter}` is no letter from A to Z")
-    return place
-
-
-def _cell(letter: str) -> tuple[int, int]:
-    _place(letter)
-    row, column = divmod(SQUARE.index(letter.upper().replace("J", "I")), 5)
-    return row + 1, column + 1
-
-
-def _at(sign: str, *cell: int) -> str:
-    if len(sign) != 2 or not all(1 <= part <= 5 for part in cell):
-        raise LanguageError("the text has groups other than two digits from 1 to 5", "one blank stands between them")
-    return SQUARE[5 * (cell[0] - 1) + cell[1] - 1]
-
-
-TAPPED = "ABCDEFGHIJLMNOPQRSTUVWXYZ"
-
-
-def _tapped(letter: str) -> int:
-    _place(letter)
-    return TAPPED.index(letter.upper().replace("K", "C"))
-
-
-def _heard(knocks: str) -> str:
-    row, _, column = knocks.partition(" ")
-    if not all(set(part) == {"."} and len(part) <= 5 for part in (row, column)):
-        raise LanguageError("the text is not tap code", "one blank within a letter, two between letters")
-    return TAPPED[5 * (len(row) - 1) + len(column) - 1]
-
-
-def _baconed(group: str) -> str:
-    place = int(group.translate({65: "0", 66: "1"}), 2) if len(group) == 5 and set(group) <= {"A", "B"} else 26
-    if place > 25:
-        raise LanguageError("the text has groups that stand for no letter", "five of A and B, a blank between groups")
-    return LOWER[place].upper()
-
-
-def _numbered(number: str) -> str:
-    if number not in NUMBERS:
-        raise LanguageError("the text has other numbers than 1 to 26", "hyphens in a word, one blank between words")
-    return NUMBERS[number]
-
-
-NUMBERS = {str(place): letter for place, letter in enumerate(LOWER.upper(), 1)}
-
-
-def _bounded(name: str, text: str) -> str:
-    if len(text) * 16 > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH // 16} characters", code="E502")
-    return text
