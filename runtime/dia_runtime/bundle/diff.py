@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from dia_runtime.bundle.canonical import ENCODER
 from dia_runtime.bundle.manifest import PROVENANCE
@@ -27,20 +27,43 @@ COMPARED_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "template
 TABLE = "CREATE TABLE old (id TEXT PRIMARY KEY, asked BLOB, facts BLOB, graded BLOB, text TEXT) WITHOUT ROWID"
 
 
+class Change(TypedDict):
+    """A question that was added, removed or changed; of a changed answer its text before and after."""
+
+    id: str
+    old: NotRequired[str | None]
+    new: NotRequired[str | None]
+
+
+class ChangesRecord(TypedDict):
+    """The changes of one kind as `dia diff --json` prints them."""
+
+    count: int
+    listed: list[Change]
+
+
+class FactChange(TypedDict):
+    """A fact of the manifests, or the version of a library, that differs."""
+
+    name: str
+    old: Any
+    new: Any
+
+
 @dataclass(slots=True)
 class Changes:
     """Some changes of one kind: how many, and the first ones."""
 
     count: int = 0
-    listed: list[dict[str, Any]] = field(default_factory=list)
+    listed: list[Change] = field(default_factory=list)
 
-    def add(self, **change: Any) -> None:
+    def add(self, change: Change) -> None:
         """Counts a change, and lists it while there are few."""
         self.count += 1
         if len(self.listed) < LISTED:
             self.listed.append(change)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ChangesRecord:
         """The mapping that `dia diff --json` prints."""
         return {"count": self.count, "listed": self.listed}
 
@@ -69,7 +92,7 @@ class Difference:
         return self.old.id == self.new.id
 
     @property
-    def manifest(self) -> list[dict[str, Any]]:
+    def manifest(self) -> list[FactChange]:
         """The facts of the manifests that differ."""
         old, new = _facts(self.old), _facts(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
@@ -87,7 +110,7 @@ class Difference:
         return {**_sides(list(old), list(new)), "changed": sorted(changed)}
 
     @property
-    def versions(self) -> list[dict[str, Any]]:
+    def versions(self) -> list[FactChange]:
         """The libraries that computed the truth in different versions."""
         old, new = _versions(self.old), _versions(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
@@ -101,7 +124,7 @@ def compare(old: Bundle, new: Bundle) -> Difference:
         for row in _rows(new):
             _compare(difference, store, row)
         for (id,) in store.execute("SELECT id FROM old ORDER BY id"):
-            difference.removed.add(id=id)
+            difference.removed.add({"id": id})
     return difference
 
 
@@ -117,17 +140,17 @@ def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, 
     id, content, facts, graded, text = row
     before = store.execute("SELECT asked, facts, graded, text FROM old WHERE id = ?", (id,)).fetchone()
     if before is None:
-        difference.added.add(id=id)
+        difference.added.add({"id": id})
         return
     store.execute("DELETE FROM old WHERE id = ?", (id,))
     can_tell = graded is not None and before[2] is not None  # not where one of the two has no answers
     if can_tell and graded != before[2]:
         changes = difference.alarming if content == before[0] else difference.answers
-        changes.add(id=id, old=before[3], new=text)
+        changes.add({"id": id, "old": before[3], "new": text})
     if content != before[0]:
-        difference.questions.add(id=id)
+        difference.questions.add({"id": id})
     elif facts != before[1]:
-        difference.relabelled.add(id=id)
+        difference.relabelled.add({"id": id})
 
 
 def _rows(bundle: Bundle) -> Iterator[tuple[Any, ...]]:
@@ -156,7 +179,7 @@ def _facts(bundle: Bundle) -> dict[str, Any]:
     return facts | {f"counts.{name}": value for name, value in bundle.manifest["counts"].items()}
 
 
-def _pair(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def _pair(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> FactChange:
     return {"name": name, "old": old.get(name), "new": new.get(name)}
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import click
 from dia_language.diagnostics import visible
 
-from dia_runtime.bundle.diff import Difference, compare
+from dia_runtime.bundle.diff import Change, ChangesRecord, Difference, FactChange, compare
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
@@ -40,7 +40,34 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     return 0 if difference.is_equal else 1
 
 
-def difference_json(difference: Difference) -> dict[str, Any]:
+class BundleFacts(TypedDict):
+    """Which bundle was compared."""
+
+    path: str
+    digest: str
+    questions_root: str
+
+
+class DifferenceRecord(TypedDict):
+    """What `dia diff --json` prints."""
+
+    old: BundleFacts
+    new: BundleFacts
+    equal: bool
+    same_questions: bool
+    answers_changed_alone: ChangesRecord
+    answers_changed: ChangesRecord
+    questions_changed: ChangesRecord
+    questions_added: ChangesRecord
+    questions_removed: ChangesRecord
+    questions_relabelled: ChangesRecord
+    templates: dict[str, list[str]]
+    specs: dict[str, list[str]]
+    manifest: list[FactChange]
+    versions: list[FactChange]
+
+
+def difference_json(difference: Difference) -> DifferenceRecord:
     """What `dia diff --json` prints."""
     return {
         "old": _bundle_facts(difference.old),
@@ -60,21 +87,11 @@ def difference_json(difference: Difference) -> dict[str, Any]:
     }
 
 
-def _bundle_facts(bundle: Bundle) -> dict[str, str]:
+def _bundle_facts(bundle: Bundle) -> BundleFacts:
     return {"path": bundle.path.as_posix(), "digest": bundle.id, "questions_root": bundle.questions_root}
 
 
-HEADS = {
-    "answers_changed_alone": "answers changed although the questions did not",
-    "answers_changed": "answers changed with their questions",
-    "questions_changed": "questions changed",
-    "questions_added": "questions added",
-    "questions_removed": "questions removed",
-    "questions_relabelled": "questions with other facts, asked as before",
-}
-
-
-def _text_lines(facts: dict[str, Any]) -> Iterator[str]:
+def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
     old, new = facts["old"], facts["new"]
     if facts["equal"]:
         yield f"equal: {old['digest']}"
@@ -82,28 +99,34 @@ def _text_lines(facts: dict[str, Any]) -> Iterator[str]:
         yield f"old {old['path']}\n    {old['digest']}"
         yield f"new {new['path']}\n    {new['digest']}"
         yield f"questions: {'the same' if facts['same_questions'] else 'others'}"
-    for name, head in HEADS.items():
-        yield from _change_lines(head, facts[name])
-    for what in ("templates", "specs"):
-        for how, names in facts[what].items():
+    yield from _change_lines("answers changed although the questions did not", facts["answers_changed_alone"])
+    yield from _change_lines("answers changed with their questions", facts["answers_changed"])
+    yield from _change_lines("questions changed", facts["questions_changed"])
+    yield from _change_lines("questions added", facts["questions_added"])
+    yield from _change_lines("questions removed", facts["questions_removed"])
+    yield from _change_lines("questions with other facts, asked as before", facts["questions_relabelled"])
+    for what, names_by_change in (("templates", facts["templates"]), ("specs", facts["specs"])):
+        for how, names in names_by_change.items():
             if names:
                 yield f"{what} {how}: {', '.join(names)}"
-    for what, head in (("manifest", "manifest"), ("versions", "made with")):
-        for entry in facts[what]:
+    for head, entries in (("manifest", facts["manifest"]), ("made with", facts["versions"])):
+        for entry in entries:
             yield f"{head}: {entry['name']} {_short(entry['old'])} -> {_short(entry['new'])}"
 
 
-def _change_lines(head: str, changes: dict[str, Any]) -> Iterator[str]:
+def _change_lines(head: str, changes: ChangesRecord) -> Iterator[str]:
     if not changes["count"]:
         return
     yield f"{head}: {changes['count']}"
     for entry in changes["listed"][:LINES]:
-        yield f"  {entry['id']}{_old_and_new(entry) if 'old' in entry else ''}"
+        yield f"  {entry['id']}{_old_and_new(entry)}"
     if changes["count"] > LINES:
         yield f"  and {changes['count'] - LINES} more"
 
 
-def _old_and_new(entry: dict[str, Any]) -> str:
+def _old_and_new(entry: Change) -> str:
+    if "old" not in entry or "new" not in entry:
+        return ""
     if entry["old"] == entry["new"]:
         return f": {_short(entry['old'])}, compared otherwise"
     return f": {_short(entry['old'])} -> {_short(entry['new'])}"

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
@@ -14,7 +14,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.commands.options import PATH, is_quiet, json_option, out_option, quiet_option, write_output
 
 if TYPE_CHECKING:
-    from dia_runtime.scanning.scan import OnProgress
+    from dia_runtime.scanning.scan import MatchesRecord, OnProgress, ScanResult
 
 SHOWN = 10
 
@@ -93,7 +93,7 @@ def _progress() -> OnProgress:
     return tell
 
 
-def _text(result: dict[str, Any]) -> str:
+def _text(result: ScanResult) -> str:
     lines = [f"{len(result['files'])} files, {result['bytes']} bytes"]
     for entry in result["canaries"]:
         lines += [f"canary {entry['canary']}: {entry['count']} times", *_match_lines(entry)]
@@ -107,7 +107,7 @@ def _text(result: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _match_lines(matches: dict[str, Any]) -> list[str]:
+def _match_lines(matches: MatchesRecord) -> list[str]:
     lines = []
     for entry in matches["at"][:SHOWN]:
         what = entry.get("question") or entry.get("template") or ("instructions" if "runs" in entry else "")

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
@@ -17,6 +17,41 @@ from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+
+
+class SignatureFacts(TypedDict):
+    """The key that a signature names, and whether the signature is its; None where nobody checked."""
+
+    public_key: str | None
+    valid: bool | None
+
+
+class ProblemFacts(TypedDict):
+    """A difference between a bundle and its manifest."""
+
+    kind: str
+    path: str
+    message: str
+    expected: str | None
+    found: str | None
+
+
+class VerificationFacts(TypedDict):
+    """What `dia verify --json` prints; `recompiled` with --recompile."""
+
+    bundle: str
+    digest: str
+    questions_root: str | None
+    benchmark: str | None
+    files: int
+    bytes: int
+    complete: bool
+    valid: bool
+    sealed: bool
+    signature: SignatureFacts | None
+    not_covered: list[str]
+    problems: list[ProblemFacts]
+    recompiled: NotRequired[dict[str, Any]]
 
 
 @click.command("verify")
@@ -73,14 +108,13 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
 
 def verification_facts(
     bundle: Path, expect: str | None, public_key: Path | None = None, named_as: Path | None = None
-) -> dict[str, Any]:
+) -> VerificationFacts:
     """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
     digest = None if expect is None else _digest(expect)
     signature_problems = _signature_fault(public_key)
     verification = examine(bundle)
     problems = [*_pinned(verification, digest), *signature_problems(verification), *verification.problems]
-    facts = verification_json(verification, problems, _signed_by(bundle, public_key, problems))
-    return facts | {"bundle": str(named_as or bundle)}
+    return verification_json(verification, problems, _signed_by(bundle, public_key, problems), named_as or bundle)
 
 
 def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:
@@ -96,7 +130,7 @@ def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[P
     return problems
 
 
-def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> dict[str, Any] | None:
+def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> SignatureFacts | None:
     """The key that the signature names, and whether the signature was found to be its; None where there is none."""
     if not (bundle / SIGNATURE).exists():
         return None
@@ -108,7 +142,7 @@ def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -
     return {"public_key": signature["public_key"] if signature else None, "valid": is_valid}
 
 
-def print_verification(facts: dict[str, Any], as_json: bool, is_pinned: bool) -> None:
+def print_verification(facts: VerificationFacts, as_json: bool, is_pinned: bool) -> None:
     """Prints the facts, as JSON or in words."""
     click.echo(json.dumps(facts, indent=2) if as_json else _text(facts, is_pinned))
 
@@ -129,12 +163,12 @@ def _pinned(verification: Verification, digest: str | None) -> list[Problem]:
 
 
 def verification_json(
-    verification: Verification, problems: list[Problem], signature: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    verification: Verification, problems: list[Problem], signature: SignatureFacts | None, named_as: Path
+) -> VerificationFacts:
     """What `dia verify --json` prints."""
     manifest = verification.manifest or {}
     return {
-        "bundle": str(verification.path),
+        "bundle": str(named_as),
         "digest": verification.id,
         "questions_root": manifest.get("questions_root"),
         "benchmark": manifest.get("benchmark"),
@@ -158,17 +192,17 @@ def verification_json(
     }
 
 
-def _signature(signature: dict[str, Any]) -> str:
+def _signature(signature: SignatureFacts) -> str:
     name = f"by the key {signature['public_key']}"
     if signature["valid"] is None:
         return f"says {name}; --public-key FILE checks it"
     return f"valid, {name}" if signature["valid"] else "not valid"
 
 
-def _text(facts: dict[str, Any], is_pinned: bool) -> str:
-    states = {name: "" if facts[name] else "not " for name in ("complete", "valid")}
+def _text(facts: VerificationFacts, is_pinned: bool) -> str:
+    complete, valid = ("" if is_so else "not " for is_so in (facts["complete"], facts["valid"]))
     lines = [
-        f"{facts['bundle']}: {states['complete']}complete, {states['valid']}valid",
+        f"{facts['bundle']}: {complete}complete, {valid}valid",
         f"  digest          {facts['digest']}",
         f"  questions root  {facts['questions_root'] or 'unknown'}",
         f"  covered         {facts['files']} files, {facts['bytes']} bytes",

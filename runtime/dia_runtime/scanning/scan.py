@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from dia_runtime.bundle.canary import GUID, MARK
 from dia_runtime.bundle.open import Bundle
@@ -22,22 +23,71 @@ HEX = re.compile(rb"[0-9a-f]{8} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{12}
 OnProgress = Callable[[str, int], None]
 
 
+class Location(TypedDict):
+    """Where in a file something was found."""
+
+    offset: int
+    line: int
+    length: int
+
+
+class Match(Location):
+    """Something that was found, and which question or template it is of."""
+
+    file: str
+    question: NotRequired[str | None]
+    template: NotRequired[str | None]
+    runs: NotRequired[int]
+
+
+class MatchesRecord(TypedDict):
+    """The matches of one kind as `dia scan --json` prints them: how many, of how much, and the first ones."""
+
+    count: int
+    at: list[Match]
+    questions: NotRequired[int]
+    templates: NotRequired[int]
+    canary: NotRequired[str]
+
+
+class FileSize(TypedDict):
+    """How much of a file was read."""
+
+    file: str
+    bytes: int
+
+
+class ScanResult(TypedDict):
+    """What `dia scan --json` prints."""
+
+    bundle: str | None
+    questions_root: str | None
+    questions: int
+    too_short: int
+    words: int
+    files: list[FileSize]
+    bytes: int
+    canaries: list[MatchesRecord]
+    exact: MatchesRecord
+    partial: MatchesRecord
+
+
 @dataclass(slots=True)
 class Matches:
     """Finds of one kind: how many, and the first ones."""
 
     limit: int
     count: int = 0
-    listed: list[dict[str, Any]] = field(default_factory=list)
+    listed: list[Match] = field(default_factory=list)
 
-    def add(self, find: Callable[[], dict[str, Any]]) -> None:
-        """Counts a find, and lists what is to be said of it while there are few."""
+    def add(self, facts: Mapping[str, object], where: Callable[[], Location]) -> None:
+        """Counts a match, and lists it with its facts and its location while there are few."""
         self.count += 1
         if len(self.listed) < self.limit:
-            self.listed.append(find())
+            self.listed.append(cast("Match", {**facts, **where()}))
 
-    def as_json(self) -> dict[str, Any]:
-        """The mapping that `dia scan --json` prints."""
+    def as_json(self) -> MatchesRecord:
+        """The matches as `dia scan --json` prints them."""
         return {"count": self.count, "at": self.listed}
 
 
@@ -48,7 +98,7 @@ def scan(
     words: int = WORDS,
     limit: int = 100,
     tell: OnProgress | None = None,
-) -> dict[str, Any]:
+) -> ScanResult:
     """What `dia scan --json` prints. Raises DiaError (exit 2) for a file that cannot be read.
 
     `tell` is called with each file's name and the bytes of it that were read so far.
@@ -56,7 +106,7 @@ def scan(
     names = [*canaries, *([bundle.manifest["canary"]] if bundle and bundle.manifest["canary"] else [])]
     index = build_index(bundle, words) if bundle else Index()
     scanner = _Scanner(index, dict.fromkeys(map(_guid_of, names)), limit)
-    sizes = [{"file": str(path), "bytes": scanner.read(path, tell)} for path in files]
+    sizes: list[FileSize] = [{"file": str(path), "bytes": scanner.read(path, tell)} for path in files]
     return {
         "bundle": bundle.id if bundle else None,
         "questions_root": bundle.questions_root if bundle else None,
@@ -64,8 +114,14 @@ def scan(
         "too_short": index.too_short,
         "words": words,
         "files": sizes,
-        "bytes": sum(int(str(entry["bytes"])) for entry in sizes),
-        **scanner.as_json(),
+        "bytes": sum(entry["bytes"] for entry in sizes),
+        "canaries": [{"canary": canary, **matches.as_json()} for canary, matches in scanner.canaries.items()],
+        "exact": {"questions": len(scanner.exact_questions), **scanner.exact.as_json()},
+        "partial": {
+            "questions": len(scanner.partial_questions),
+            "templates": len(scanner.templates),
+            **scanner.partial.as_json(),
+        },
     }
 
 
@@ -85,7 +141,7 @@ class _View:
         is_last = piece.cut == len(piece.text)
         self.cut = len(self.words.clear) if is_last else self.words.before(self.inner.place(piece.cut))
 
-    def where(self, at: int, end: int) -> dict[str, Any]:
+    def where(self, at: int, end: int) -> Location:
         """Offset, line and length in the file of a part of the words."""
         first, last = self.span(at, end)
         line = self.piece.line + self.piece.text.count(b"\n", 0, first - self.piece.offset)
@@ -124,7 +180,7 @@ class _Scanner:
     def _look(self, file: str, view: _View) -> None:
         for canary, at, end in self._canaries(view):
             matches = self.canaries.setdefault(canary, Matches(self.limit))
-            matches.add(lambda at=at, end=end: {"file": file, **view.where(at, end)})  # type: ignore[misc]
+            matches.add({"file": file}, partial(view.where, at, end))
         for runs in self.index.runs:
             places, which = runs.found(view.words.runs(runs.words))
             if len(places):
@@ -163,7 +219,7 @@ class _Scanner:
         entry = self.index.texts[text]
         end, name = begin + entry.length, self.index.questions[entry.question]
         self.exact_questions.add(entry.question)
-        self.exact.add(lambda: {"question": name, "file": file, **view.where(begin, end - 1)})
+        self.exact.add({"question": name, "file": file}, partial(view.where, begin, end - 1))
         return begin, end
 
     def _parts(
@@ -181,9 +237,9 @@ class _Scanner:
             is_told, self.told_until = first < self.told_until, max(self.told_until, last)
             if not is_told and not _lies_in((begin + end) // 2, wholes):
                 whose = {**self._whose(runs.owners[owners]), "runs": len(group), "file": file}
-                self.partial.add(lambda whose=whose, begin=begin, end=end: {**whose, **view.where(begin, end)})  # type: ignore[misc]
+                self.partial.add(whose, partial(view.where, begin, end))
 
-    def _whose(self, owners: Any) -> dict[str, Any]:
+    def _whose(self, owners: Any) -> dict[str, str | None]:
         """The question, or else the template, that most of the runs belong to."""
         import numpy
 
@@ -200,16 +256,6 @@ class _Scanner:
         return {
             "question": None if question is None else self.index.questions[question],
             "template": None if template is None else self.index.templates[template],
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """What was found."""
-        questions = {"questions": len(self.exact_questions)}
-        partial = {"questions": len(self.partial_questions), "templates": len(self.templates)}
-        return {
-            "canaries": [{"canary": canary, **matches.as_json()} for canary, matches in self.canaries.items()],
-            "exact": questions | self.exact.as_json(),
-            "partial": partial | self.partial.as_json(),
         }
 
 
