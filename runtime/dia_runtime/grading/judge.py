@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -287,26 +287,25 @@ def _grading_record(store: Store, question: StoredQuestion, source: Bundle | Non
 
 def _condition(store: Store, record: Record, worker: SingleWorker) -> Condition | None:
     """The condition of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no condition."""
-    stored = record["comparison"].get("accept_if")
-    if stored is None:
-        return None
-    try:
-        condition(stored)  # compiled here and evaluated there
-    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-        raise store.damaged("a condition of an answer is none") from None  # a stranger wrote it
-    return isolated_condition(stored, worker)
+    stored = _compiled(store, record, "accept_if", "condition", condition)
+    return None if stored is None else isolated_condition(stored, worker)
 
 
 def _share(store: Store, record: Record, worker: SingleWorker) -> Share | None:
     """The share of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no share."""
-    stored = record["comparison"].get("share")
-    if stored is None:
-        return None
-    try:
-        stored_share(stored)  # compiled here and evaluated there
-    except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-        raise store.damaged("a share of an answer is none") from None  # a stranger wrote it
-    return isolated_share(stored, worker)
+    stored = _compiled(store, record, "share", "share", stored_share)
+    return None if stored is None else isolated_share(stored, worker)
+
+
+def _compiled(store: Store, record: Record, key: str, name: str, compiled: Callable[[Any], object]) -> Any:
+    """The stored code of the comparison, compiled once to see that it can be; the worker compiles it again."""
+    stored = record["comparison"].get(key)
+    if stored is not None:
+        try:
+            compiled(stored)
+        except (KeyError, TypeError, AttributeError, ValueError, DiaError):
+            raise store.damaged(f"a {name} of an answer is none") from None  # a stranger wrote it
+    return stored
 
 
 def _is_mistake(kind: AnswerType, value: Value, text: str) -> bool:

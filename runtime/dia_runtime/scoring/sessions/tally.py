@@ -31,7 +31,6 @@ from dia_runtime.scoring.sessions.companions import AgreementCorrelations
 
 DENOMINATORS = ("all", "answered", "valid")
 NUMBERS = ("mean", "median")  # summaries of values that are numbers
-SUMMARIES = ("share", "mean", "median", "survival", "count")
 
 
 class Counts(NamedTuple):
