@@ -438,6 +438,9 @@ def missing_from_format(name: str, form: Format) -> list[str]:
         )
     if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats")):
         lacking.append("test replies with what each chain finds in them in tests/runtime/formats/test_formats.py")
+    table = content(REFERENCE / "language.md").partition("## Formats\n")[2].partition("\n## ")[0]
+    if not re.search(rf"^\| `{name}` \|", table, re.MULTILINE):
+        lacking.append("add a row to the table under `## Formats` of docs/reference/language.md")
     if f"\n### {name}\n" not in content(REFERENCE / "types.md").partition("## Answer formats")[2]:
         lacking.append(f"{GENERATE}: docs/reference/types.md lacks it")
     if name not in schema_names("kind"):
@@ -463,7 +466,7 @@ def test_what_an_answer_format_lacks_is_named() -> None:
             raise NotImplementedError
 
     assert [message.partition(" ")[0] for message in missing_from_format("unfinished", Unfinished())] == [
-        "describe", "let", "give", "give", "describe", "test", "run", "run",
+        "describe", "let", "give", "give", "describe", "test", "add", "run", "run",
     ]  # fmt: skip
 
 
