@@ -68,7 +68,7 @@ class CachedCall:
     """A function's value for certain arguments, computed at first use; later uses cost the same steps.
 
     Without it, specs whose functions build a table from literals (an alphabet, the squares of a field) rebuild it for
-    every instance: about 5 % of the time of compiling dia_bench.
+    every instance: a compile of dia_bench with k = 20 takes 12.3 s of user time instead of 11.1 s.
     """
 
     __slots__ = ("arguments", "call", "is_known", "steps", "value")
