@@ -15,7 +15,7 @@ from helpers.places import ROOT
 SPECS = ROOT / "specs" / "boundary"
 
 
-NUMBER = 400
+NUMBER = 240
 
 
 @pytest.fixture(scope="module")
