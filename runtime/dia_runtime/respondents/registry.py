@@ -127,9 +127,9 @@ def require_known(model: str, options: ModelOptions) -> None:
     """Raises DiaError (exit 2), with the names of the baselines, for a name that nothing can be asked by."""
     if model not in BASELINES and not is_known(model, options):
         near = did_you_mean(model, BASELINES)
-        known = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
+        names = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
         message = visible(f"no respondent is called `{model}`")
-        raise DiaError(Diagnostic("E806", message, None, f"{near} ({known})" if near else known))
+        raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))
 
 
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
