@@ -144,12 +144,12 @@ def test_every_answer_type_is_complete(name: str) -> None:
 
 
 def test_what_an_answer_type_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    class ColourAnswer(ANSWER_TYPES["text"]):  # type: ignore[misc]
+    class IncompleteAnswer(ANSWER_TYPES["text"]):  # type: ignore[misc]
         options = frozenset({"palette"})
 
-    entry: Any = ColourAnswer
-    monkeypatch.setitem(ANSWER_TYPES, "colour", entry)
-    assert [message.partition(" ")[0] for message in missing_from_answer_type("colour")] == [
+    entry: Any = IncompleteAnswer
+    monkeypatch.setitem(ANSWER_TYPES, "incomplete", entry)
+    assert [message.partition(" ")[0] for message in missing_from_answer_type("incomplete")] == [
         "describe", "set", "write", "add", "add", "add", "name", "run",
     ]  # fmt: skip
 
