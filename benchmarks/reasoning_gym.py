@@ -19,7 +19,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compile_speed import INTEGER_DIGITS, YOUNG, expand, families
+from compile_speed import INTEGER_DIGITS, expand, families
+from dia_language.workers.fork_server import GC_THRESHOLD
 
 SPECS = Path(__file__).resolve().parent / "specs"
 # Ours -> theirs
@@ -58,7 +59,7 @@ for name in names:
 
 def peer_times(python: str, size: int) -> dict[str, tuple[float, float]] | None:
     """Seconds an item of each of the peer's families, made alone and with scoring; None where it is not installed."""
-    command = [python, "-c", PEER, json.dumps(list(FAMILIES.values())), str(size), str(YOUNG)]
+    command = [python, "-c", PEER, json.dumps(list(FAMILIES.values())), str(size), str(GC_THRESHOLD)]
     done = subprocess.run(command, capture_output=True, text=True)
     if "No module named 'reasoning_gym'" in done.stderr:
         return None
@@ -75,7 +76,7 @@ def main() -> None:
     parser.add_argument("--peer", default=sys.executable, metavar="PYTHON", help="an interpreter with reasoning-gym")
     options = parser.parse_args()
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    gc.set_threshold(YOUNG)  # as in the workers of a compile, and for the peer too
+    gc.set_threshold(GC_THRESHOLD)  # as in the workers of a compile, and for the peer too
     theirs = peer_times(options.peer, options.k)
     if theirs is None:
         print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")

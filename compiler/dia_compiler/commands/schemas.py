@@ -21,7 +21,7 @@ def command(folder: Path, as_json: bool) -> int:
 
     \b
     Example:
-      dia schemas specs/mine
+      dia schemas my_benchmark
     """
     from dia_compiler.authoring.scaffold import write_schemas
 
