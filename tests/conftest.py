@@ -154,7 +154,7 @@ def locked_builders() -> None:
 def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
     """The bundle of k = 3 of the tour in the docs, made without a warning, where its programs can be run."""
     from dia_compiler import compile
-    from dia_compiler.analyze.requirements import EXTRAS
+    from dia_compiler.analyze.host_requirements import EXTRAS
     from dia_language.confinement.walls import confinement
 
     needed = {
@@ -172,4 +172,4 @@ def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     def compiled(folder: Path) -> None:
         compile([specs], k=3, out=folder, jobs=1, is_strict=True, use_cache=False, allow_programs="confined")
 
-    return next(made_once("tour", compiled, tmp_path_factory, request).glob("*-k3"))
+    return next(made_once("tour", compiled, tmp_path_factory, request).glob("tour-*"))

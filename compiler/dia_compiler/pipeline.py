@@ -13,7 +13,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import WorkerPool
 
 from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_of
-from dia_compiler.analyze.requirements import extras_of, lacks
+from dia_compiler.analyze.host_requirements import lacks
+from dia_compiler.analyze.requirements import extras_of
 from dia_compiler.analyze.settings import seed_of, settings_of
 from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.distribute.gather import GatheredRows, Gatherer, Progress

@@ -15,7 +15,7 @@ from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "dia_bench"
 # Instances a family that are derived again, at least 10: `.ci/run` takes 20, `.ci/run --full` 200.
-K, FEW = max(10, int(os.environ.get("DIA_TRUTH_K", "10"))), 5
+K, FEW = max(10, int(os.environ.get("DIA_TRUTH_K", "20"))), 5
 MANY = 100  # instances a family in which a spread shows
 # Templates to compile, by their names with commas between them, where an author works on a few; all of them else.
 CHOSEN = set(filter(None, os.environ.get("DIA_TRUTH_TEMPLATES", "").split(",")))

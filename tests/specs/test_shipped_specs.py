@@ -17,7 +17,7 @@ TEMPLATES = sorted(
     path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml" and path.parent.name != "catalogs"
 )
 FAMILIES = [path for path in TEMPLATES if path.parent.name == "dia_bench"]
-MODULES = {"number", "linear", "calculus", "sequence", "text", "encoding", "hashing"}
+MODULES = {"number_theory", "linear_algebra", "calculus", "sequence", "text", "encoding", "hashing"}
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)

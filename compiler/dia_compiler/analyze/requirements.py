@@ -1,38 +1,14 @@
-"""What a template asks of the host, and what the host has: extras of the project, data files, tools."""
+"""What a template asks of the host, and what of that is missing."""
 
 from __future__ import annotations
 
-import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
+from dia_compiler.analyze.host_requirements import EXTRAS, KINDS, lacks
 from dia_compiler.assets import BUILDERS
 from dia_compiler.parse.discover import inside
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import Diagnostics, did_you_mean
-
-# Extra -> the modules that it installs
-EXTRAS = {
-    "models": ("litellm",),
-    "images": ("PIL", "segno", "captcha"),
-    "binary": ("ziglang", "reportlab", "pypdf"),
-    "report": ("matplotlib",),
-    "cluster": ("distributed",),
-    "parquet": ("pyarrow",),
-    "speed": ("gmpy2",),
-}
-KINDS = ("extra", "file", "tool")
-
-
-def lacks(kind: str, name: str, folder: Path) -> str | None:
-    """What the host lacks of an extra, file or tool, with how to get it; None where it is there."""
-    if kind == "extra":
-        is_here = name in EXTRAS and all(find_spec(module) is not None for module in EXTRAS[name])
-        return None if is_here else f"the extra `{name}`: pip install 'dia-spec[{name}]'"
-    if kind == "file":
-        path = inside(folder, name)
-        return None if path is not None and path.is_file() else f"the file {name}"
-    return None if shutil.which(name) else f"the tool `{name}`"
 
 
 def missing_requirement(template: Template, folder: Path, faults: Diagnostics) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import click
 from dia_language.plugins import GROUPS
 
-from dia_compiler.analyze.requirements import EXTRAS, lacks
+from dia_compiler.analyze.host_requirements import EXTRAS, lacks
 
 LIBRARIES = (
     "aiohttp", "click", "cryptography", "google-re2", "jinja2", "jsonschema", "networkx", "numpy", "pycryptodome",

@@ -13,7 +13,7 @@ from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import file_problems
 
-from dia_compiler.analyze.requirements import lacks
+from dia_compiler.analyze.host_requirements import lacks
 from dia_compiler.freeze.cache import Cache
 from dia_compiler.freeze.fingerprint import digest_of, folder_files, machinery
 from dia_compiler.freeze.output import CompileOptions, FrozenBundle

@@ -26,7 +26,7 @@ MISSING = {
 
 @pytest.fixture
 def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("dia_compiler.analyze.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("dia_compiler.analyze.host_requirements.find_spec", lambda name: None)
     folder = tmp_path / "specs"
     folder.mkdir()
     (folder / "benchmark.yaml").write_text(BENCHMARK)

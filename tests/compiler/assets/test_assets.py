@@ -234,7 +234,7 @@ def test_a_template_whose_builder_lacks_its_extra_is_left_out(
     monkeypatch.setitem(
         sys.modules, "dia_compiler.analyze.requirements", sys.modules["dia_compiler.analyze.requirements"]
     )
-    monkeypatch.setattr("dia_compiler.analyze.requirements.find_spec", lambda name: None)
+    monkeypatch.setattr("dia_compiler.analyze.host_requirements.find_spec", lambda name: None)
     specs = written(
         tmp_path / "specs", HEAD + "assets: {x: {build: blob, word: a}}\nprompt: '{{ x }}{{ n }}{{ key }}'\n"
     )

@@ -1,0 +1,35 @@
+"""What the host has of what templates ask for: extras of the project, data files, tools.
+
+Apart from the templates, because an unchanged compile asks it and imports little.
+"""
+
+from __future__ import annotations
+
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+from dia_compiler.parse.discover import inside
+
+# Extra -> the modules that it installs
+EXTRAS = {
+    "models": ("litellm",),
+    "images": ("PIL", "segno", "captcha"),
+    "binary": ("ziglang", "reportlab", "pypdf"),
+    "report": ("matplotlib",),
+    "cluster": ("distributed",),
+    "parquet": ("pyarrow",),
+    "speed": ("gmpy2",),
+}
+KINDS = ("extra", "file", "tool")
+
+
+def lacks(kind: str, name: str, folder: Path) -> str | None:
+    """What the host lacks of an extra, file or tool, with how to get it; None where it is there."""
+    if kind == "extra":
+        is_here = name in EXTRAS and all(find_spec(module) is not None for module in EXTRAS[name])
+        return None if is_here else f"the extra `{name}`: pip install 'dia-spec[{name}]'"
+    if kind == "file":
+        path = inside(folder, name)
+        return None if path is not None and path.is_file() else f"the file {name}"
+    return None if shutil.which(name) else f"the tool `{name}`"
