@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.grading.judge import Judged
-from dia_runtime.grading.verdicts import Mark
+from dia_runtime.grading.verdicts import Mark, Verdict
 from dia_runtime.report.page.parts import write_parts
 from dia_runtime.report.page.write import PARTS, PageOptions, page
 from dia_runtime.scoring.align import AlignedReply
@@ -229,7 +229,7 @@ QUESTIONS, MODELS, K = 15_000, 10, 5
 
 def entries() -> Iterator[list[AlignedReply]]:
     """The replies of ten invented models to so many questions."""
-    marks = [Mark(verdict, Fraction(0), Fraction(0)) for verdict in ("correct", "skipped", "wrong")]
+    marks = [Mark(verdict, Fraction(0), Fraction(0)) for verdict in (Verdict.CORRECT, Verdict.SKIPPED, Verdict.WRONG)]
     for at in range(QUESTIONS):
         item = f"item_{at // K:04}"
         question = StoredQuestion(
