@@ -1,6 +1,6 @@
-"""A worked plug-in of dia: a function, a parameter type, an answer format, an asset builder and an exporter.
+"""An example plug-in for dia: a function, a parameter type, an answer format, an asset builder and an exporter.
 
-An entry point's name is the name in specs; what it points to is a plain function, or an instance of the base class.
+The name of an entry point is the name in specs. It points to a plain function, or to an instance of the base class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dia_runtime.language.diagnostics import LanguageError
 
 
 def vowel_count(text: str) -> int:
-    """How many of the letters a, e, i, o, u the text holds, in either case.
+    """How many of the letters a, e, i, o, u the text contains, in uppercase or lowercase.
 
     >>> vowel_count("Arrow")
     2
@@ -29,12 +29,12 @@ def vowel_count(text: str) -> int:
     return sum(text.lower().count(letter) for letter in "aeiou")
 
 
-# What `vowel_count` returns is pinned by bundles: whoever changes it raises its revision.
+# Bundles record the revision. Raise it whenever the results of `vowel_count` change.
 vowel_count.revision = 1  # type: ignore[attr-defined]
 
 
 class Throws(Domain):
-    """Throws of several dice; each die is a choice of its own, so that different choices give different values."""
+    """Throws of several dice. Each die is a separate choice, so different choices give different values."""
 
     def __init__(self, number: int, sides: int) -> None:
         self.number, self.sides = number, sides
@@ -71,9 +71,9 @@ class DiceType(ParameterType):
         number, sides = integer_option(options, "number"), integer_option(options, "sides", 6)
         assert number is not None and sides is not None
         if not 1 <= number <= 100:
-            raise OptionFault("number", "`number` must lie between 1 and 100")
+            raise OptionFault("number", "`number` must be between 1 and 100")
         if not 2 <= sides <= 1000:
-            raise OptionFault("sides", "`sides` must lie between 2 and 1000")
+            raise OptionFault("sides", "`sides` must be between 2 and 1000")
         return Throws(number, sides)
 
 
@@ -81,13 +81,13 @@ DICE = DiceType()
 
 
 def after_arrow(reply: str, format: FormatRecord) -> str | None:
-    """What stands behind the last `=>`, up to the end of its line."""
+    """Return the text after the last `=>`, up to the end of its line."""
     _, arrow, rest = reply.rpartition("=>")
     return rest.split("\n", 1)[0].strip() if arrow else None
 
 
 class Arrow(Format):
-    """The format `arrow`: the answer stands behind `=>`."""
+    """The format `arrow`: the answer follows `=>`."""
 
     chains = {"strict": (("arrow", after_arrow),), "lenient": (("arrow", after_arrow),)}
 
@@ -103,7 +103,7 @@ ARROW = Arrow()
 
 
 class DrawnDice(Builder):
-    """The builder `drawn_dice`: its bytes depend on its options alone, and on `site.entropy` where it needs chance."""
+    """The builder `drawn_dice`. Its bytes depend only on its options, and on `site.entropy` if it needs randomness."""
 
     summary = "a throw of dice as rows of dots"
     options = {"dice": data("the throw, a list of numbers", required=True)}
