@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -109,7 +110,7 @@ def as_json_text(facts: Mapping[str, Any]) -> str:
 def write_output(text: str, out: Path | None) -> None:
     """Writes the text to the file, or to standard output where none is given."""
     if out is None:
-        click.echo(text, nl=False)
+        click.echo(text, nl=False, color=False if os.environ.get("NO_COLOR") else None)
         return
     from dia_runtime.bundle.atomic_output import atomic_file, write_errors
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
@@ -30,6 +31,21 @@ from dia_runtime.commands.progress import activity
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.results import Score
+
+
+STYLES: dict[str, dict[str, Any]] = {
+    "title": {"bold": True},
+    "heading": {"dim": True},
+    "warning": {"fg": "yellow"},
+    "error": {"fg": "red"},
+    "clear": {"fg": "green"},
+    "command": {"fg": "cyan"},
+}
+
+
+def _painted(text: str, role: str) -> str:
+    """Return the text in the colour of its role; `write_output` removes colours where nothing shows them."""
+    return click.style(text, **STYLES[role])
 
 
 class _Score(click.Command):
@@ -76,6 +92,7 @@ class ScoreOptions(GradingOptions):
     power: bool
     difference: float | None
     show: tuple[str, ...]
+    tables: str
     form: str
     as_json: bool
     out: Path | None
@@ -143,6 +160,13 @@ class ScoreOptions(GradingOptions):
     type=click.Choice(["selective", "mistakes"]),
     help="Print more: what abstaining brings; what named mistakes explain. Repeatable.",
 )
+@choice_option(
+    "--tables",
+    choices=["summary", "all"],
+    default="summary",
+    help="summary: one ranked table and what stands out in it. all: every figure, by category, domain, level and "
+    "variant. The other formats always contain all tables.",
+)
 @format_option("text", "csv", "markdown", "latex")
 @json_option
 @out_option
@@ -183,15 +207,29 @@ def command(options: ScoreOptions) -> int:
             preset=options.preset,
             bank=options.bank,
         )
-    text = as_json_text(result) if options.as_json else shown(result, options.by, options.show, options.form)
-    write_output(text, options.out)
+    write_output(_output(result, options), options.out)
     if not is_quiet(options.quiet):
-        for note in notes(result):
+        is_summary = not options.as_json and options.form == "text" and options.tables == "summary"
+        for note in [*notes_on_rules(result), *([] if is_summary else notes_on_gaps(result))]:
             click.echo(f"note: {visible(note)}", err=True)
     return 0
 
 
-def shown(result: Score, by: Sequence[str], show: Sequence[str], form: str) -> str:
+def _output(result: Score, options: ScoreOptions) -> str:
+    """The result in the form that the options ask for."""
+    if options.as_json:
+        return as_json_text(result)
+    if options.form != "text" or options.tables == "all":
+        return all_tables(result, options.by, options.show, options.form)
+    from dia_runtime.report.score_screen import score_screen
+    from dia_runtime.report.screens import WIDTH, plain
+
+    width = WIDTH if options.out else get_terminal_size((WIDTH, 24)).columns
+    paint = plain if options.out else _painted
+    return score_screen(result, options.by, options.show, width, paint, has_notes=not is_quiet(options.quiet))
+
+
+def all_tables(result: Score, by: Sequence[str], show: Sequence[str], form: str) -> str:
     """The tables; of CSV those of other kinds come behind an empty line each."""
     from dia_runtime.report import tables
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
@@ -222,29 +260,38 @@ def parse_points(texts: Iterable[str]) -> dict[str, str]:
 
 
 def notes(result: Score) -> list[str]:
-    """What a reader of the tables must know."""
+    """Return what a reader of the tables must know."""
+    return [*notes_on_rules(result), *notes_on_gaps(result)]
+
+
+def notes_on_rules(result: Score) -> Iterator[str]:
+    """Report points that the models were not given, items of different sizes, and models that the bank lacks."""
     from dia_runtime.report.tables import with_own_names
 
-    lines = []
     if result["points_differ"]:
         prompted = "; ".join(
             " ".join(f"{name}={value}" for name, value in points.items()) for points in result["points_told"]
         )
         changed = " ".join(f"{name}={value}" for name, value in result["points"].items())
-        lines.append(
-            f"points {changed} are not what the models were told ({prompted}): told so, they might skip otherwise"
+        yield (
+            f"the points {changed} differ from those in the prompts ({prompted}): with them, models might have "
+            "abstained more or less often"
         )
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
-        lines.append(f"{items} differ in their number of {many}: RS sums the mean points of the {items}")
+        yield f"not all {items} have the same number of {many}: RS is the sum of the mean points of the {items}"
+    for model in with_own_names(result)["models"]:
+        if model.get("ability", model) is None:
+            yield f"{model['model']}: not in the bank, so correlations with ability leave it out"
+
+
+def notes_on_gaps(result: Score) -> Iterator[str]:
+    """Report questions that were not asked or ended in an error; the summary lists them among what stands out."""
+    from dia_runtime.report.tables import counted, with_own_names
+
     for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
-        if model.get("ability", model) is None:
-            lines.append(
-                f"{model['model']}: the bank has no ability of it, and correlations with ability are without it"
-            )
         if missing:
-            lines.append(f"{model['model']}: {missing} questions were not asked and count nowhere")
+            yield f"{model['model']}: {counted(missing, 'question')} never asked; no figure counts them"
         if errors:
-            lines.append(f"{model['model']}: {errors} errors are left; `dia run` asks them again")
-    return lines
+            yield f"{model['model']}: {counted(errors, 'error')}; the same `dia run` command asks these questions again"

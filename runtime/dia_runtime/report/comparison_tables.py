@@ -67,7 +67,7 @@ TESTED = ("items", "difference", "p", "p (Holm)", "order holds %")
 
 
 def _tested(figure: str, entry: Tested) -> tuple[str, ...]:
-    chances = (_chance(entry["p"]), _chance(entry["p_holm"]), _percent(entry["order"]))
+    chances = (chance_text(entry["p"]), chance_text(entry["p_holm"]), _percent(entry["order"]))
     return (_shown(figure, entry["difference"]), *chances)
 
 
@@ -101,7 +101,7 @@ def variant_tables(result: Score) -> list[Table]:
     """The effect of each other wording on the same instances."""
     rows = [
         (model["model"], variant, _name(name), _value(name, figure["base"]), _value(name, figure["variant"]),
-         _shown(name, figure["difference"]), _chance(figure["p"]))
+         _shown(name, figure["difference"]), chance_text(figure["p"]))
         for model in result["models"]
         for variant, effect in model["variants"].items()
         for name, figure in effect["figures"].items()
@@ -199,7 +199,8 @@ def _percent(share: float | None, places: int = 1) -> str:
     return "" if share is None else f"{100 * share:.{places}f}"
 
 
-def _chance(value: float | None) -> str:
+def chance_text(value: float | None) -> str:
+    """Return a p-value with four decimals, or as a power of ten where it is smaller."""
     return "" if value is None else f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
 
 

@@ -43,7 +43,13 @@ def session_tables(result: Score) -> list[Table]:
         blocks = [(model["model"], model["sessions"][template]) for model in models if template in model["sessions"]]
         tables += [_figures(template, blocks), _ledger(template, blocks), *_declared(template, blocks)]
         tables += _companions(template, blocks)
-    return [*tables, *_composites(models), *_across(result), *_published(models)]
+    return [*tables, *requested_session_tables(result)]
+
+
+def requested_session_tables(result: Score) -> list[Table]:
+    """Return the tables that an option asked for: composites, correlations with a bank, and published figures."""
+    models = result["models"]
+    return [*_composites(models), *_across(result), *_published(models)]
 
 
 def _figures(template: str, blocks: Blocks) -> Table:

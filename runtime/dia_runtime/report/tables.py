@@ -91,11 +91,20 @@ def _rank(model: Respondent) -> tuple[bool, float]:
     return value is None, -(value or 0)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural where that is right.
+
+    >>> counted(1, "item"), counted(12000, "item")
+    ('1 item', '12,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def title(result: Score) -> str:
-    """What was measured, and how, where that is not as usual."""
-    items = "questions" if result.get("over") == "attempts" else "items"
+    """Return what was measured, and how, where that is not as usual."""
+    items = counted(result["n"], "question" if result.get("over") == "attempts" else "item")
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
-    parts = [f"{name}: {result['n']} {items}, k = {result['k']}"]
+    parts = [f"{name}: {items}, k = {result['k']}"]
     if result.get("chain", "strict") != "strict":
         parts.append(f"read by the chain {result['chain']}")
     if result.get("points"):
@@ -165,19 +174,19 @@ def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
 
 def _columns(cells: Sequence[Sequence[str]], labels: int) -> str:
     rows = [[_one_line(cell) for cell in row] for row in cells]
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(displayed_width, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(_padded(row, widths, labels)).rstrip() for row in rows)
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], labels: int) -> Iterator[str]:
     """The cells as wide as their columns, names to the left and numbers to the right."""
     for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        blanks = " " * (width - _width(cell))
+        blanks = " " * (width - displayed_width(cell))
         yield cell + blanks if at < labels else blanks + cell
 
 
-def _width(cell: str) -> int:
-    """How many columns of a terminal the text takes."""
+def displayed_width(cell: str) -> int:
+    """Return how many columns of a terminal the text takes."""
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in cell
     )

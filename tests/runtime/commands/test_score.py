@@ -127,7 +127,7 @@ def test_terminals_and_spreadsheets_see_text(played: Make, tmp_path: Path, capsy
 def test_the_tables_say_what_json_says(played: Make, tmp_path: Path, capsys: Capture) -> None:
     path = three(played)
     found = kept(asked(path, "--compare", "trad_score", "--json", capture=capsys))
-    text = asked(path, "--compare", "trad_score", capture=capsys)
+    text = asked(path, "--compare", "trad_score", "--tables", "all", capture=capsys)
     entry, line = (
         found["comparisons"][0],
         next(line for line in text.splitlines() if line.startswith("trad %  good   shy")),

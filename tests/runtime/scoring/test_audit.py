@@ -234,6 +234,8 @@ def test_votes_equal_a_plain_count(columns: list[list[str]], ties: str, skips: s
 def test_an_ensemble_of_several_runs_stands_in_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     paths = [imported({name: letters}, path=f"{name}.run") for name, letters in SAID.items()]
     assert run(["score", *map(str, paths), "--ensemble", "vote", "--ties", "wrong"]) == 0
+    assert "vote of 3" in capsys.readouterr().out
+    assert run(["score", *map(str, paths), "--ensemble", "vote", "--ties", "wrong", "--tables", "all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert next(line.split()[:9] for line in lines if line.startswith("vote of 3")) == [
         "vote",

@@ -77,7 +77,7 @@ def test_a_figure_is_in_json_as_the_schema_says(path: str, capsys: pytest.Captur
     ("form", "heading"), [("text", "loud %"), ("csv", "loud %"), ("markdown", "loud %"), ("latex", r"loud \%")]
 )
 def test_a_figure_is_in_the_tables(path: str, form: str, heading: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["score", path, "--compare", "shouted", "--format", form]) == 0
+    assert run(["score", path, "--compare", "shouted", "--format", form, "--tables", "all"]) == 0
     printed = capsys.readouterr().out
     assert printed.count(heading) >= 2 and "75.00" in printed and "50.00" in printed
 

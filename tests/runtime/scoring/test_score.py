@@ -302,7 +302,9 @@ def test_items_of_another_length_are_named_and_unequal_attempts_are_said(
     result = dia_runtime.score(out, over="attempts")
     assert (result["k"], result["k_varies"], result["n"]) == (2, True, 2)
     assert list(result["models"][0]["other_k"].values()) == [1]
-    assert notes(result) == ["questions differ in their number of attempts: RS sums the mean points of the questions"]
+    assert notes(result) == [
+        "not all questions have the same number of attempts: RS is the sum of the mean points of the questions"
+    ]
 
 
 def test_named_mistakes_add_up_to_the_wrong_replies_that_count(tiny: Make, tmp_path: Path) -> None:
@@ -326,4 +328,4 @@ def test_one_model_in_two_runs_has_two_names_in_tables_and_notes(
         told = capsys.readouterr()
         assert "oracle (may.run)" in told.out and "oracle (june.run)" in told.out
         assert not re.search(r"oracle(?! \()", told.out)
-    assert "note: oracle (may.run): 4 questions were not asked" in told.err
+    assert "note: oracle (may.run): 4 questions never asked" in told.err

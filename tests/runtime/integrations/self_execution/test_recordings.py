@@ -100,6 +100,8 @@ def test_a_question_without_a_record_is_one_whose_replies_never_came(call: Call,
     published = model["published"]["self-execution-1"]
     assert (published["TP"], published["FN"], published["TN"], published["always_false_baseline"]) == (2, 1, 1, 0.25)
     code, out, _ = call("score", "a.run")
+    assert code == 0 and "Sessions: accuracy" in out
+    code, out, _ = call("score", "a.run", "--tables", "all")
     assert code == 0 and "association: what became of the questions" in out
 
 

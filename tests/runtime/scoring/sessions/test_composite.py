@@ -139,7 +139,7 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     code, out, told = call("score", "a.run", *given, "--preset", "paper", "--json")
     result = json.loads(out)
     keeps_schema(result)
-    assert code == 0 and "note: m4: the bank has no ability of it" in told
+    assert code == 0 and "note: m4: not in the bank" in told
     places = [model["ability"]["value"] for model in result["models"][:4]]
     accuracies = [model["sessions"]["association"]["accuracy"]["all"]["value"] for model in result["models"]]
     assert result["models"][4]["ability"] is None and accuracies == sorted(accuracies, reverse=True)

@@ -1,0 +1,156 @@
+"""What a reader of a score should know before drawing a conclusion from it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.report.screens import shortened
+from dia_runtime.report.tables import counted
+from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
+
+FEW_ITEMS = 30  # below this the intervals are too wide for most claims
+MANY_UNPARSED = 0.05  # share of a model's questions
+NAMED = 3  # models that a finding names
+LONGEST_NAME = 40
+Ranked = TypeVar("Ranked", bound=Respondent)
+
+
+def findings(result: Score) -> list[str]:
+    """Return one sentence or two for each finding, the most important first."""
+    return [
+        *_without_replies(result),
+        *_errors(result),
+        *_few_items(result),
+        *_uncertain_order(result),
+        *_unparsed(result),
+        *_truncated(result),
+        *_missing(result),
+    ]
+
+
+def replies_of(block: Block) -> int:
+    """Return the number of questions that have a verdict; an error is one too."""
+    return sum(block["counts"].values())
+
+
+def order_by_score(models: Iterable[Ranked]) -> list[Ranked]:
+    """Return the models in the order of their reliability scores; those whose score is open or missing come last."""
+
+    def key(model: Ranked) -> tuple[bool, bool, float]:
+        value = figure_of(model, "rs")["value"]
+        return not replies_of(model), value is None, -(value or 0)
+
+    return sorted(models, key=key)
+
+
+def _without_replies(result: Score) -> Iterator[str]:
+    empty = [model["model"] for model in result["models"] if not replies_of(model)]
+    if not result["models"]:
+        yield "The runs hold no replies. `dia run` asks models, `dia import` reads replies that were recorded elsewhere."
+    elif empty:
+        yield f"No replies from {_joined(list(map(_short, empty)))}."
+
+
+def _errors(result: Score) -> Iterator[str]:
+    counts = _counts(result, lambda model: model["counts"].get(Verdict.ERROR, 0))
+    if counts:
+        yield (
+            f"Questions that ended in an error: {_listed(counts)}. Until they have replies, figures are ranges. "
+            "The same `dia run` command asks them again; `--errors wrong` counts them as wrong."
+        )
+
+
+def _few_items(result: Score) -> Iterator[str]:
+    items = result["n"]
+    text = counted(items, "question" if result["over"] == "attempts" else "item")
+    if items == 1:
+        yield f"Only {text}: no interval can be computed, and the ranking says nothing about other items."
+    elif items < FEW_ITEMS:
+        hint = "" if result["power"] else " `--power` shows which differences between models it can detect."
+        yield f"Only {text}: the benchmark is too small for most claims.{hint}"
+
+
+def _uncertain_order(result: Score) -> Iterator[str]:
+    """Report runs of neighbours in the ranking whose intervals overlap."""
+    groups: list[tuple[int, int]] = []
+    for rank, (better, worse) in enumerate(pairwise(order_by_score(respondents(result))), 1):
+        if not _overlap(better, worse):
+            continue
+        if groups and groups[-1][1] == rank:
+            groups[-1] = (groups[-1][0], rank + 1)
+        else:
+            groups.append((rank, rank + 1))
+    if not groups:
+        return
+    ranks = ", ".join(f"{first} {'and' if last == first + 1 else 'to'} {last}" for first, last in groups)
+    hint = "" if result["comparisons"] else " `--compare` compares all pairs of models on the same questions."
+    yield f"The order of ranks {ranks} is uncertain: the intervals of neighbours overlap.{hint}"
+
+
+def _overlap(better: Respondent, worse: Respondent) -> bool:
+    upper, lower = figure_of(better, "rs")["ci"], figure_of(worse, "rs")["ci"]
+    return upper is not None and lower is not None and upper[0] <= lower[1]
+
+
+def _unparsed(result: Score) -> Iterator[str]:
+    many = [
+        model
+        for model in result["models"]
+        if replies_of(model) and model["counts"].get(Verdict.UNPARSED, 0) >= MANY_UNPARSED * replies_of(model)
+    ]
+    if many:
+        worst = max(many, key=_unparsed_share)
+        listed = [
+            f"{model['counts'][Verdict.UNPARSED]:,} of {replies_of(model):,} from {_short(model['model'])}"
+            for model in sorted(many, key=_unparsed_share, reverse=True)
+        ]
+        run = shlex.quote(worst["run"])
+        yield (
+            f"Many replies could not be parsed and count as wrong: {_joined(listed)}. "
+            f"`dia audit {run} --chains strict,lenient` lists those that a more tolerant reading understands; "
+            f"`dia show {run} QUESTION` prints the replies to a question."
+        )
+
+
+def _unparsed_share(model: Model) -> float:
+    return model["counts"].get(Verdict.UNPARSED, 0) / replies_of(model)
+
+
+def _truncated(result: Score) -> Iterator[str]:
+    counts = _counts(result, lambda model: model["flags"].get("truncated", 0))
+    if counts:
+        yield (
+            f"Replies cut off at the token limit: {_listed(counts)}. A new run with a larger `--max-tokens` "
+            "gives these models room to finish."
+        )
+
+
+def _missing(result: Score) -> Iterator[str]:
+    counts = _counts(result, lambda model: model["missing"])
+    if counts:
+        yield f"Questions never asked, which count nowhere: {_listed(counts)}. `dia run` without `--limit` asks them."
+
+
+def _counts(result: Score, count: Callable[[Model], int]) -> list[tuple[str, int]]:
+    """Return the models for which the count is not 0, the largest count first."""
+    counts = [(model["model"], count(model)) for model in result["models"]]
+    return sorted((pair for pair in counts if pair[1]), key=lambda pair: -pair[1])
+
+
+def _listed(counts: Sequence[tuple[str, int]]) -> str:
+    return _joined([f"{_short(name)} {count:,}" for name, count in counts])
+
+
+def _short(name: str) -> str:
+    return shortened(name, LONGEST_NAME)
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return the first few texts, and how many more there are."""
+    if len(texts) > NAMED + 1:
+        return f"{', '.join(texts[:NAMED])} and {len(texts) - NAMED} more"
+    return ", ".join(texts[:-1]) + (" and " if len(texts) > 1 else "") + texts[-1]

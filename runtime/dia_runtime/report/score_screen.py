@@ -1,0 +1,289 @@
+"""What `dia score` prints first: one ranked table, what stands out in it, and what else was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_tables, models_by
+from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
+from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
+from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
+from dia_runtime.report.tables import counted, title, with_own_names
+from dia_runtime.scoring.figures import FIGURES, Unit
+from dia_runtime.scoring.results import (
+    Block,
+    ComparedPair,
+    Estimate,
+    Respondent,
+    Score,
+    SessionBlock,
+    figure_of,
+    groups_by,
+    respondents,
+)
+
+NO_VALUE = "-"
+WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough
+MORE = "More: `--tables all` prints every figure, also by category and domain; `dia report` writes a page with all replies."
+INTERVAL = "95 % CI"
+Row = tuple[Cell, ...]
+
+
+def score_screen(
+    result: Score,
+    by: Sequence[str] = (),
+    show: Sequence[str] = (),
+    width: int = 100,
+    paint: Paint = plain,
+    *,
+    has_notes: bool = True,
+) -> str:
+    """Return the screen of a score: tables that fit the width, and after the first one what stands out."""
+    result = with_own_names(result)
+    first, *others = [grid_text(grid, width, paint) for grid in _grids(result, by, show)]
+    parts = [first]
+    notes = findings(result) if has_notes else []
+    if notes:
+        parts.append(notes_text("What stands out", notes, width, paint))
+    parts += others
+    if has_notes:
+        parts.append(paragraph(MORE, width, paint))
+    return "\n\n".join(parts) + "\n"
+
+
+def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Grid]:
+    """The ranked table, then those of labels, wordings, sessions, comparisons and options, as far as there are any."""
+    yield _ranked(result)
+    for label in by:
+        if label not in result["by_respondent"]:
+            yield from _grouped(result, label)
+    yield from _wordings(result)
+    yield from _sessions(result)
+    yield from _compared(result)
+    skips = [entry for entry in result["skip_agreement"] if entry["both"] + entry["first"] + entry["second"]]
+    without_pairs: Score = {**models_by(result, by), "comparisons": [], "skip_agreement": skips}
+    more = [*comparison_tables(without_pairs), *requested_session_tables(result)]
+    for table in (*more, *(table for name in show for table in SHOWS[name](result))):
+        yield grid_of(table)
+
+
+# The ranked table
+
+
+def _ranked(result: Score) -> Grid:
+    models = order_by_score(respondents(result))
+    rows = [
+        (Cell(rank), Cell(model["model"]), *cells)
+        for rank, model, cells in zip(_ranks(models), models, _score_cells(models, result["k"]), strict=True)
+    ]
+    columns = (Column("#", is_repeated=True), Column("model", is_name=True), *_score_columns(result["k"]))
+    return Grid(title(result), columns, tuple(rows))
+
+
+def _ranks(models: Sequence[Respondent]) -> list[str]:
+    """The rank of each model; equal scores share the better rank, and a model without a score has none."""
+    values = [figure_of(model, "rs")["value"] if replies_of(model) else None for model in models]
+    return [NO_VALUE if value is None else str(values.index(value) + 1) for value in values]
+
+
+def _score_columns(k: int) -> tuple[Column, ...]:
+    shares = ("Conf", f"Pass@{k}") if k > 1 else ("correct",)
+    headings = (f"RS@{k}", INTERVAL, *shares)
+    ledger = ("abstained", "unparsed", "errors", "truncated")
+    return (*map(Column, headings), Column(ledger[0], begins_part=True), *map(Column, ledger[1:]))
+
+
+def _score_cells(blocks: Sequence[Block], k: int) -> list[Row]:
+    """The cells of each block after its name."""
+    scores = [figure_of(block, "rs") for block in blocks]
+    ends = [abs(end) for score in scores for end in (*(score["ci"] or ()), *score.get("bounds", ()))]
+    values = [abs(score["value"]) for score in scores if score["value"] is not None]
+    places = 0 if max(values, default=0) >= 10 * WHOLE_NUMBERS_FROM else 1
+    end_places = 0 if max(ends, default=0) >= WHOLE_NUMBERS_FROM else 1
+    shares = ("conf", "pass_at_k") if k > 1 else ("trad_score",)
+    return [
+        (
+            *_score_and_interval(score, places, end_places),
+            *(Cell(_share_text(figure_of(block, name))) for name in shares),
+            *_ledger_cells(block),
+        )
+        if replies_of(block)
+        else (Cell(NO_VALUE),) * (6 + len(shares))
+        for score, block in zip(scores, blocks, strict=True)
+    ]
+
+
+def _score_and_interval(score: Estimate, places: int, end_places: int) -> tuple[Cell, Cell]:
+    if score["value"] is None:
+        bounds = score.get("bounds")
+        text = NO_VALUE if bounds is None else " to ".join(_number(end, end_places) for end in bounds)
+        return Cell("open", "error"), Cell(text)
+    interval = score["ci"]
+    ends = NO_VALUE if interval is None else f"[{', '.join(_number(end, end_places) for end in interval)}]"
+    return Cell(_number(score["value"], places)), Cell(ends)
+
+
+def _number(value: float, places: int) -> str:
+    return f"{round(value, places) + 0.0:,.{places}f}"  # no negative zero
+
+
+def _share_text(share: Estimate) -> str:
+    """A share in percent; its two ends while errors leave it open."""
+    if share["value"] is not None:
+        return f"{100 * share['value']:.1f}%"
+    bounds = share.get("bounds")
+    return NO_VALUE if bounds is None else _range_text(bounds)
+
+
+def _range_text(ends: Sequence[float]) -> str:
+    return f"{100 * ends[0]:.0f}-{100 * ends[1]:.0f}%"
+
+
+def _ledger_cells(block: Block) -> Iterator[Cell]:
+    """Abstentions and unparsed replies as shares of all questions, errors and truncated replies as counts."""
+    counts, questions = block["counts"], replies_of(block)
+    skipped, unparsed, errors = (counts.get(name, 0) for name in (Verdict.SKIPPED, Verdict.UNPARSED, Verdict.ERROR))
+    truncated = block["flags"].get("truncated", 0)
+    yield Cell(f"{100 * skipped / questions:.1f}%")
+    yield Cell(f"{100 * unparsed / questions:.1f}%", "warning" if unparsed >= MANY_UNPARSED * questions else "")
+    yield Cell(f"{errors:,}", "error" if errors else "")
+    yield Cell(f"{truncated:,}", "warning" if truncated else "")
+
+
+# By a label
+
+
+def _grouped(result: Score, label: str) -> Iterator[Grid]:
+    """The columns of the ranked table for each value of a label; of the last two those that say something."""
+    models = order_by_score(respondents(result))
+    names = sorted({name for model in models for name in groups_by(model, label)})
+    pairs = [(name, model) for name in names for model in models if name in groups_by(model, label)]
+    cells = _score_cells([groups_by(model, label)[name] for name, model in pairs], result["k"])
+    columns = _score_columns(result["k"])
+    shown = [at for at in range(len(columns)) if at < len(columns) - 2 or any(row[at].role for row in cells)]
+    rows: list[Row | str] = []
+    for at, (name, model) in enumerate(pairs):
+        items = groups_by(model, label)[name]["n"]
+        data = [cells[at][column] for column in shown]
+        if len(models) == 1:
+            rows.append((Cell(name), Cell(f"{items:,}"), *data))
+            continue
+        if at == 0 or pairs[at - 1][0] != name:
+            rows.append(f"{name} ({counted(items, 'item')})")
+        rows.append((Cell(f"  {model['model']}"), *data))
+    if not rows:
+        return
+    first = Column(label if len(models) == 1 else f"{label} and model", is_name=True)
+    items_column = [Column("items", is_repeated=True)] if len(models) == 1 else []
+    yield Grid(f"By {label}", (first, *items_column, *(columns[at] for at in shown)), tuple(rows))
+
+
+# Other wordings, sessions and comparisons
+
+
+def _wordings(result: Score) -> Iterator[Grid]:
+    """How other wordings of the same instances change the share of correct replies."""
+    rows = [
+        (
+            Cell(model["model"]),
+            Cell(variant),
+            Cell(_percent(figure["base"])),
+            Cell(_percent(figure["variant"])),
+            *_difference_cells(figure["difference"], 100),
+            Cell(chance_text(figure["p"])),
+        )
+        for model in result["models"]
+        for variant, effect in model["variants"].items()
+        if (figure := effect["figures"].get("trad_score"))
+    ]
+    if rows:
+        names = (Column("model", is_name=True), Column("wording", is_name=True))
+        headings = ("base", "variant", "difference", INTERVAL, "p")
+        title = "Other wordings of the same instances: correct replies in %, variant minus base"
+        yield Grid(title, (*names, *map(Column, headings)), tuple(rows))
+
+
+def _sessions(result: Score) -> Iterator[Grid]:
+    """The accuracy of each template of sessions, and what became of its questions."""
+    templates = dict.fromkeys(name for model in result["models"] for name in model.get("sessions", {}))
+    blocks = [
+        (template, model["model"], model["sessions"][template])
+        for template in templates
+        for model in result["models"]
+        if template in model.get("sessions", {})
+    ]
+    if not blocks:
+        return
+    has_paper = any(block.get("paper") for _, _, block in blocks)
+    rows: list[Row | str] = []
+    for at, (template, model, block) in enumerate(blocks):
+        cells = [*_session_cells(block), *([_paper_cell(block)] if has_paper else [])]
+        if len(result["models"]) == 1:
+            rows.append((Cell(template), *cells))
+            continue
+        if at == 0 or blocks[at - 1][0] != template:
+            rows.append(template)
+        rows.append((Cell(f"  {model}"), *cells))
+    first = "template" if len(result["models"]) == 1 else "template and model"
+    headings = ("questions", "accuracy", INTERVAL, "answered", "valid")
+    columns = (Column(first, is_name=True), *map(Column, headings))
+    ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
+    title = "Sessions: accuracy over all, answered and valid questions, and questions with other outcomes"
+    yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))
+
+
+def _paper_cell(block: SessionBlock) -> Cell:
+    """The accuracy that the published study prints."""
+    figure = block.get("paper")
+    return Cell(NO_VALUE if not figure or figure["value"] is None else f"{100 * figure['value']:.1f}")
+
+
+def _session_cells(block: SessionBlock) -> Iterator[Cell]:
+    every, answered, valid = accuracies(block)
+    yield Cell(f"{block['questions']:,}")
+    yield Cell(_share_text(every))
+    yield Cell(NO_VALUE if every["ci"] is None else _range_text(every["ci"]))
+    yield from (Cell(_share_text(share)) for share in (answered, valid))
+    for name, count in zip(LEDGER[1:], ledger_counts(block)[1:], strict=True):
+        yield Cell(f"{count:,}", "error" if count and name == "error" else "warning" if count else "")
+
+
+def _compared(result: Score) -> Iterator[Grid]:
+    """Each pair of models by each figure that was compared."""
+    by_figure: dict[str, list[ComparedPair]] = {}
+    for entry in result["comparisons"]:
+        by_figure.setdefault(entry["figure"], []).append(entry)
+    for name, entries in by_figure.items():
+        names = (Column("first", is_name=True), Column("second", is_name=True))
+        headings = ("items", "difference", INTERVAL, "p", "p (Holm)", "order holds")
+        rows = [(*map(Cell, entry["models"]), *_pair_cells(entry)) for entry in entries]
+        unit = "" if FIGURES[name].unit is not Unit.SHARE else ", in percentage points"
+        title = f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second"
+        yield Grid(title, (*names, *map(Column, headings)), tuple(rows))
+
+
+def _pair_cells(entry: ComparedPair) -> Iterator[Cell]:
+    yield Cell(f"{entry['items']:,}")
+    yield from _difference_cells(entry["difference"], FIGURES[entry["figure"]].unit.factor)
+    yield Cell(chance_text(entry["p"]))
+    adjusted = entry["p_holm"]
+    yield Cell(chance_text(adjusted), "clear" if adjusted is not None and adjusted < 0.05 else "")
+    yield Cell(NO_VALUE if entry["order"] is None else f"{100 * entry['order']:.1f}%")
+
+
+def _difference_cells(difference: Estimate, factor: int) -> tuple[Cell, Cell]:
+    value = difference["value"]
+    if value is None:
+        bounds = difference.get("bounds")
+        ends = NO_VALUE if bounds is None else " to ".join(_number(factor * end, 1) for end in bounds)
+        return Cell("open", "error"), Cell(ends)
+    return Cell(_number(factor * value, 1)), Cell(_interval_text(difference["ci"], factor))
+
+
+def _interval_text(ends: Sequence[float] | None, factor: int) -> str:
+    return NO_VALUE if ends is None else f"[{', '.join(_number(factor * end, 1) for end in ends)}]"
+
+
+def _percent(share: float | None) -> str:
+    return NO_VALUE if share is None else f"{100 * share:.1f}%"

@@ -1,0 +1,190 @@
+"""Tables and notes for terminals: fitted to a width, with colour where the caller supplies it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from dia_language.diagnostics import visible
+
+from dia_runtime.report.tables import Table, displayed_width
+
+WIDTH = 100  # columns of output that is piped or written to a file
+NARROWEST = 60
+SHORTEST_NAME = 16  # a table is split into parts before its names get shorter than this
+GAP = "  "
+ELLIPSIS = "..."
+QUOTED = re.compile("`[^`]*`")
+UNBROKEN = "\0"  # stands for a space at which textwrap must not break a line
+
+Paint: TypeAlias = Callable[[str, str], str]  # text and the role it has -> the text as it is printed
+
+
+def plain(text: str, role: str) -> str:
+    """Return the text without any colour."""
+    return text
+
+
+class Cell(NamedTuple):
+    """The text of a cell and its role, which decides its colour: `warning`, `error` or none."""
+
+    text: str
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column. Names are aligned to the left, shortened where space is short, and repeated in every part."""
+
+    heading: str
+    is_name: bool = False
+    is_repeated: bool = False
+    begins_part: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table whose rows may be grouped: a row that is a string is the heading of the rows after it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...] | str, ...]
+
+
+def grid_of(table: Table) -> Grid:
+    """Return a table of names and numbers as a grid."""
+    columns = tuple(
+        Column(heading, is_name=at < table.labels, is_repeated=at < table.labels, begins_part=at in table.breaks)
+        for at, heading in enumerate(table.headings)
+    )
+    return Grid(table.title, columns, tuple(tuple(map(Cell, row)) for row in table.rows))
+
+
+def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
+    """Return the grid in aligned columns, in several parts where it is wider than `width`."""
+    natural = _widths(grid)
+    parts, name_width = _layout(grid, natural, max(width, NARROWEST))
+    widths = [
+        min(cells, name_width) if column.is_name else cells
+        for column, cells in zip(grid.columns, natural, strict=True)
+    ]
+    blocks = ["\n".join(_lines(grid, part, widths, paint)) for part in parts]
+    title = textwrap.wrap(_one_line(grid.title), max(width, NARROWEST))
+    return "\n\n".join(["\n".join(paint(line, "title") for line in title), *blocks])
+
+
+def _cell_rows(grid: Grid) -> list[tuple[Cell, ...]]:
+    return [row for row in grid.rows if not isinstance(row, str)]
+
+
+def _widths(grid: Grid) -> list[int]:
+    headings = [displayed_width(column.heading) for column in grid.columns]
+    rows = [[displayed_width(_one_line(cell.text)) for cell in row] for row in _cell_rows(grid)]
+    return [max(column) for column in zip(headings, *rows, strict=True)]
+
+
+def _layout(grid: Grid, widths: Sequence[int], width: int) -> tuple[list[list[int]], int]:
+    """Return the columns of each part, and how wide names may be."""
+    names = [at for at, column in enumerate(grid.columns) if column.is_name]
+    repeated = [at for at, column in enumerate(grid.columns) if column.is_repeated or column.is_name]
+    others = [at for at in range(len(grid.columns)) if at not in repeated]
+    wanted = [widths[at] for at in names]
+    keys = sum(widths[at] for at in repeated if at not in names) + len(GAP) * len(repeated)
+
+    def longest_name(part: Sequence[int]) -> int:
+        """Return how long names can be next to these columns."""
+        space = width - keys - sum(widths[at] for at in part) - len(GAP) * len(part) + len(GAP)
+        return _name_width(wanted, space)
+
+    enough = min(SHORTEST_NAME, max(wanted, default=0))
+    if longest_name(others) >= enough:
+        return [[*repeated, *others]], longest_name(others)
+    parts = _parts(grid, others, lambda part: longest_name(part) >= enough)
+    return [[*repeated, *part] for part in parts], max(enough, min(map(longest_name, parts)))
+
+
+def _parts(grid: Grid, columns: Sequence[int], fits: Callable[[Sequence[int]], bool]) -> list[list[int]]:
+    """Split the columns where the grid says, and further where that is not enough."""
+    parts: list[list[int]] = [[]]
+    for at in columns:
+        if parts[-1] and (grid.columns[at].begins_part or not fits([*parts[-1], at])):
+            parts.append([])
+        parts[-1].append(at)
+    return parts
+
+
+def _name_width(wanted: Sequence[int], space: int) -> int:
+    """Return the largest width to which all names can be cut so that together they take no more than `space`."""
+    width = max(wanted, default=0)
+    while width > 0 and sum(min(name, width) for name in wanted) > space:
+        width -= 1
+    return width
+
+
+def _lines(grid: Grid, part: Sequence[int], widths: Sequence[int], paint: Paint) -> Iterator[str]:
+    headings = [Cell(column.heading) for column in grid.columns]
+    yield paint(_line(grid, headings, part, widths, plain), "heading")
+    for row in grid.rows:
+        yield _one_line(row) if isinstance(row, str) else _line(grid, row, part, widths, paint)
+
+
+def _line(grid: Grid, row: Sequence[Cell], part: Sequence[int], widths: Sequence[int], paint: Paint) -> str:
+    padded = []
+    for at in part:
+        text = _one_line(row[at].text)
+        if grid.columns[at].is_name:
+            text = shortened(text, widths[at])
+        spaces = " " * (widths[at] - displayed_width(text))
+        painted = paint(text, row[at].role) if row[at].role else text
+        padded.append(painted + spaces if grid.columns[at].is_name else spaces + painted)
+    return GAP.join(padded).rstrip()
+
+
+def shortened(name: str, width: int) -> str:
+    """Cut the middle of a name that is wider than `width`, because names often differ only at their end.
+
+    >>> shortened("openai/gpt-4o-mini-2024-07-18", 17)
+    'openai/...4-07-18'
+    """
+    if displayed_width(name) <= width:
+        return name
+    space = max(0, width - len(ELLIPSIS))
+    head = _prefix(name, (space + 1) // 2)
+    tail = _prefix(name[::-1], space - displayed_width(head))[::-1]
+    return f"{head}{ELLIPSIS}{tail}"
+
+
+def _prefix(text: str, width: int) -> str:
+    """Return the longest beginning of the text that takes no more than `width` columns."""
+    taken, end = 0, 0
+    for character in text:
+        taken += displayed_width(character)
+        if taken > width:
+            break
+        end += 1
+    return text[:end]
+
+
+def notes_text(title: str, notes: Iterable[str], width: int, paint: Paint = plain) -> str:
+    """Return a titled list of notes, wrapped to the width."""
+    return "\n".join([paint(title, "title"), *(paragraph(note, width, paint, "  - ", "    ") for note in notes)])
+
+
+def paragraph(text: str, width: int, paint: Paint = plain, first: str = "", following: str = "") -> str:
+    """Return the text wrapped to the width. Commands and options in backquotes are not split."""
+    wrapped = textwrap.fill(
+        QUOTED.sub(lambda match: match[0].replace(" ", UNBROKEN), _one_line(text)),
+        width=max(width, NARROWEST),
+        initial_indent=first,
+        subsequent_indent=following,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return QUOTED.sub(lambda match: paint(match[0], "command"), wrapped.replace(UNBROKEN, " "))
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", " ")

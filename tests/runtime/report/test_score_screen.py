@@ -1,0 +1,216 @@
+"""The first screen of `dia score`, at the widths of terminals, held byte for byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dia_runtime
+import pytest
+from dia_compiler.commands.cli import run
+from dia_runtime.report.findings import findings
+from dia_runtime.report.score_screen import score_screen
+from dia_runtime.report.screens import Cell, Column, Grid, grid_text, notes_text, shortened
+from dia_runtime.report.tables import displayed_width
+from dia_runtime.scoring.results import Score
+from helpers.places import GOLDEN
+
+SCREENS = GOLDEN / "score_screen"
+ANSI = re.compile("\x1b\\[[0-9;]*m")
+LONG_NAMES = (
+    "openrouter/meta-llama/llama-4-scout-17b-16e-instruct+temperature=0",
+    "openrouter/meta-llama/llama-4-scout-17b-16e-instruct+temperature=1",
+    "gpt-4o",
+)
+
+
+def share(value: float) -> dict[str, Any]:
+    return {"value": value, "se": 0.02, "ci": [max(0.0, value - 0.04), min(1.0, value + 0.04)]}
+
+
+def model(name: str, rs: float | None, spread: float = 4.0, **changes: Any) -> dict[str, Any]:
+    counts = {"correct": 400, "skipped": 50, "wrong": 300, "unparsed": 0, "error": 0} | changes.get("counts", {})
+    interval = None if rs is None else [rs - spread, rs + spread]
+    score = {"value": rs, "se": None if rs is None else spread / 2, "ci": interval}
+    return {
+        "model": name, "run": f"runs/{name}.run", "missing": changes.get("missing", 0), "n": 150, "counts": counts,
+        "flags": {"truncated": changes.get("truncated", 0)}, "labels": {}, "variants": {},
+        "rs": score if rs is not None else {**score, "bounds": [-20.0, 14.5]},
+        "conf": share(0.31), "pass_at_k": share(0.725), "trad_score": share(0.53),
+    }  # fmt: skip
+
+
+def result(*models: dict[str, Any], **changes: Any) -> Score:
+    facts: Any = {
+        "benchmark": "riddles", "version": "1.2.0", "n": 150, "k": 5, "k_varies": False, "over": "instances",
+        "chain": "strict", "points": {}, "models": list(models), "ensembles": [], "comparisons": [],
+        "rank_changes": [], "skip_agreement": [], "by_respondent": {}, "correlations": [], "power": None,
+    } | changes  # fmt: skip
+    made: Score = facts
+    return made
+
+
+def three() -> Score:
+    return result(
+        model("gpt-4o", 61.2),
+        model("claude-sonnet-4.5", 96.4, counts={"unparsed": 60}, truncated=12),
+        model("mistral-large-2512", 63.0),
+        model("deepseek-v3", None, counts={"error": 9}, missing=3),
+    )
+
+
+def forty() -> Score:
+    return result(*(model(f"model-{number:02}", 120.5 - 3 * number, truncated=number % 7) for number in range(40)))
+
+
+def one_item() -> Score:
+    lone = {**model("gpt-4o", 1.0), "n": 1, "counts": {"correct": 5}, "rs": {"value": 1.0, "se": None, "ci": None}}
+    return result(lone, n=1)
+
+
+SCENES: dict[str, tuple[Callable[[], Score], int]] = {
+    "three-100": (three, 100),
+    "three-80": (three, 80),
+    "long-names-100": (lambda: result(*(model(name, 50.0 - at) for at, name in enumerate(LONG_NAMES))), 100),
+    "long-names-80": (lambda: result(*(model(name, 50.0 - at) for at, name in enumerate(LONG_NAMES))), 80),
+    "one-100": (lambda: result(model("gpt-4o", 61.2)), 100),
+    "one-item-100": (one_item, 100),
+    "forty-100": (forty, 100),
+    "forty-80": (forty, 80),
+    "no-replies-100": (lambda: result(model("gpt-4o", 0.0, counts=dict.fromkeys(("correct", "skipped", "wrong"), 0))), 100),
+    "no-models-80": (result, 80),
+    "one-instance-100": (lambda: result(model("gpt-4o", 61.2), k=1, n=12_345), 100),
+    "large-numbers-100": (lambda: result(model("gpt-4o", -12_345.6, 210.0), n=20_000), 100),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_screen_is_printed_to_these_bytes(name: str, request: pytest.FixtureRequest) -> None:
+    make, width = SCENES[name]
+    screen, path = score_screen(make(), width=width), SCREENS / f"{name}.txt"
+    if request.config.getoption("--update-golden"):
+        path.write_text(screen, encoding="utf-8")
+    assert screen == path.read_text(encoding="utf-8")
+    assert max(map(displayed_width, screen.splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_a_score_of_real_runs_fits(width: int) -> None:
+    stored: Score = json.loads((GOLDEN / "report" / "score.json").read_text(encoding="utf-8"))
+    stored["correlations"] = []
+    screen = score_screen(stored, by=["category"], show=["selective", "mistakes"], width=width)
+    assert max(map(displayed_width, screen.splitlines())) <= width
+
+
+def test_colours_change_no_text() -> None:
+    painted = score_screen(three(), paint=lambda text, role: f"\x1b[{1 + len(role)}m{text}\x1b[0m")
+    assert painted != score_screen(three()) == ANSI.sub("", painted)
+
+
+def test_names_are_cut_in_the_middle() -> None:
+    assert shortened("openai/gpt-4o-mini-2024-07-18", 17) == "openai/...4-07-18"
+    assert shortened("gpt-4o", 6) == "gpt-4o"
+    for width in range(3, 12):
+        assert displayed_width(shortened("模型模型模型模型", width)) <= width
+
+
+def test_equal_scores_share_a_rank() -> None:
+    screen = score_screen(result(model("a", 5.0), model("b", 5.0), model("c", 1.0)))
+    assert [line[0] for line in screen.splitlines()[3:6]] == ["1", "1", "3"]
+
+
+def test_neighbours_that_overlap_are_reported_as_ranges_of_ranks() -> None:
+    scores = (90.0, 80.0, 78.0, 76.0, 60.0, 40.0, 38.0)
+    (order,) = findings(result(*(model(f"m{at}", score) for at, score in enumerate(scores))))
+    assert order.startswith("The order of ranks 2 to 4, 6 and 7 is uncertain")
+
+
+def test_nothing_stands_out_in_a_clear_result() -> None:
+    clear = result(model("a", 90.0), model("b", 50.0))
+    assert findings(clear) == [] and "What stands out" not in score_screen(clear)
+
+
+def test_a_model_name_never_reaches_the_terminal_as_a_control_sequence() -> None:
+    hostile = model("=cmd|' /C calc'!A0\x1b[31m`x`\n\u202e", 5.0, counts={"error": 1}, truncated=1)
+    screen = score_screen(result(hostile))
+    assert "\x1b" not in screen and "\u202e" not in screen
+
+
+def test_a_grid_without_rows_has_its_headings() -> None:
+    assert grid_text(Grid("Empty", (Column("model", is_name=True), Column("n")), ()), 80) == "Empty\n\nmodel  n"
+
+
+def test_groups_are_headed_by_their_name() -> None:
+    grid = Grid("By x", (Column("name", is_name=True), Column("n")), ("first group", (Cell("  a"), Cell("12"))))
+    assert grid_text(grid, 80).splitlines()[2:] == ["name   n", "first group", "  a   12"]
+
+
+def test_quoted_commands_are_never_split() -> None:
+    for width in range(60, 90):
+        assert "`dia audit a.run --chains strict,lenient`" in notes_text("t", ["x" * 30 + " see `dia audit a.run --chains strict,lenient` and more"], width)  # fmt: skip
+
+
+# The command
+
+
+@pytest.fixture
+def scored(tiny: Callable[..., Path], tmp_path: Path) -> str:
+    path = tmp_path / "a.run"
+    dia_runtime.run(tiny(templates=3), ["oracle", "guess"], path)
+    return str(path)
+
+
+def test_the_option_chooses_the_tables(scored: str, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = {}
+    for tables in ("summary", "all"):
+        assert run(["score", scored, "--tables", tables]) == 0
+        texts[tables] = capsys.readouterr().out
+    assert "What stands out" in texts["summary"] and "trad %" not in texts["summary"]
+    assert "What stands out" not in texts["all"] and "trad %" in texts["all"]
+    assert run(["score", scored]) == 0
+    assert capsys.readouterr().out == texts["summary"]
+    assert run(["score", scored, "-q"]) == 0
+    quiet = capsys.readouterr().out
+    assert texts["summary"].startswith(quiet.rstrip("\n")) and "What stands out" not in quiet
+
+
+def test_other_formats_keep_every_figure(scored: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("csv", "markdown", "latex"):
+        assert run(["score", scored, "--format", form]) == 0
+        text = capsys.readouterr().out
+        assert run(["score", scored, "--format", form, "--tables", "summary"]) == 0
+        assert text == capsys.readouterr().out and "NMS@k" in text
+
+
+def test_a_file_gets_no_colour(scored: str, tmp_path: Path) -> None:
+    assert run(["score", scored, "-o", str(tmp_path / "a.txt")]) == 0
+    assert "\x1b" not in (tmp_path / "a.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize(("no_color", "is_coloured"), [("", True), ("1", False)])
+def test_a_terminal_gets_colour_unless_it_asks_for_none(scored: str, no_color: str, is_coloured: bool) -> None:
+    master, terminal = pty.openpty()
+    command = [sys.executable, "-m", "dia_compiler", "score", scored]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", "NO_COLOR": no_color}
+    with subprocess.Popen(command, stdout=terminal, stderr=subprocess.DEVNULL, env=environment) as process:
+        os.close(terminal)
+        printed = b""
+        while True:
+            try:
+                block = os.read(master, 4096)
+            except OSError:  # Linux reports the end of a pseudo-terminal as an error
+                break
+            if not block:
+                break
+            printed += block
+        assert process.wait() == 0
+    os.close(master)
+    assert (b"\x1b[" in printed) is is_coloured and b"oracle" in printed
