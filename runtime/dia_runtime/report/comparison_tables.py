@@ -38,7 +38,7 @@ def _compared(result: Score) -> Iterable[Table]:
         (_name(entry["figure"]), *entry["models"], str(entry["items"]), *_tested(entry["figure"], entry))
         for entry in result["comparisons"]
     ]
-    yield _table("Differences: the first less the second", ("figure", "first", "second"), TESTED, rows)
+    yield _table("Differences: first minus second", ("figure", "first", "second"), TESTED, rows)
     changes = [
         (
             " to ".join(map(_name, entry["figures"])),
@@ -49,7 +49,7 @@ def _compared(result: Score) -> Iterable[Table]:
         for change in entry["changes"]
     ]
     headings = ("first holds %", "second holds %", "both hold %")
-    yield Table("Orders that two figures reverse", ("figures", "leads by the first", "leads by the second", *headings),
+    yield Table("Pairs of models that two figures rank in opposite orders", ("figures", "leads by the first", "leads by the second", *headings),
                 tuple(changes), 3)  # fmt: skip
     skips = [
         (
@@ -60,7 +60,7 @@ def _compared(result: Score) -> Iterable[Table]:
         for entry in result["skip_agreement"]
     ]
     columns = ("first model", "second model", "both", "first", "second", "neither", "phi")
-    yield Table("Questions that two models skip", columns, tuple(skips), 2, figures=frozenset({6}))
+    yield Table("Questions that both models of a pair skipped", columns, tuple(skips), 2, figures=frozenset({6}))
 
 
 TESTED = ("items", "difference", "p", "p (Holm)", "order holds %")
@@ -87,13 +87,13 @@ def _grouped(result: Score) -> Iterable[Table]:
         ]
         figures = frozenset(range(2, 2 + len(names)))
         few = f" over {grouped['items']} items" if grouped["items"] < result["n"] else ""
-        heading = f"Models by {label}: means of their figures{few}"
+        heading = f"Models by {label}: mean figures{few}"
         yield Table(heading, (label, "models", *map(_name, names)), tuple(rows), 1, figures=figures)
         tested = [
             (_name(entry["figure"]), *entry["groups"], *_tested(entry["figure"], entry))
             for entry in grouped["differences"]
         ]
-        title = f"Differences by {label}: the first less the second"
+        title = f"Differences by {label}: first minus second"
         yield _table(title, ("figure", "first", "second"), TESTED[1:], tested)
 
 
@@ -108,7 +108,7 @@ def variant_tables(result: Score) -> list[Table]:
         if FIGURES[name].in_tables
     ]  # fmt: skip
     headings = ("base", "variant", "difference", "p")
-    title = "Other wordings of the same instances: variant less base"
+    title = "Other wordings of the same instances: variant minus base"
     return [_table(title, ("model", "wording", "figure"), headings, rows)] if rows else []
 
 
@@ -118,12 +118,12 @@ def _power(power: Power | None) -> Iterable[Table]:
     headings: tuple[str, ...] = ("figure", "items", "k", "variance between", "within", "SE %", "detectable %")
     if power["difference"] is not None:
         headings = (*headings, f"items for {_percent(power['difference'])} %", "or k")
-    chance = f"in {power['power']:.0%} of measurements at {power['alpha']:.0%}".replace("%", " %")
+    chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
-    yield Table(f"Two models on the same items: the difference that is seen {chance}",
+    yield Table(f"Two models on the same items: smallest difference detected with {chance}",
                 ("first", "second", *headings), tuple(two), 3)  # fmt: skip
     one = [(entry["model"], *_size(entry, power)) for entry in power["models"]]
-    yield Table(f"Two such models on different items: the difference that is seen {chance}",
+    yield Table(f"Two such models on different items: smallest difference detected with {chance}",
                 ("model", *headings), tuple(one), 2)  # fmt: skip
 
 
@@ -144,7 +144,7 @@ def selective_tables(result: Score) -> list[Table]:
         for name, selective in models
     ]
     headings = ("model", *(heading for heading, _, _ in SELECTIVE.values()))
-    title = "Selective prediction: risk over coverage, and the best scores with perfect abstention"
+    title = "Selective prediction: risk over coverage, and the scores with perfect abstention"
     whole = Table(title, headings, tuple(rows), 1, (4,), frozenset(range(1, len(headings))))
     penalties = [
         (name, f"{entry['penalty']:g}", f"{entry['threshold']:.3f}", figure_text(entry["points"], 1, 3),
@@ -171,7 +171,7 @@ def mistake_tables(result: Score) -> list[Table]:
             for name, mistake in mistakes["mistakes"].items():
                 cells = (str(mistake["count"]), str(mistakes["wrong"]), figure_text(mistake["share"], 100, 2))
                 named.append((model["model"], template, name, *cells))
-    whole = Table("Wrong replies by the named mistakes that explain them",
+    whole = Table("Wrong replies explained by named mistakes",
                   ("model", "wrong", "one", "several", "none", "explained %"), tuple(rows), 1,
                   figures=frozenset({5}))  # fmt: skip
     each = Table("Named mistakes", ("model", "template", "mistake", "replies", "of wrong", "share %"), tuple(named), 3,

@@ -110,7 +110,7 @@ def _unparsed(result: Score) -> Iterator[str]:
         ]
         run = shlex.quote(worst["run"])
         yield (
-            f"Many replies could not be parsed and count as wrong: {_joined(listed)}. "
+            f"Replies that could not be parsed count as wrong: {_joined(listed)}. "
             f"`dia audit {run} --chains strict,lenient` lists those that a more tolerant reading understands; "
             f"`dia show {run} QUESTION` prints the replies to a question."
         )

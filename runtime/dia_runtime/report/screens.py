@@ -55,12 +55,12 @@ class Grid:
 
 
 def grid_of(table: Table) -> Grid:
-    """Return a table of names and numbers as a grid."""
+    """Return a table of names and numbers as a grid, without the columns that are empty in every row."""
+    shown = [at for at in range(len(table.headings)) if at < table.labels or any(row[at] for row in table.rows)]
     columns = tuple(
-        Column(heading, is_name=at < table.labels, is_repeated=at < table.labels, begins_part=at in table.breaks)
-        for at, heading in enumerate(table.headings)
+        Column(table.headings[at], is_name=at < table.labels, begins_part=at in table.breaks) for at in shown
     )
-    return Grid(table.title, columns, tuple(tuple(map(Cell, row)) for row in table.rows))
+    return Grid(table.title, columns, tuple(tuple(Cell(row[at]) for at in shown) for row in table.rows))
 
 
 def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
