@@ -49,8 +49,8 @@ def _compared(result: Score) -> Iterable[Table]:
         for change in entry["changes"]
     ]
     headings = ("first holds %", "second holds %", "both hold %")
-    yield Table("Pairs of models that two figures rank in opposite orders", ("figures", "leads by the first", "leads by the second", *headings),
-                tuple(changes), 3)  # fmt: skip
+    title = "Pairs of models that two figures rank in opposite orders"
+    yield Table(title, ("figures", "leads by the first", "leads by the second", *headings), tuple(changes), 3)
     skips = [
         (
             *entry["models"],

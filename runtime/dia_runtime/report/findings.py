@@ -50,7 +50,7 @@ def order_by_score(models: Iterable[Ranked]) -> list[Ranked]:
 def _without_replies(result: Score) -> Iterator[str]:
     empty = [model["model"] for model in result["models"] if not replies_of(model)]
     if not result["models"]:
-        yield "The runs hold no replies. `dia run` asks models, `dia import` reads replies that were recorded elsewhere."
+        yield "The runs hold no replies. `dia run` asks models, `dia import` reads replies recorded elsewhere."
     elif empty:
         yield f"No replies from {_joined(list(map(_short, empty)))}."
 

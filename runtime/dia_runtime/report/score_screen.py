@@ -25,7 +25,10 @@ from dia_runtime.scoring.results import (
 
 NO_VALUE = "-"
 WHOLE_NUMBERS_FROM = 100  # intervals whose ends reach this have no decimals: three digits are enough
-MORE = "More: `--tables all` prints every figure, also by category and domain; `dia report` writes a page with all replies."
+MORE = (
+    "More: `--tables all` prints every figure, also by category and domain; `dia report` writes a page with all "
+    "replies."
+)
 INTERVAL = "95 % CI"
 Row = tuple[Cell, ...]
 

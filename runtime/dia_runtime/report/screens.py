@@ -68,8 +68,7 @@ def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
     natural = _widths(grid)
     parts, name_width = _layout(grid, natural, max(width, NARROWEST))
     widths = [
-        min(cells, name_width) if column.is_name else cells
-        for column, cells in zip(grid.columns, natural, strict=True)
+        min(cells, name_width) if column.is_name else cells for column, cells in zip(grid.columns, natural, strict=True)
     ]
     blocks = ["\n".join(_lines(grid, part, widths, paint)) for part in parts]
     title = textwrap.wrap(_one_line(grid.title), max(width, NARROWEST))
