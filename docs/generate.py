@@ -27,7 +27,7 @@ from dia_compiler.types.word_lists import WORD_LISTS, word_list
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.error_codes import CODES, GROUPS
-from dia_language.functions import FUNCTIONS, KINDS, Function, library
+from dia_language.functions import FUNCTIONS, Function, library
 from dia_runtime.formats import FORMATS, Format
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring.figures import FIGURES as MODEL_FIGURES
@@ -44,7 +44,7 @@ NOTE = "<!-- Made by docs/generate.py. Change the code and run that again. -->"
 
 
 def functions() -> str:
-    """The page of the function library, one heading a field."""
+    """The page of the function library, with one heading per field."""
     known = sorted((library()[name] for name in FUNCTIONS), key=lambda item: (item.module, item.name))
     fields = {item.module: sys.modules[item.raw.__module__] for item in known}
     parts = ["# Functions", NOTE, FUNCTIONS_HEAD, ", ".join(f"[{name}](#{name})" for name in fields)]
@@ -56,28 +56,31 @@ def functions() -> str:
 
 
 FUNCTIONS_HEAD = (
-    "Every function of the spec language. Each takes its subject first, so that `f(x, a)` and, in templates, "
-    "`x | f(a)` are one call; only those that take a function take that before the subject. Optional arguments stand "
-    "in brackets. The examples are tests in Python: there `Fraction(1, 2)` is what the language writes as `1/2`, "
-    "`b'...'` is bytes, and a Python function stands where a spec passes the name of one. `dia functions NAME` shows "
-    "an entry in the terminal."
+    "All functions of the spec language, by field. The first argument is the subject, so in templates `x | f(a)` is "
+    "the same call as `f(x, a)`; functions that take another function take it first. Optional arguments are in "
+    "brackets.\n\n"
+    "Each example is an [expression](language.md#expressions), followed by `->` and its value. You can paste the "
+    "expression into a spec. Values are shown as templates print them, with text in quotes: `1/2` is an exact "
+    "fraction, `0.67` an exact decimal. Bytes cannot be printed, so examples convert them with `hex` or `text_of`.\n\n"
+    "Long computations are charged in *steps*; an evaluation that exceeds its budget of steps is an error. "
+    "`dia functions NAME` shows an entry in the terminal."
 )
 
 
 def _function(item: Function) -> str:
-    text, examples = _split_examples(item.doc)
-    kinds = "; ".join(f"`{name}`: {KINDS[kind][0]}" for name, kind in item.parameters)
-    parts = [f"### {item.name}", f"`{item.signature}`", text, f"Arguments: {kinds}." if kinds else ""]
-    if examples:
-        parts.append(f"```pycon\n{examples}\n```")
+    arguments = "; ".join(f"`{name}`: {_with_code(words)}" for name, words in item.arguments)
+    examples = "\n".join(f"{call} -> {result}" for call, result in item.examples)
+    parts = [f"### {item.name}", f"`{item.signature}`", literal(item.text)]
+    parts += [f"Arguments: {arguments}." if arguments else "", f"```text\n{examples}\n```" if examples else ""]
     if item.revision > 1:
         parts.append(f"Revision {item.revision}.")
     return "\n\n".join(part for part in parts if part)
 
 
-def _split_examples(doc: str) -> tuple[str, str]:
-    text, mark, examples = doc.partition("\n>>> ")
-    return literal(text.strip()), f">>> {examples}".rstrip() if mark else ""
+def _with_code(words: str) -> str:
+    """What a parameter accepts, with its default as code."""
+    kind, mark, default = words.partition(", default ")
+    return f"{kind}, default `{default}`" if mark else words
 
 
 def builders() -> str:

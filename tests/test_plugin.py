@@ -107,7 +107,7 @@ def test_the_package_of_a_template_s_own_format_is_named(tmp_path: Path, install
 
 
 def test_the_screens_know_it(tmp_path: Path, installed: Path) -> None:
-    assert "letters a, e, i, o, u" in dia(tmp_path, installed, "functions", "vowel_count").stdout
+    assert "vowels (a, e, i, o, u)" in dia(tmp_path, installed, "functions", "vowel_count").stdout
     assert "a throw of several dice" in dia(tmp_path, installed, "types", "dice").stdout
     assert "a throw of dice as rows of dots" in dia(tmp_path, installed, "types", "drawn_dice").stdout
 

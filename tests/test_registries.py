@@ -71,8 +71,8 @@ def missing_from_function(name: str) -> list[str]:
     ]
     if not doc.split("\n")[0].endswith("."):
         lacking.append("begin its docstring with a sentence on one line, with a full stop")
-    if not re.search(rf">>> .*\b{name}_?\(", doc):
-        lacking.append(f"add an example to its docstring: `>>> {name}(...)` with the result below")
+    if not re.search(rf"Examples:\n(?s:.*)\b{name}\b", doc):
+        lacking.append(f"add an example to its docstring: `{name}(...) -> value` after `Examples:`")
     if f'"{name}"' not in content(TESTS / "language" / "functions"):
         lacking.append(f'test it in tests/language/functions/test_{field}.py, as `call("{name}", ...)`')
     if f"\n### {name}\n" not in content(REFERENCE / "functions.md"):

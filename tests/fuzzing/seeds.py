@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import doctest
-import inspect
 import json
 from collections.abc import Iterator
 from functools import cache
@@ -100,7 +97,7 @@ ELF = (
 )
 # Entries stand in specs alone, and programs run only where they are allowed
 ONLY_IN_SPECS = ("name_of", "program", "run_elf")
-CALLS = (  # of functions whose worked examples are no single expressions of the language
+CALLS = (  # more calls than the examples of the docs have
     f"ecdsa_verify({CURVE}, point_multiply({CURVE}, 5, base_point({CURVE})), sha256(utf8('a')), "
     f"ecdsa_sign({CURVE}, 5, sha256(utf8('a')), 7))",
     f"ecdsa_nonce({CURVE}, 5, sha256(utf8('a')))",
@@ -123,7 +120,6 @@ CALLS = (  # of functions whose worked examples are no single expressions of the
     "aes_candidates(aes_encrypt(utf8('abc'), utf8('0123456789abcdef'), 'ECB'), utf8('0123456789abcd'))",
     "html_elements('<p><input value=a></p>', 'input')", "http_message(concat('GET / HTTP/1.0', '\\n\\n')).start",
 )  # fmt: skip
-NAMES = {"len": "length", "True": "true", "False": "false", "None": "none", "pi": "pi"}
 
 
 def texts(target: str) -> Iterator[str]:
@@ -135,73 +131,11 @@ def texts(target: str) -> Iterator[str]:
 
 
 def expressions() -> Iterator[tuple[str, str]]:
-    """The name of each function with each of its worked examples, in the words of the language."""
+    """The name of each function with each of its examples."""
     for name, function in library().items():
-        examples = doctest.DocTestParser().get_examples(inspect.getdoc(function.raw) or "")
-        for example in examples:
-            for tree in _values(example.source):
-                yield name, ast.unparse(_Translated(name, function.raw.__name__).visit(tree))
+        yield from ((name, call) for call, _ in function.examples)
     for call in CALLS:
         yield call.partition("(")[0], call
-
-
-def _values(source: str) -> list[ast.expr]:
-    """The expressions of a line of Python: the elements where it is a tuple of them."""
-    statements = ast.parse(source).body
-    value = statements[0].value if len(statements) == 1 and isinstance(statements[0], ast.Expr) else None
-    if isinstance(value, ast.Tuple):
-        return value.elts
-    return [] if value is None else [value]
-
-
-class _Translated(ast.NodeTransformer):
-    """Python of a worked example to the language: the library's names, exact numbers, records and bytes."""
-
-    def __init__(self, name: str, python: str) -> None:
-        self.named = {python: name, **{function.raw.__name__: other for other, function in library().items()}}
-        self.named[python] = name
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        called = node.func
-        if isinstance(called, ast.Attribute) and called.attr == "hex":
-            return ast.Call(ast.Name("hex"), [called.value], [])
-        if not isinstance(called, ast.Name):
-            return node
-        if called.id in ("Fraction", "ExactDecimal", "Rational"):
-            values = [_number(part) for part in node.args]
-            return ast.BinOp(values[0], ast.Div(), values[1]) if len(values) == 2 else values[0]
-        if called.id == "Record":
-            held = [(ast.Constant(key.arg), key.value) for key in node.keywords]
-            return ast.Dict([key for key, _ in held], [value for _, value in held])
-        if called.id == "bytes":
-            size = node.args[0] if isinstance(node.args[0], ast.Constant) else ast.Constant(4)
-            return _call("from_hex", _call("repeat", ast.Constant("00"), size))
-        if called.id in ("Symbol", "symbols"):
-            return _call("symbol", *node.args)
-        return ast.Call(ast.Name(self.named.get(called.id, called.id)), node.args, [])
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in ("x", "y", "t", "s"):
-            return _call("symbol", ast.Constant(node.id))
-        return ast.Name(NAMES.get(node.id, self.named.get(node.id, node.id)))
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        if isinstance(node.value, bytes):
-            return _call("from_hex", ast.Constant(node.value.hex()))
-        return ast.Name(NAMES[str(node.value)]) if str(node.value) in NAMES else node
-
-
-def _number(node: ast.expr) -> ast.expr:
-    return (
-        ast.parse(node.value, mode="eval").body
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        else node
-    )
-
-
-def _call(name: str, *arguments: Any) -> ast.Call:
-    return ast.Call(ast.Name(name), list(arguments), [])
 
 
 @cache

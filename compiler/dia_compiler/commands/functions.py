@@ -1,4 +1,4 @@
-"""`dia functions`: the function library."""
+"""`dia functions`: list the function library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dia_language.functions import Function, library
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(name: str | None, as_json: bool) -> int:
-    """Show the functions of the spec language, or one of them in full.
+    """List the functions of the spec language, or describe one of them.
 
     \b
     Example:
@@ -31,15 +31,23 @@ def command(name: str | None, as_json: bool) -> int:
     if as_json:
         facts = [
             {"name": item.name, "module": item.module, "signature": item.signature, "revision": item.revision,
-             "doc": item.doc}
+             "doc": item.doc, "examples": [{"call": call, "result": result} for call, result in item.examples]}
             for item in chosen
         ]  # fmt: skip
         click.echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
     elif name:
-        click.echo(f"{chosen[0].signature}\n\n{chosen[0].doc}")
+        click.echo(_described(chosen[0]))
     else:
         _print_table(chosen)
     return 0
+
+
+def _described(function: Function) -> str:
+    """The signature, text, arguments and examples of a function."""
+    examples = function.doc.removeprefix(function.text).strip()
+    arguments = "\n".join(f"    {name}: {words}" for name, words in function.arguments)
+    parts = [function.signature, function.text, arguments and f"Arguments:\n{arguments}", examples]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _print_table(functions: list[Function]) -> None:
@@ -48,5 +56,5 @@ def _print_table(functions: list[Function]) -> None:
         if item.module != module:
             module = item.module
             click.echo(click.style(module, bold=True))
-        first = item.doc.partition("\n")[0]
+        first = item.text.partition("\n")[0]
         click.echo(f"  {item.signature}\n      {first}")

@@ -19,18 +19,17 @@ CHECKED_DIGITS = 5
 
 @library_function
 def definite_integral(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
-    """Integral of the expression between two finite bounds as an exact number, also where no closed form exists.
+    """The integral of `expression` from `low` to `high` as an exact number, even if it has no closed form.
 
-    Polynomials with rational coefficients give a rational number, all others a number whose digits `round_to`
-    proves: its bounds come from Taylor series in interval arithmetic. The expression is made of rational powers,
-    exp, log, sin, cos and tan, and is smooth between the bounds and at them, or it is an error. For a closed form
-    take `integrate`. Source: Moore, Interval Analysis (1966), chapter 8.
+    The integral of a polynomial with rational coefficients is a rational number. For every other expression, `round_to`
+    gives as many proven digits as you ask for; the bounds come from Taylor series in interval arithmetic. The
+    expression may contain rational powers, exp, log, sin, cos and tan. Raises an error if it is not smooth on the whole
+    interval, including both ends. Use `integrate` for a closed form. Source: Moore, Interval Analysis (1966), chapter
+    8.
 
-    >>> from dia_language.functions.arithmetic import round_to
-    >>> from dia_language.functions.calculus import exp, symbol
-    >>> x = symbol("x")
-    >>> str(round_to(definite_integral(exp(-(x**2)), x, 0, 1), 10)), definite_integral(x**2, x, 0, 3)
-    ('0.7468241328', 9)
+    Examples:
+        round_to(definite_integral(exp(-symbol("x")**2), symbol("x"), 0, 1), 10) -> 0.7468241328
+        definite_integral(symbol("x")**2, symbol("x"), 0, 3) -> 9
     """
     import sympy
 
@@ -52,15 +51,13 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
 
 @library_function
 def arc_length(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
-    """Length of the graph of the expression between two finite bounds, as an exact number.
+    """The length of the graph of `expression` from `low` to `high`, as an exact number.
 
-    The integral of sqrt(1 + derivative**2); limits and digits as for `definite_integral`.
+    This is the integral of sqrt(1 + derivative**2). The limits and the precision are those of `definite_integral`.
 
-    >>> from dia_language.functions.arithmetic import round_to
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> str(round_to(arc_length(x**3, x, 0, 1), 6)), arc_length(3 * x / 4, x, 0, 8)
-    ('1.547866', 10)
+    Examples:
+        round_to(arc_length(symbol("x")**3, symbol("x"), 0, 1), 6) -> 1.547866
+        arc_length(3 * symbol("x") / 4, symbol("x"), 0, 8) -> 10
     """
     import sympy
 
@@ -70,14 +67,13 @@ def arc_length(expression: Expression, symbol: Expression, low: Number, high: Nu
 
 @library_function
 def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -> list[Expression]:
-    """First coefficients of the Taylor series of the expression around the point `at`, the constant first.
+    """The first `terms` coefficients of the Taylor series of `expression` around `at`, starting with the constant.
 
-    From 1 to 30 terms. An error where the expression has no such series there.
+    `terms` must be from 1 to 30. Raises an error if the expression has no Taylor series at that point.
 
-    >>> from dia_language.functions.calculus import exp, symbol
-    >>> x = symbol("x")
-    >>> taylor(exp(x), x, 0, 4), taylor(1 / x, x, 1, 3)
-    ([1, 1, Fraction(1, 2), Fraction(1, 6)], [1, -1, 1])
+    Examples:
+        taylor(exp(symbol("x")), symbol("x"), 0, 4) -> [1, 1, 1/2, 1/6]
+        taylor(1 / symbol("x"), symbol("x"), 1, 3) -> [1, -1, 1]
     """
     require_symbol(symbol)
     if not 1 <= terms <= TERMS:
@@ -91,15 +87,14 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
 
 @library_function
 def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expression:
-    """Laplace transform of the expression in the symbol at s, which is a number or another symbol.
+    """The Laplace transform of `expression` with respect to `symbol`, evaluated at `s` (a number or another symbol).
 
-    The integral of expression * exp(-s * symbol) from 0 to infinity. An error where it does not converge, and
-    where the computer algebra finds no closed form.
+    This is the integral of expression * exp(-s * symbol) from 0 to infinity. Raises an error if the integral does not
+    converge or if no closed form is found.
 
-    >>> from dia_language.functions.calculus import exp, symbol
-    >>> t = symbol("t")
-    >>> laplace(t**2 * exp(-3 * t), t, 2), laplace(t, t, symbol("s"))
-    (Fraction(2, 125), s**(-2))
+    Examples:
+        laplace(symbol("t")**2 * exp(-3 * symbol("t")), symbol("t"), 2) -> 2/125
+        laplace(symbol("t"), symbol("t"), symbol("s")) -> s**(-2)
     """
     import sympy
 

@@ -1,4 +1,4 @@
-"""What ZIP files hold, plain or encrypted: read without unpacking more than is asked for."""
+"""The contents of ZIP files, plain or encrypted. Only the requested member is unpacked."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ DAMAGED = (
 
 @library_function
 def zip_names(archive: bytes) -> list[str]:
-    """Names of the members of a ZIP file, in the order of its directory.
+    """The names of the members of a ZIP file, in the order of its directory.
 
-    An error for bytes that are no ZIP file, and for more than 10,000 members.
+    Raises an error if the bytes are not a ZIP file or if it has more than 10,000 members.
 
-    >>> zip_names(bytes.fromhex("504b0506") + bytes(18))
-    []
+    Examples:
+        zip_names(from_base64("UEsDBBQAAAAAAAAAIVCsKpPYAgAAAAIAAAAFAAAAYS50eHRoaVBLAQIUAxQAAAAAAAAAIVCsKpPYAgAAAAIAAAAF"
+            "AAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQABADMAAAAlAAAAAAA=")) -> ["a.txt"]
     """
     return [info.filename for info in _directory(archive).infolist()]
 
 
 @library_function
 def zip_info(archive: bytes, name: str) -> Record:
-    """What the directory of a ZIP file says of a member: size, packed, compression, cipher and time.
+    """The directory entry of a member of a ZIP file: a record of size, packed, compression, cipher and time.
 
-    `size` and `packed` are bytes before and after packing; compression is stored, deflated or other; the cipher is
-    none, zipcrypto, aes128, aes192 or aes256; the time is text such as 2020-01-01T00:00:00. None of it is proven.
-    Source: PKWARE's APPNOTE 6.3.10; WinZip's AES Encryption Information 1.04.
+    `size` and `packed` are the number of bytes before and after compression. `compression` is stored, deflated or
+    other. `cipher` is none, zipcrypto, aes128, aes192 or aes256. `time` is text such as 2020-01-01T00:00:00. These are
+    the values that the directory states; they are not checked against the member. Source: PKWARE's APPNOTE 6.3.10;
+    WinZip's AES Encryption Information 1.04.
 
-    >>> from base64 import b64decode as from_base64
-    >>> archive = from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIU"
-    ...     "AxQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQAB"
-    ...     "ADMAAAA0AAAAAAA=")
-    >>> zip_info(archive, "a.txt")["cipher"], zip_info(archive, "a.txt")["size"]
-    ('zipcrypto', 5)
+    Examples:
+        zip_info(from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIUAxQAAQAA"
+            "AAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQABADMAAAA0AAAAAAA="), "a.txt").cipher
+            -> "zipcrypto"
     """
     info = _found(_directory(archive), name)
     cipher, method = _cipher(info)
@@ -63,17 +63,15 @@ def zip_info(archive: bytes, name: str) -> Record:
 
 @library_function
 def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
-    """Bytes of the member of that name in a ZIP file, decrypted by the password where it is encrypted.
+    """The bytes of the member called `name` in a ZIP file, decrypted with `password` if the member is encrypted.
 
-    Members that are stored or deflated, in clear, or encrypted by ZipCrypto or AES. An error for a wrong password,
-    for a damaged member, and for one of more than 1,000,000 bytes.
+    Reads stored and deflated members, unencrypted or encrypted with ZipCrypto or AES. Raises an error if the password
+    is wrong, the member is damaged, or it has more than 1,000,000 bytes.
 
-    >>> from base64 import b64decode as from_base64
-    >>> archive = from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQIU"
-    ...     "AxQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQAB"
-    ...     "ADMAAAA0AAAAAAA=")
-    >>> zip_member(archive, "a.txt", "1234")
-    b'hello'
+    Examples:
+        text_of(zip_member(from_base64("UEsDBBQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAYS50eHS4HXBJZ+SuIpDSvpwLktP0hVBLAQ"
+            "IUAxQAAQAAAAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dF"
+            "BLBQYAAAAAAQABADMAAAA0AAAAAAA="), "a.txt", "1234")) -> "hello"
     """
     directory = _directory(archive)
     info = _found(directory, name)

@@ -1,4 +1,4 @@
-"""Plain arithmetic: sums and means, signs and roots, rounding, digits and machine integers."""
+"""Basic arithmetic: sums and means, signs and roots, rounding, digits and machine integers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ FORMATS = {2: "b", 8: "o", 16: "x"}  # of Python, which writes these in linear t
 
 @library_function
 def abs_(x: Number) -> Number:
-    """Absolute value of the number.
+    """The absolute value of `x`.
 
-    >>> abs_(-3)
-    3
+    Examples:
+        abs(-3) -> 3
     """
     if is_symbolic(x):
         return abs(x)
@@ -36,12 +36,13 @@ def abs_(x: Number) -> Number:
 
 @library_function
 def sign(x: Number) -> int:
-    """-1, 0 or 1 as the number is negative, zero or positive.
+    """The sign of `x`: -1, 0 or 1.
 
-    An error for expressions with free symbols.
+    Raises an error if `x` contains free symbols.
 
-    >>> sign(-7), sign(0)
-    (-1, 0)
+    Examples:
+        sign(-7) -> -1
+        sign(0) -> 0
     """
     if operators.less(x, 0):
         return -1
@@ -50,12 +51,13 @@ def sign(x: Number) -> int:
 
 @library_function
 def min_(first: Value, *others: Value) -> Value:
-    """Least of the values; the first of them where several are equal.
+    """The smallest of the values; the first one if several are equal.
 
-    Takes several values or one list, all numbers or all texts. An error for an empty list.
+    Takes several values or one list. The values must be all numbers or all texts. Raises an error for an empty list.
 
-    >>> min_(3, 1, 2), min_(["pear", "fig"])
-    (1, 'fig')
+    Examples:
+        min(3, 1, 2) -> 1
+        min(["pear", "fig"]) -> "fig"
     """
     values = _values("min", first, others)
     if is_plain(values):
@@ -66,12 +68,13 @@ def min_(first: Value, *others: Value) -> Value:
 
 @library_function
 def max_(first: Value, *others: Value) -> Value:
-    """Greatest of the values; the first of them where several are equal.
+    """The largest of the values; the first one if several are equal.
 
-    Takes several values or one list, all numbers or all texts. An error for an empty list.
+    Takes several values or one list. The values must be all numbers or all texts. Raises an error for an empty list.
 
-    >>> max_(3, 1, 2), max_(["pear", "fig"])
-    (3, 'pear')
+    Examples:
+        max(3, 1, 2) -> 3
+        max(["pear", "fig"]) -> "pear"
     """
     values = _values("max", first, others)
     if is_plain(values):
@@ -93,10 +96,11 @@ INTEGERS, WHOLE = frozenset({int}), frozenset({int, bool})
 
 @library_function
 def sum_(values: list[Number | bool]) -> Number:
-    """Sum of the numbers; true counts as 1 and false as 0, and of no numbers it is 0.
+    """The sum of the numbers; 0 for an empty list. `true` counts as 1 and `false` as 0.
 
-    >>> sum_([1, 2, 3]), sum_([True, False, True])
-    (6, 2)
+    Examples:
+        sum([1, 2, 3]) -> 6
+        sum([true, false, true]) -> 2
     """
     charge(len(values))
     return sum(values) if WHOLE.issuperset(map(type, values)) else reduce(operators.add, values, 0)
@@ -104,12 +108,12 @@ def sum_(values: list[Number | bool]) -> Number:
 
 @library_function
 def product(values: list[Number]) -> Number:
-    """Product of the numbers; of no numbers it is 1.
+    """The product of the numbers; 1 for an empty list.
 
-    The result has at most 1,000,000 bits.
+    Raises an error if the result exceeds 1,000,000 bits.
 
-    >>> product([2, 3, 7])
-    42
+    Examples:
+        product([2, 3, 7]) -> 42
     """
     charge(len(values))
     if INTEGERS.issuperset(map(type, values)):
@@ -120,12 +124,13 @@ def product(values: list[Number]) -> Number:
 
 @library_function
 def mean(values: list[Number | bool]) -> Number:
-    """Arithmetic mean of the numbers, exact; of booleans it is the share that is true.
+    """The exact arithmetic mean of the numbers. For booleans, the share that is true.
 
-    An error for an empty list.
+    Raises an error for an empty list.
 
-    >>> mean([1, 2]), mean([True, True, False, True])
-    (Fraction(3, 2), Fraction(3, 4))
+    Examples:
+        mean([1, 2]) -> 3/2
+        mean([true, true, false, true]) -> 3/4
     """
     if not values:
         raise LanguageError("an empty list has no mean", code="E504")
@@ -134,12 +139,13 @@ def mean(values: list[Number | bool]) -> Number:
 
 @library_function
 def median(values: list[Number]) -> Number:
-    """Middle of the sorted numbers, the mean of the two middle ones where their count is even, exact.
+    """The exact median of the numbers: the middle one in sorted order, or the mean of the two middle ones.
 
-    An error for an empty list.
+    Raises an error for an empty list.
 
-    >>> median([5, 1, 3]), median([1, 2, 3, 4])
-    (3, Fraction(5, 2))
+    Examples:
+        median([5, 1, 3]) -> 3
+        median([1, 2, 3, 4]) -> 5/2
     """
     if not values:
         raise LanguageError("an empty list has no median", code="E504")
@@ -150,24 +156,24 @@ def median(values: list[Number]) -> Number:
 
 @library_function
 def floor(x: Number) -> int:
-    """Greatest integer that is not above the number.
+    """The largest integer that is not greater than `x`.
 
-    An error for expressions with free symbols.
+    Raises an error if `x` contains free symbols.
 
-    >>> floor(Fraction(-7, 2))
-    -4
+    Examples:
+        floor(-7/2) -> -4
     """
     return math.floor(x) if not is_symbolic(x) else _whole("floor", x)
 
 
 @library_function
 def ceil(x: Number) -> int:
-    """Least integer that is not below the number.
+    """The smallest integer that is not less than `x`.
 
-    An error for expressions with free symbols.
+    Raises an error if `x` contains free symbols.
 
-    >>> ceil(Fraction(-7, 2))
-    -3
+    Examples:
+        ceil(-7/2) -> -3
     """
     return math.ceil(x) if not is_symbolic(x) else _whole("ceiling", x)
 
@@ -183,32 +189,33 @@ def _whole(name: str, x: Any) -> int:
 
 @library_function
 def numerator(x: Rational) -> int:
-    """Numerator of the rational number in lowest terms; it carries the sign.
+    """The numerator of `x` in lowest terms; it has the sign of `x`.
 
-    >>> numerator(Fraction(-6, 8))
-    -3
+    Examples:
+        numerator(-6/8) -> -3
     """
     return x.numerator
 
 
 @library_function
 def denominator(x: Rational) -> int:
-    """Denominator of the rational number in lowest terms, 1 or more.
+    """The denominator of `x` in lowest terms; always positive.
 
-    >>> denominator(Fraction(-6, 8))
-    4
+    Examples:
+        denominator(-6/8) -> 4
     """
     return x.denominator
 
 
 @library_function
 def sqrt(x: Number) -> Number:
-    """Exact square root: a rational number where there is one, else a symbolic root such as 2*sqrt(3).
+    """The exact square root of `x`: a rational number if possible, otherwise a symbolic root such as 2*sqrt(3).
 
-    An error for negative numbers.
+    Raises an error if `x` is negative.
 
-    >>> sqrt(Fraction(9, 4)), sqrt(12)
-    (Fraction(3, 2), 2*sqrt(3))
+    Examples:
+        sqrt(9/4) -> 3/2
+        sqrt(12) -> 2*sqrt(3)
     """
     import sympy
 
@@ -225,13 +232,16 @@ def sqrt(x: Number) -> Number:
 
 @library_function
 def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
-    """Number rounded to so many decimal places, exact: an integer or a decimal.
+    """`x` rounded to `places` decimal places, as an exact integer or decimal.
 
-    `ties` is half_even, half_up (away from zero) or down (towards zero). As many digits of symbolic numbers
-    are computed as the last one needs; a tie that cannot be decided is an error.
+    `ties` says how to round a number exactly halfway between two results: half_even, half_up (away from zero) or down
+    (towards zero). For symbolic numbers, as many digits are computed as needed to settle the last one. Raises an error
+    if the library cannot decide whether the number is exactly halfway.
 
-    >>> round_to(Fraction(5, 2), 0), str(round_to(Fraction(2, 3), 2))
-    (2, '0.67')
+    Examples:
+        round_to(5/2, 0) -> 2
+        round_to(2/3, 2) -> 0.67
+        round_to(5/2, 0, "half_up") -> 3
     """
     from dia_language.numbers.rounding import round_exact
 
@@ -240,12 +250,13 @@ def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
 
 @library_function
 def digits(n: int, base: int = 10) -> list[int]:
-    """Digits of the integer in the base as integers, most significant first; of 0 it is [0].
+    """The digits of `n` in the given base as a list of integers, most significant first; [0] for 0.
 
-    `n` is 0 or more and `base` 2 or more.
+    `n` must be 0 or more and `base` 2 or more.
 
-    >>> digits(1729), digits(6, 2)
-    ([1, 7, 2, 9], [1, 1, 0])
+    Examples:
+        digits(1729) -> [1, 7, 2, 9]
+        digits(6, 2) -> [1, 1, 0]
     """
     _require_digits(n, base)
     return digits_of(n, base)
@@ -253,12 +264,13 @@ def digits(n: int, base: int = 10) -> list[int]:
 
 @library_function
 def digit_sum(n: int, base: int = 10) -> int:
-    """Sum of the digits of the integer in the base.
+    """The sum of the digits of `n` in the given base.
 
-    `n` is 0 or more and `base` 2 or more.
+    `n` must be 0 or more and `base` 2 or more.
 
-    >>> digit_sum(1729)
-    19
+    Examples:
+        digit_sum(1729) -> 19
+        digit_sum(255, 2) -> 8
     """
     _require_digits(n, base)
     return sum(digits_of(n, base))
@@ -272,12 +284,13 @@ def _require_digits(n: int, base: int) -> None:
 
 @library_function
 def to_base(n: int, base: int, case: str = "lower") -> str:
-    """Text of the integer in a base from 2 to 36, with a minus sign where it is negative.
+    """`n` written in a base from 2 to 36, with a leading minus sign if it is negative.
 
-    `case` is lower or upper, for the digits above 9.
+    `case` is lower or upper and applies to digits above 9.
 
-    >>> to_base(255, 16), to_base(-35, 36, "upper")
-    ('ff', '-Z')
+    Examples:
+        to_base(255, 16) -> "ff"
+        to_base(-35, 36, "upper") -> "-Z"
     """
     if not 2 <= base <= 36 or case not in ("lower", "upper"):
         raise LanguageError("`to_base` needs a base from 2 to 36, and lower or upper as `case`")
@@ -291,12 +304,14 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
 
 @library_function
 def from_base(text: str, base: int) -> int:
-    """Integer that the text writes in a base from 2 to 36.
+    """The integer that `text` represents in a base from 2 to 36.
 
-    Digits above 9 are letters of either case; a minus sign may lead. Anything else in the text is an error.
+    Digits above 9 are letters in either case. The text may start with a minus sign. Raises an error for any other
+    character.
 
-    >>> from_base("ff", 16), from_base("-101", 2)
-    (255, -5)
+    Examples:
+        from_base("ff", 16) -> 255
+        from_base("-101", 2) -> -5
     """
     if not 2 <= base <= 36:
         raise LanguageError("`from_base` needs a base from 2 to 36")
@@ -312,34 +327,35 @@ def from_base(text: str, base: int) -> int:
 
 @library_function
 def bit_length(n: int) -> int:
-    """Bits that the absolute value of the integer takes; of 0 it is 0.
+    """The number of bits in the binary form of the absolute value of `n`; 0 for 0.
 
-    >>> bit_length(255), bit_length(256)
-    (8, 9)
+    Examples:
+        bit_length(255) -> 8
+        bit_length(256) -> 9
     """
     return n.bit_length()
 
 
 @library_function
 def int32(n: int) -> int:
-    """Integer that the lowest 32 bits hold in two's complement, from -2**31 to 2**31 - 1.
+    """The signed 32-bit integer with the same lowest 32 bits as `n` (two's complement), from -2**31 to 2**31 - 1.
 
-    What a signed 32-bit integer of C or Java keeps of the number.
+    This is the value that `n` has after overflow in a signed 32-bit integer of C or Java.
 
-    >>> int32(2**31)
-    -2147483648
+    Examples:
+        int32(2**31) -> -2147483648
     """
     return (n + 2**31) % 2**32 - 2**31
 
 
 @library_function
 def int64(n: int) -> int:
-    """Integer that the lowest 64 bits hold in two's complement, from -2**63 to 2**63 - 1.
+    """The signed 64-bit integer with the same lowest 64 bits as `n` (two's complement), from -2**63 to 2**63 - 1.
 
-    What a signed 64-bit integer of C or Java keeps of the number.
+    This is the value that `n` has after overflow in a signed 64-bit integer of C or Java.
 
-    >>> int64(2**63)
-    -9223372036854775808
+    Examples:
+        int64(2**63) -> -9223372036854775808
     """
     return (n + 2**63) % 2**64 - 2**63
 

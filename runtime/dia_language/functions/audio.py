@@ -1,4 +1,4 @@
-"""What a recording holds: its samples, Morse code, the keys of a telephone. WAV with one channel of 16 bits."""
+"""Reading WAV recordings with one channel of 16-bit samples: samples, Morse code and telephone keys."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ HEARD = 50
 
 @library_function
 def wav_info(recording: bytes) -> Record:
-    """What a WAV file says of itself: a record of rate (samples a second), channels, bits and length (samples).
+    """The header of a WAV file: a record of rate (samples per second), channels, bits and length (in samples).
 
-    An error for bytes that are no WAV file of plain samples. Source: Multimedia Programming Interface and Data
-    Specifications 1.0 (1991), section 3.
+    Raises an error if the bytes are not a WAV file with uncompressed samples. Source: Multimedia Programming Interface
+    and Data Specifications 1.0 (1991), section 3.
 
-    >>> wav_info(bytes.fromhex("524946462600000057415645666d7420100000000100010"
-    ...     "0401f0000803e0000020010006461746102000000ffff"))
-    {'rate': 8000, 'channels': 1, 'bits': 16, 'length': 1}
+    Examples:
+        wav_info(from_hex("524946462600000057415645666d74201000000001000100401f0000803e00"
+            "00020010006461746102000000ffff")) -> {rate: 8000, channels: 1, bits: 16, length: 1}
     """
     import io
     import wave
@@ -51,13 +51,13 @@ def wav_info(recording: bytes) -> Record:
 
 @library_function
 def wav_samples(recording: bytes) -> list[int]:
-    """Samples of a WAV file with one channel of 16 bits, each from -32768 to 32767.
+    """The samples of a WAV file with one channel of 16 bits, as integers from -32768 to 32767.
 
-    An error for other recordings, and for more than 1,000,000 bytes.
+    Raises an error for any other recording and for more than 1,000,000 bytes.
 
-    >>> wav_samples(bytes.fromhex("524946462600000057415645666d7420100000000100010"
-    ...     "0401f0000803e0000020010006461746102000000ffff"))
-    [-1]
+    Examples:
+        wav_samples(from_hex("524946462600000057415645666d74201000000001000100401f0000803e00"
+            "00020010006461746102000000ffff")) -> [-1]
     """
     return _heard(recording)[1]
 
@@ -81,15 +81,15 @@ def _heard(recording: bytes) -> tuple[int, list[int]]:
 
 @library_function
 def morse_of(recording: bytes, unit: int = 60) -> str:
-    """Morse code that a recording sends, as `to_morse` writes it; `unit` is the length of a dot in milliseconds.
+    """The Morse code in a recording, in the notation of `to_morse`.
 
-    All lengths are rounded to whole units: a tone of one is a dot and of three a dash, a pause of one, three or seven
-    parts signs, letters or words. An error for other lengths. Source: ITU-R M.1677-1, section 2.
+    `unit` is the length of a dot in milliseconds. All lengths are rounded to whole units. A tone of one unit is a dot,
+    a tone of three units a dash. A pause of one unit separates signals, three units separate letters and seven units
+    separate words. Raises an error for any other length. Source: ITU-R M.1677-1, section 2.
 
-    >>> header = bytes.fromhex("52494646e403000057415645666d7420100000000100010"
-    ...     "0401f0000803e00000200100064617461c0030000")
-    >>> morse_of(header + bytes([0, 64, 0, 192]) * 240)
-    '.'
+    Examples:
+        morse_of(from_hex(concat("52494646e403000057415645666d74201000000001000100401f0000803e00000200100064617461",
+            "c0030000", repeat("004000c0", 240)))) -> "."
     """
     if not 20 <= unit <= 10_000:
         raise LanguageError("a dot lasts 20 to 10,000 milliseconds")
@@ -119,17 +119,16 @@ def _sign(is_sound: bool, units: int) -> str:
 
 @library_function
 def keys_of(recording: bytes) -> str:
-    """Keys of a telephone that a recording sounds: 0 to 9, A to D, * and #.
+    """The telephone keys (DTMF tones) in a recording, as text: 0 to 9, A to D, * and #.
 
-    Each key is heard for 30 milliseconds or more, with silence behind it. An error for other tones.
-    Source: ITU-T Q.23 (1988).
+    Each tone must last 30 milliseconds or more and be followed by silence. Raises an error for any other tone. Source:
+    ITU-T Q.23 (1988).
 
-    >>> header = bytes.fromhex("52494646e403000057415645666d7420100000000100010"
-    ...     "0401f0000803e00000200100064617461c0030000")
-    >>> from dia_language.numbers.sines import sines
-    >>> tones = [[sines()[hertz * n * 4096 // 8000 % 4096] // 2 for hertz in (697, 1336)] for n in range(480)]
-    >>> keys_of(header + b"".join(sum(tone).to_bytes(2, "little", signed=True) for tone in tones))
-    '2'
+    Examples:
+        keys_of(from_hex(concat("52494646a802000057415645666d74201000000001000100401f0000803e00000200100064617461",
+            "84020000", repeat("0000002900390027000500ed00eb00f8000100f800e400db00ec00120035003c002000f400d400d200"
+            "e900010009000000f600fe0016002d002b000b00df00c300ca00ed00130024001b000700"
+            "fe00070014001200fa00d800c600d6", 7)))) -> "1"
     """
     rate, samples = _heard(recording)
     tones = [samples[start : start + length] for is_sound, start, length in _runs(rate, samples) if is_sound]

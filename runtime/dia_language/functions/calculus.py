@@ -1,4 +1,4 @@
-"""Algebra and calculus on symbolic expressions, which are sympy's. Text is never handed to sympy."""
+"""Symbolic algebra and calculus with sympy. Expressions are built with `symbol`; text is never parsed by sympy."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ SYMBOL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 @library_function
 def symbol(name: str) -> Expression:
-    """Symbol of that name, to build expressions of.
+    """The symbol called `name`, used to build expressions.
 
-    The name has letters and digits only and begins with a letter.
+    The name must start with a letter and contain only letters and digits.
 
-    >>> symbol("x") ** 2 + 1
-    x**2 + 1
+    Examples:
+        symbol("x")**2 + 1 -> x**2 + 1
     """
     import sympy
 
@@ -40,62 +40,67 @@ def symbol(name: str) -> Expression:
 
 @library_function
 def exp(x: Number) -> Expression:
-    """Exponential function of the number or expression; exp(1) is Euler's number.
+    """The exponential function of `x`; `exp(1)` is Euler's number.
 
-    >>> exp(0), exp(symbol("x"))
-    (1, exp(x))
+    Examples:
+        exp(0) -> 1
+        exp(symbol("x")) -> exp(x)
     """
     return _elementary("exp", x)
 
 
 @library_function
 def log(x: Number) -> Expression:
-    """Natural logarithm of the number or expression.
+    """The natural logarithm of `x`.
 
-    An error for 0, which has none.
+    Raises an error if `x` is 0.
 
-    >>> log(1), log(exp(3))
-    (0, 3)
+    Examples:
+        log(1) -> 0
+        log(exp(3)) -> 3
     """
     return _elementary("log", x)
 
 
 @library_function
 def sin(x: Number) -> Expression:
-    """Sine of the angle in radians.
+    """The sine of `x`, an angle in radians.
 
-    >>> sin(symbol("x")), sin(0)
-    (sin(x), 0)
+    Examples:
+        sin(symbol("x")) -> sin(x)
+        sin(0) -> 0
     """
     return _elementary("sin", x)
 
 
 @library_function
 def cos(x: Number) -> Expression:
-    """Cosine of the angle in radians.
+    """The cosine of `x`, an angle in radians.
 
-    >>> cos(symbol("x")), cos(0)
-    (cos(x), 1)
+    Examples:
+        cos(symbol("x")) -> cos(x)
+        cos(0) -> 1
     """
     return _elementary("cos", x)
 
 
 @library_function
 def tan(x: Number) -> Expression:
-    """Tangent of the angle in radians.
+    """The tangent of `x`, an angle in radians.
 
-    >>> tan(symbol("x")), tan(0)
-    (tan(x), 0)
+    Examples:
+        tan(symbol("x")) -> tan(x)
+        tan(0) -> 0
     """
     return _elementary("tan", x)
 
 
 @library_function
 def atan(x: Number) -> Expression:
-    """Angle in radians between -pi/2 and pi/2 that has the tangent x.
+    """The angle in radians, between -pi/2 and pi/2, whose tangent is `x`.
 
-    >>> atan(1)
-    pi/4
+    Examples:
+        atan(1) -> pi/4
     """
     return _elementary("atan", x)
 
@@ -108,12 +113,12 @@ def _elementary(name: str, x: Number) -> Any:
 
 @library_function
 def expand(expression: Expression) -> Expression:
-    """Expression multiplied out into a sum of products.
+    """`expression` multiplied out into a sum of products.
 
-    At most about 10,000 terms.
+    Limited to about 10,000 terms.
 
-    >>> expand((symbol("x") + 1) ** 2)
-    x**2 + 2*x + 1
+    Examples:
+        expand((symbol("x") + 1)**2) -> x**2 + 2*x + 1
     """
     formula = operators.symbolic(expression)
     if (terms := _terms(formula)) > TERMS:
@@ -136,13 +141,12 @@ def _terms(expression: Any) -> int:
 
 @library_function
 def substitute(expression: Expression, symbol: Expression, value: Expression) -> Expression:
-    """Expression with the value in place of the symbol.
+    """`expression` with `symbol` replaced by `value`.
 
-    Refused where numbers of more than 1,000,000 bits might arise.
+    Raises an error if a number in the result could exceed 1,000,000 bits.
 
-    >>> x = symbol("x")
-    >>> substitute(x**2 + x, x, 3)
-    12
+    Examples:
+        substitute(symbol("x")**2 + symbol("x"), symbol("x"), 3) -> 12
     """
     formula, replacement = operators.symbolic(expression), operators.symbolic(value)
     if _bits(formula, require_symbol(symbol), _bits(replacement)) > INTEGER_BITS:
@@ -168,25 +172,24 @@ def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
 
 @library_function
 def differentiate(expression: Expression, symbol: Expression) -> Expression:
-    """Derivative of the expression by the symbol.
+    """The derivative of `expression` with respect to `symbol`.
 
-    >>> x = symbol("x")
-    >>> differentiate(x**3 + sin(x), x)
-    3*x**2 + cos(x)
+    Examples:
+        differentiate(symbol("x")**3 + sin(symbol("x")), symbol("x")) -> 3*x**2 + cos(x)
     """
     return closed("derivative", operators.symbolic(expression).diff(require_symbol(symbol)))
 
 
 @library_function
 def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
-    """Integral of the expression by the symbol: an antiderivative without a constant, or between two bounds.
+    """The antiderivative of `expression` without a constant, or, if bounds are given, its definite integral.
 
-    A bound is a number, an expression, or the text infinity or -infinity. An error where the computer algebra
-    finds no closed form or the integral has no finite value.
+    A bound is a number, an expression, or the text infinity or -infinity. Raises an error if no closed form is found or
+    if the integral is not finite.
 
-    >>> x = symbol("x")
-    >>> integrate(x**2, x), integrate(exp(-x), x, 0, "infinity")
-    (x**3/3, 1)
+    Examples:
+        integrate(symbol("x")**2, symbol("x")) -> x**3/3
+        integrate(exp(-symbol("x")), symbol("x"), 0, "infinity") -> 1
     """
     import sympy
 
@@ -222,13 +225,13 @@ def rational_integral(integrand: Expression, over: Expression, low: Endpoint, hi
 
 @library_function
 def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
-    """Limit of the expression as the symbol goes to the target: a number, or the text infinity or -infinity.
+    """The limit of `expression` as `symbol` approaches `target`: a number, or the text infinity or -infinity.
 
-    An error where the limits from the two sides differ, where there is none, or where it is not finite.
+    Raises an error if there is no limit, if the limits from the two sides differ, or if the limit is not finite.
 
-    >>> x = symbol("x")
-    >>> limit(sin(x) / x, x, 0), limit((x + 1) / x, x, "infinity")
-    (1, 1)
+    Examples:
+        limit(sin(symbol("x")) / symbol("x"), symbol("x"), 0) -> 1
+        limit((symbol("x") + 1) / symbol("x"), symbol("x"), "infinity") -> 1
     """
     import sympy
 
@@ -242,14 +245,14 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
 
 @library_function
 def solve(expression: Expression, symbol: Expression) -> list[Expression]:
-    """Values of the symbol at which the expression is 0, each once: the real ones in ascending order first.
+    """The values of `symbol` for which `expression` is 0, each once: real ones first, in ascending order.
 
-    Of polynomials all complex roots, of other expressions the real ones. An error where there are endless
-    many, or the computer algebra finds no closed form.
+    For a polynomial, all complex roots; for any other expression, the real ones. Raises an error if there are
+    infinitely many or if no closed form is found.
 
-    >>> x = symbol("x")
-    >>> solve(x**2 - 5*x + 6, x), solve(x**2 - 2, x)
-    ([2, 3], [-sqrt(2), sqrt(2)])
+    Examples:
+        solve(symbol("x")**2 - 5 * symbol("x") + 6, symbol("x")) -> [2, 3]
+        solve(symbol("x")**2 - 2, symbol("x")) -> [-sqrt(2), sqrt(2)]
     """
     import sympy
 
@@ -295,12 +298,12 @@ def _is_real(solution: Expression) -> bool:
 
 @library_function
 def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
-    """Polynomial in the symbol with these coefficients, the constant first.
+    """The polynomial in `symbol` with the given coefficients, constant first: coefficients[i] belongs to symbol**i.
 
-    coefficients[i] belongs to symbol**i. At most 10,000 coefficients.
+    At most 10,000 coefficients.
 
-    >>> polynomial([5, 0, 2], symbol("x"))
-    2*x**2 + 5
+    Examples:
+        polynomial([5, 0, 2], symbol("x")) -> 2*x**2 + 5
     """
     import sympy
 
@@ -313,12 +316,12 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
 
 @library_function
 def evaluate_polynomial(coefficients: list[Number], x: Number) -> Number:
-    """Value at x of the polynomial with these coefficients, the constant first.
+    """The value at `x` of the polynomial with the given coefficients, constant first.
 
-    By Horner's rule; results have at most 1,000,000 bits.
+    Computed with Horner's rule. Raises an error if the result exceeds 1,000,000 bits.
 
-    >>> evaluate_polynomial([5, 0, 2], 3)
-    23
+    Examples:
+        evaluate_polynomial([5, 0, 2], 3) -> 23
     """
     charge(len(coefficients))
     return reduce(lambda value, part: operators.add(operators.multiply(value, x), part), reversed(coefficients), 0)
@@ -326,12 +329,12 @@ def evaluate_polynomial(coefficients: list[Number], x: Number) -> Number:
 
 @library_function
 def polynomial_integral(coefficients: list[Number], low: Number, high: Number) -> Number:
-    """Integral from low to high of the polynomial with these coefficients, the constant first, exact.
+    """The exact integral from `low` to `high` of the polynomial with the given coefficients, constant first.
 
-    By the antiderivative.
+    Computed from the antiderivative.
 
-    >>> polynomial_integral([0, 0, 3], 0, 2)
-    8
+    Examples:
+        polynomial_integral([0, 0, 3], 0, 2) -> 8
     """
     raised = [0, *(operators.divide(value, power) for power, value in enumerate(coefficients, 1))]
     return operators.subtract(evaluate_polynomial(raised, high), evaluate_polynomial(raised, low))

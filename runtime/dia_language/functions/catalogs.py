@@ -1,4 +1,4 @@
-"""Entries of catalogs."""
+"""Catalog entries."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dia_language.numbers.values import Entry
 
 @library_function
 def name_of(entry: Entry) -> str:
-    """Name of the entry within its catalog.
+    """The name of a catalog entry.
 
-    >>> from dia_language.numbers.values import Record
-    >>> name_of(Entry("edit", "reverse", Record()))
-    'reverse'
+    The example uses a parameter `step` of type `entry` that has drawn the entry `reverse`.
+
+    Examples:
+        name_of(step) -> "reverse"
     """
     return entry.name

@@ -1,4 +1,4 @@
-"""Further digests, checksums of any polynomial, and check digits of numbers that people copy by hand."""
+"""More digests, CRC checksums with any polynomial, and check digits for identification numbers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ BLAKE_BITS = {"blake2b": 512, "blake2s": 256}
 
 @library_function
 def digest(name: str, data: bytes) -> bytes:
-    """Digest of the bytes by the named hash function: md5, sha1, sha2 and sha3 in all lengths, blake2b and more.
+    """The digest of `data` by the hash function called `name`.
 
-    The others are blake2s, md4, ripemd160 and keccak256. An error for another name.
+    `name` is md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384, sha3_512, blake2b, blake2s, md4,
+    ripemd160 or keccak256. Raises an error for any other name.
 
-    >>> digest("md4", b"abc") == md4(b"abc")
-    True
+    Examples:
+        hex(digest("md4", utf8("abc"))) -> "a448017aaf21d8525fc10ae87aa6729d"
     """
     if name in hashing.HASHES:
         return hashlib.new(name, data, usedforsecurity=False).digest()
@@ -36,13 +37,13 @@ def digest(name: str, data: bytes) -> bytes:
 
 @library_function
 def second_digest(name: str, data: bytes) -> bytes:
-    """Digest of the bytes by the named hash function as code of other authors computes it, for checks.
+    """The digest of `data` by the hash function called `name`, from an independent implementation, for use in `checks`.
 
-    `digest`, `sha256` and their like ask the standard library; this asks pycryptodome, which has its own code for md5,
-    sha1, sha2 and sha3 in all lengths, blake2b and blake2s. An error for another name.
+    `digest`, `sha256` and the like use Python's standard library; this function uses pycryptodome. It supports md5,
+    sha1, sha2 and sha3 in all lengths, blake2b and blake2s. Raises an error for any other name.
 
-    >>> second_digest("sha256", b"abc") == digest("sha256", b"abc")
-    True
+    Examples:
+        second_digest("sha256", utf8("abc")) == digest("sha256", utf8("abc")) -> True
     """
     if name not in hashing.HASHES:
         help = did_you_mean(name, hashing.HASHES) or f"there are {', '.join(hashing.HASHES)}"
@@ -62,12 +63,12 @@ def _second(name: str) -> Callable[..., Any]:
 
 @library_function
 def md4(data: bytes) -> bytes:
-    """MD4 digest of the bytes, 16 bytes long.
+    """The MD4 digest of `data`, 16 bytes.
 
-    Broken; found in old protocols. Source: RFC 1320.
+    Broken, but still found in old protocols. Source: RFC 1320.
 
-    >>> md4(b"abc").hex()
-    'a448017aaf21d8525fc10ae87aa6729d'
+    Examples:
+        hex(md4(utf8("abc"))) -> "a448017aaf21d8525fc10ae87aa6729d"
     """
     from Crypto.Hash import MD4
 
@@ -77,12 +78,12 @@ def md4(data: bytes) -> bytes:
 
 @library_function
 def ripemd160(data: bytes) -> bytes:
-    """RIPEMD-160 digest of the bytes, 20 bytes long.
+    """The RIPEMD-160 digest of `data`, 20 bytes.
 
     Source: Dobbertin, Bosselaers and Preneel (1996); ISO/IEC 10118-3.
 
-    >>> ripemd160(b"abc").hex()[:16]
-    '8eb208f7e05d987a'
+    Examples:
+        hex(ripemd160(utf8("abc")))[:16] -> "8eb208f7e05d987a"
     """
     from Crypto.Hash import RIPEMD160
 
@@ -92,12 +93,13 @@ def ripemd160(data: bytes) -> bytes:
 
 @library_function
 def keccak256(data: bytes) -> bytes:
-    """Keccak-256 digest of the bytes, 32 bytes long: that of Ethereum, which pads otherwise than SHA3-256.
+    """The Keccak-256 digest of `data`, 32 bytes.
 
-    Source: G. Bertoni and others, The Keccak reference (2011).
+    This is the variant that Ethereum uses. Its padding differs from that of SHA3-256. Source: G. Bertoni and others,
+    The Keccak reference (2011).
 
-    >>> keccak256(b"").hex()[:16]
-    'c5d2460186f7233c'
+    Examples:
+        hex(keccak256(utf8("")))[:16] -> "c5d2460186f7233c"
     """
     from Crypto.Hash import keccak
 
@@ -107,38 +109,39 @@ def keccak256(data: bytes) -> bytes:
 
 @library_function
 def shake128(data: bytes, length: int) -> bytes:
-    """First bytes of the endless digest SHAKE128, so many.
+    """The first `length` bytes of the SHAKE128 output for `data`.
 
     Source: FIPS 202, section 6.2.
 
-    >>> shake128(b"", 4).hex()
-    '7f9c2ba4'
+    Examples:
+        hex(shake128(utf8(""), 4)) -> "7f9c2ba4"
     """
     return hashlib.shake_128(data).digest(_sized("shake128", length))
 
 
 @library_function
 def shake256(data: bytes, length: int) -> bytes:
-    """First bytes of the endless digest SHAKE256, so many.
+    """The first `length` bytes of the SHAKE256 output for `data`.
 
     Source: FIPS 202, section 6.2.
 
-    >>> shake256(b"", 4).hex()
-    '46b9dd2b'
+    Examples:
+        hex(shake256(utf8(""), 4)) -> "46b9dd2b"
     """
     return hashlib.shake_256(data).digest(_sized("shake256", length))
 
 
 @library_function
 def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: bool = False, final: int = 0) -> int:
-    """Cyclic redundancy check of the bytes with so many bits, from 1 to 64, in the model of Williams.
+    """The cyclic redundancy check of `data`, `width` bits wide (1 to 64), in Williams's model.
 
-    The polynomial is written without its highest bit, the highest of the others first; `reflected` feeds and
-    gives the bits of each byte with the lowest first. CRC-16 of Modbus: (data, 16, 0x8005, 0xFFFF, true).
-    Costs a step for each byte. Source: R. Williams, A painless guide to CRC error detection algorithms (1993).
+    `polynomial` is written without its highest bit, with the next-highest coefficient first. If `reflected` is true,
+    the bits of each input byte and of the result are taken lowest first. `initial` is the starting value, and the
+    result is XORed with `final`. CRC-16/MODBUS is crc(data, 16, 0x8005, 0xFFFF, true). Costs one step per byte. Source:
+    R. Williams, A painless guide to CRC error detection algorithms (1993).
 
-    >>> hex(crc(b"123456789", 16, 0x8005, 0xFFFF, True))
-    '0x4b37'
+    Examples:
+        crc(utf8("123456789"), 16, 0x8005, 0xFFFF, true) -> 19255
     """
     top = 1 << width if 1 <= width <= CRC_BITS else 0
     if not all(0 <= part < top for part in (polynomial, initial, final)):
@@ -155,12 +158,12 @@ def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: b
 
 @library_function
 def luhn_digit(digits: str) -> str:
-    """Digit to be written behind the digits of a card's or device's number, so that it passes Luhn's check.
+    """The check digit that, appended to `digits`, makes a number pass the Luhn check.
 
-    Source: ISO/IEC 7812-1, annex B.
+    Card numbers and device numbers (IMEI) use it. Source: ISO/IEC 7812-1, annex B.
 
-    >>> luhn_digit("7992739871")
-    '3'
+    Examples:
+        luhn_digit("7992739871") -> "3"
     """
     doubled = [value * (2 - place % 2) for place, value in enumerate(reversed(_digits("luhn_digit", digits)))]
     return str(-sum(value // 10 + value % 10 for value in doubled) % 10)
@@ -168,12 +171,12 @@ def luhn_digit(digits: str) -> str:
 
 @library_function
 def ean_digit(digits: str) -> str:
-    """Digit to be written behind 7, 11 or 12 digits of an article's number: EAN-8, UPC, EAN-13 and ISBN-13.
+    """The check digit for the first 7, 11 or 12 digits of an EAN-8, UPC, EAN-13 or ISBN-13 number.
 
     Source: GS1 General Specifications, section 7.9.
 
-    >>> ean_digit("978030640615")
-    '7'
+    Examples:
+        ean_digit("978030640615") -> "7"
     """
     if len(digits) not in (7, 11, 12):
         raise LanguageError("`ean_digit` takes 7, 11 or 12 digits")
@@ -183,12 +186,13 @@ def ean_digit(digits: str) -> str:
 
 @library_function
 def isbn10_digit(digits: str) -> str:
-    """Digit, or X for 10, to be written behind the first nine digits of an old ISBN.
+    """The check digit for the first nine digits of an ISBN-10: a digit, or X for 10.
 
     Source: ISO 2108 (edition 3).
 
-    >>> isbn10_digit("030640615"), isbn10_digit("080442957")
-    ('2', 'X')
+    Examples:
+        isbn10_digit("030640615") -> "2"
+        isbn10_digit("080442957") -> "X"
     """
     if len(digits) != 9:
         raise LanguageError("`isbn10_digit` takes 9 digits")
@@ -198,13 +202,13 @@ def isbn10_digit(digits: str) -> str:
 
 @library_function
 def iban_digits(country: str, account: str) -> str:
-    """Two check digits of an international bank account number, between country and account.
+    """The two check digits of an IBAN, which are written between the country code and the account number.
 
-    The country has two capital letters, the account 1 to 30 digits and capital letters. Source: ISO 13616,
-    ISO/IEC 7064 (MOD 97-10).
+    `country` is two uppercase letters. `account` is 1 to 30 digits and uppercase letters. Source: ISO 13616, ISO/IEC
+    7064 (MOD 97-10).
 
-    >>> iban_digits("GB", "WEST12345698765432")
-    '82'
+    Examples:
+        iban_digits("GB", "WEST12345698765432") -> "82"
     """
     is_written = (country + account).isascii() and country.isalpha() and (country + account).isalnum()
     if (

@@ -1,4 +1,4 @@
-"""Ciphers of pencil and paper: letters from A to Z change or move, their case is kept, the rest stays."""
+"""Classical ciphers. Substitution ciphers change only the letters A to Z (except `rot47`) and keep their case."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ LOWER = "abcdefghijklmnopqrstuvwxyz"
 
 @library_function
 def rot47(text: str) -> str:
-    """Text with each of the 94 visible ASCII characters moved 47 places on, from ! to ~ and round again.
+    """`text` with each of the 94 visible ASCII characters shifted 47 places, wrapping from ~ to !.
 
-    Twice is the text itself.
+    Applying it twice gives the original text.
 
-    >>> rot47("Hello, 1!")
-    'w6==@[ `P'
+    Examples:
+        rot47("Hello, 1!") -> "w6==@[ `P"
     """
     return text.translate({code: 33 + (code - 33 + 47) % 94 for code in range(33, 127)})
 
 
 @library_function
 def atbash(text: str) -> str:
-    """Text with a for z, b for y and so on. Twice is the text itself.
+    """`text` with a replaced by z, b by y, and so on. Applying it twice gives the original text.
 
-    >>> atbash("Hello")
-    'Svool'
+    Examples:
+        atbash("Hello") -> "Svool"
     """
     return text.translate(_table(LOWER[::-1]))
 
 
 @library_function
 def vigenere_encrypt(text: str, key: str) -> str:
-    """Text with each letter moved on by the next letter of the key, which is repeated (a moves by 0).
+    """`text` with each letter shifted by the next letter of `key`, which is repeated; a shifts by 0.
 
-    Other characters stay and use up no letter of the key. The key is one or more letters of either case.
+    Other characters do not change and do not use up a letter of the key. `key` is one or more letters in either case.
 
-    >>> vigenere_encrypt("Attack at dawn!", "lemon")
-    'Lxfopv ef rnhr!'
+    Examples:
+        vigenere_encrypt("Attack at dawn!", "lemon") -> "Lxfopv ef rnhr!"
     """
     return _vigenere("vigenere_encrypt", text, key, 1)
 
 
 @library_function
 def vigenere_decrypt(text: str, key: str) -> str:
-    """Text whose `vigenere_encrypt` with the key is the text given.
+    """The plaintext of `text`, which was encrypted by `vigenere_encrypt` with the same key.
 
-    >>> vigenere_decrypt("Lxfopv ef rnhr!", "lemon")
-    'Attack at dawn!'
+    Examples:
+        vigenere_decrypt("Lxfopv ef rnhr!", "lemon") -> "Attack at dawn!"
     """
     return _vigenere("vigenere_decrypt", text, key, -1)
 
 
 @library_function
 def affine_encrypt(text: str, a: int, b: int) -> str:
-    """Text with letter x, counted from 0, replaced by letter a x + b modulo 26.
+    """`text` with each letter x, counted from 0, replaced by the letter a * x + b modulo 26.
 
-    An error for an `a` that is even or a multiple of 13, since no text would come back.
+    Raises an error if `a` is even or a multiple of 13, because such a text could not be decrypted.
 
-    >>> affine_encrypt("Hello", 5, 8)
-    'Rclla'
+    Examples:
+        affine_encrypt("Hello", 5, 8) -> "Rclla"
     """
     mod_inverse(a, 26)
     return text.translate(_table("".join(LOWER[(a * x + b) % 26] for x in range(26))))
@@ -69,10 +69,10 @@ def affine_encrypt(text: str, a: int, b: int) -> str:
 
 @library_function
 def affine_decrypt(text: str, a: int, b: int) -> str:
-    """Text whose `affine_encrypt` with the same two numbers is the text given.
+    """The plaintext of `text`, which was encrypted by `affine_encrypt` with the same `a` and `b`.
 
-    >>> affine_decrypt("Rclla", 5, 8)
-    'Hello'
+    Examples:
+        affine_decrypt("Rclla", 5, 8) -> "Hello"
     """
     inverse = mod_inverse(a, 26)
     return affine_encrypt(text, inverse, -inverse * b)
@@ -80,56 +80,58 @@ def affine_decrypt(text: str, a: int, b: int) -> str:
 
 @library_function
 def rail_fence_encrypt(text: str, rails: int) -> str:
-    """Text written down and up again over so many rails, and read rail by rail.
+    """`text` written in a zigzag over the given number of rails, then read rail by rail.
 
-    All characters move, blanks too. From 1 rail.
+    Every character is moved, including spaces. `rails` must be 1 or more.
 
-    >>> rail_fence_encrypt("WEAREDISCOVERED", 3)
-    'WECRERDSOEEAIVD'
+    Examples:
+        rail_fence_encrypt("WEAREDISCOVERED", 3) -> "WECRERDSOEEAIVD"
     """
     return "".join(text[place] for place in _zigzag("rail_fence_encrypt", len(text), rails))
 
 
 @library_function
 def rail_fence_decrypt(text: str, rails: int) -> str:
-    """Text whose `rail_fence_encrypt` over as many rails is the text given.
+    """The plaintext of `text`, which was encrypted by `rail_fence_encrypt` with the same number of rails.
 
-    >>> rail_fence_decrypt("WECRERDSOEEAIVD", 3)
-    'WEAREDISCOVERED'
+    Examples:
+        rail_fence_decrypt("WECRERDSOEEAIVD", 3) -> "WEAREDISCOVERED"
     """
     return _back(text, _zigzag("rail_fence_decrypt", len(text), rails))
 
 
 @library_function
 def columnar_encrypt(text: str, key: str) -> str:
-    """Text written in rows below the key and read column by column, in the order of the key's characters.
+    """`text` written in rows under `key`, then read column by column in the order of the key's characters.
 
-    Columns below equal characters come from left to right; the last row may be short. All characters move.
+    Columns under equal characters are read from left to right. The last row may be short. Every character is moved,
+    including spaces and punctuation.
 
-    >>> columnar_encrypt("WEAREDISCOVERED", "ZEBRA")
-    'EODASREIERCEWDV'
+    Examples:
+        columnar_encrypt("WEAREDISCOVERED", "ZEBRA") -> "EODASREIERCEWDV"
     """
     return "".join(text[place] for place in _columns("columnar_encrypt", len(text), key))
 
 
 @library_function
 def columnar_decrypt(text: str, key: str) -> str:
-    """Text whose `columnar_encrypt` with the key is the text given.
+    """The plaintext of `text`, which was encrypted by `columnar_encrypt` with the same key.
 
-    >>> columnar_decrypt("EODASREIERCEWDV", "ZEBRA")
-    'WEAREDISCOVERED'
+    Examples:
+        columnar_decrypt("EODASREIERCEWDV", "ZEBRA") -> "WEAREDISCOVERED"
     """
     return _back(text, _columns("columnar_decrypt", len(text), key))
 
 
 @library_function
 def rot(text: str, n: int) -> str:
-    """Text with each letter from a to z moved n places on in the alphabet, its case kept (Caesar's cipher).
+    """`text` with each letter shifted `n` places forward in the alphabet (Caesar cipher); case is kept.
 
-    Negative n moves back; other characters stay as they are.
+    A negative `n` shifts backward. Other characters do not change.
 
-    >>> rot("Hello", 13), rot("Uryyb", -13)
-    ('Uryyb', 'Hello')
+    Examples:
+        rot("Hello", 13) -> "Uryyb"
+        rot("Uryyb", -13) -> "Hello"
     """
     by = n % 26
     return text.translate(_table(LOWER[by:] + LOWER[:by]))

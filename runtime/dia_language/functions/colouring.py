@@ -1,4 +1,4 @@
-"""Colourings and cliques of graphs, exact, by search. The time may grow exponentially with the graph."""
+"""Graph colourings and cliques, found by exact search. The running time can grow exponentially with the graph."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ COLOURS_BITS = 1_000
 
 @library_function
 def chromatic_number(graph: Graph) -> int:
-    """Fewest colours with which the nodes can be coloured so that no edge joins two of one colour.
+    """The smallest number of colours for the nodes such that no edge joins two nodes of the same colour.
 
-    At most 64 nodes; directions do not count. By branch and bound, the node with the fewest colours left first.
-    Source: Brelaz, Communications of the ACM 22 (1979).
+    At most 64 nodes; edge directions are ignored. Uses branch and bound, and always colours next the node with the
+    fewest available colours. Source: Brelaz, Communications of the ACM 22 (1979).
 
-    >>> from dia_language.functions.graph import graph
-    >>> chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]]))
-    3
+    Examples:
+        chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]])) -> 3
     """
     indexed_graph = indexed(graph)
     require_size("chromatic_number", indexed_graph, SEARCHED_NODES)
@@ -66,13 +65,12 @@ def _coloured(around: list[int], near: list[int], free: dict[int, int], used: in
 
 @library_function
 def max_clique(graph: Graph) -> list[Value]:
-    """Largest set of nodes each two of which share an edge; of several the first in the graph's order.
+    """The largest set of nodes in which every two share an edge; of several, the first in the node order.
 
-    At most 64 nodes; directions do not count.
+    At most 64 nodes; edge directions are ignored.
 
-    >>> from dia_language.functions.graph import graph
-    >>> max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]]))
-    [2, 3, 4]
+    Examples:
+        max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]])) -> [2, 3, 4]
     """
     indexed_graph = indexed(graph)
     require_size("max_clique", indexed_graph, SEARCHED_NODES)
@@ -99,15 +97,15 @@ def _clique(around: list[int]) -> list[int]:
 
 @library_function
 def count_colourings(graph: Graph, colours: int) -> int:
-    """In how many ways the nodes can be coloured with so many colours so that no edge joins two of one colour.
+    """The number of colourings with `colours` colours in which no edge joins two nodes of the same colour.
 
-    The chromatic polynomial at that number, by addition and contraction of edges; at most 32 nodes, and it shares
-    nothing with `chromatic_number`. Directions do not count. Source: Whitney, Bulletin of the American
+    This is the value of the chromatic polynomial, computed by adding and contracting edges. At most 32 nodes; edge
+    directions are ignored. The code is independent of `chromatic_number`. Source: Whitney, Bulletin of the American
     Mathematical Society 38 (1932).
 
-    >>> from dia_language.functions.graph import graph
-    >>> count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3), count_colourings(graph(2, []), 5)
-    (6, 25)
+    Examples:
+        count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3) -> 6
+        count_colourings(graph(2, []), 5) -> 25
     """
     indexed_graph = indexed(graph)
     require_size("count_colourings", indexed_graph, COUNTED_NODES)

@@ -1,4 +1,4 @@
-"""Combinatorics: how many ways there are, and the ways themselves in a fixed order."""
+"""Combinatorics: counting arrangements, and listing them in a fixed order."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ DERANGED = 20_000
 
 @library_function
 def combinations(items: list[Value], k: int) -> list[list[Value]]:
-    """All choices of k of the items, each in the list's order, in the order of their places.
+    """All combinations of `k` of the items, ordered by position; each keeps the order of the list.
 
-    Equal items at two places count as two. At most 1,000,000 items in all choices together.
+    Equal items at different positions count as different. At most 1,000,000 items in total over all combinations.
 
-    >>> combinations([1, 2, 3], 2)
-    [[1, 2], [1, 3], [2, 3]]
+    Examples:
+        combinations([1, 2, 3], 2) -> [[1, 2], [1, 3], [2, 3]]
     """
     _bounded("combinations", math.comb(len(items), _chosen("combinations", items, k)) * max(k, 1))
     return [list(chosen) for chosen in itertools.combinations(items, k)]
@@ -32,12 +32,12 @@ def combinations(items: list[Value], k: int) -> list[list[Value]]:
 
 @library_function
 def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
-    """All arrangements of the items, or of k of them, in the order of their places.
+    """All ordered selections of `k` items (by default, of all items), ordered by position.
 
-    Equal items at two places count as two. At most 1,000,000 items in all arrangements together.
+    Equal items at different positions count as different. At most 1,000,000 items in total over all permutations.
 
-    >>> permutations([1, 2, 3], 2)
-    [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
+    Examples:
+        permutations([1, 2, 3], 2) -> [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
     """
     size = _chosen("permutations", items, len(items) if k is None else k)
     _bounded("permutations", count_permutations(len(items), size) * max(size, 1))
@@ -46,12 +46,12 @@ def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
 
 @library_function
 def count_permutations(n: int, k: int) -> int:
-    """Ways to choose k of n things one after the other: n (n - 1) ... (n - k + 1); 0 where k is above n.
+    """The number of ordered selections of k out of n items: n (n - 1) ... (n - k + 1); 0 if k exceeds n.
 
-    Both are 0 or more. Refused where the result might have more than 1,000,000 bits.
+    `n` and `k` must be 0 or more. Raises an error if the result could exceed 1,000,000 bits.
 
-    >>> count_permutations(10, 3)
-    720
+    Examples:
+        count_permutations(10, 3) -> 720
     """
     _natural("count_permutations", n, k)
     if k > n:
@@ -64,12 +64,12 @@ def count_permutations(n: int, k: int) -> int:
 
 @library_function
 def multinomial(counts: list[int]) -> int:
-    """Ways to arrange things of several kinds, of which there are so many each.
+    """The number of different arrangements of items of several kinds, where counts[i] is the number of items of kind i.
 
-    The factorial of the sum divided by the factorials of the counts, each of which is 0 or more.
+    This is the factorial of the sum divided by the factorials of the counts. Each count must be 0 or more.
 
-    >>> multinomial([1, 4, 4, 2])
-    34650
+    Examples:
+        multinomial([1, 4, 4, 2]) -> 34650
     """
     _natural("multinomial", *counts)
     ways, total = 1, 0
@@ -83,12 +83,14 @@ def multinomial(counts: list[int]) -> int:
 
 @library_function
 def partitions(n: int, k: int | None = None) -> int:
-    """Ways to write n as a sum of positive integers, or of exactly k of them; their order does not count.
+    """The number of ways to write n as an unordered sum of positive integers, or of exactly `k` of them.
 
-    From 0 to 2,000.
+    `n` must be from 0 to 2,000.
 
-    >>> partitions(5), partitions(100), partitions(7, 3)
-    (7, 190569292, 4)
+    Examples:
+        partitions(5) -> 7
+        partitions(100) -> 190569292
+        partitions(7, 3) -> 4
     """
     _natural("partitions", n, 0 if k is None else k)
     _table("partitions", n)
@@ -106,12 +108,12 @@ def partitions(n: int, k: int | None = None) -> int:
 
 @library_function
 def derangements(n: int) -> int:
-    """Arrangements of n things in which none stays in its place.
+    """The number of permutations of n items that leave no item in its original position.
 
-    From 0 to 20,000.
+    `n` must be from 0 to 20,000.
 
-    >>> [derangements(n) for n in range(7)]
-    [1, 0, 1, 2, 9, 44, 265]
+    Examples:
+        [derangements(n) for n in range(7)] -> [1, 0, 1, 2, 9, 44, 265]
     """
     _natural("derangements", n)
     if n > DERANGED:
@@ -125,24 +127,24 @@ def derangements(n: int) -> int:
 
 @library_function
 def stirling_first(n: int, k: int) -> int:
-    """Arrangements of n things that consist of k cycles: the unsigned Stirling number of the first kind.
+    """The unsigned Stirling number of the first kind: the number of permutations of n items with exactly k cycles.
 
-    Both are 0 or more, n at most 2,000.
+    `n` and `k` must be 0 or more, and `n` at most 2,000.
 
-    >>> [stirling_first(4, k) for k in range(5)]
-    [0, 6, 11, 6, 1]
+    Examples:
+        [stirling_first(4, k) for k in range(5)] -> [0, 6, 11, 6, 1]
     """
     return _triangle("stirling_first", n, k, lambda size, place: size - 1)
 
 
 @library_function
 def stirling_second(n: int, k: int) -> int:
-    """Ways to put n things into k groups that are not told apart: the Stirling number of the second kind.
+    """The Stirling number of the second kind: the ways to partition n items into k unlabelled, non-empty groups.
 
-    No group stays empty. Both are 0 or more, n at most 2,000.
+    `n` and `k` must be 0 or more, and `n` at most 2,000.
 
-    >>> [stirling_second(4, k) for k in range(5)]
-    [0, 1, 7, 6, 1]
+    Examples:
+        [stirling_second(4, k) for k in range(5)] -> [0, 1, 7, 6, 1]
     """
     return _triangle("stirling_second", n, k, lambda size, place: place)
 
@@ -163,12 +165,12 @@ def _triangle(name: str, n: int, k: int, factor: Callable[[int, int], int]) -> i
 
 @library_function
 def bell(n: int) -> int:
-    """Ways to put n things into groups that are not told apart: the Bell number.
+    """The Bell number: the number of ways to partition n distinct items into unlabelled, non-empty groups.
 
-    From 0 to 2,000. By the triangle of Aitken (1933).
+    `n` must be from 0 to 2,000. Computed with Aitken's triangle (1933).
 
-    >>> [bell(n) for n in range(7)]
-    [1, 1, 2, 5, 15, 52, 203]
+    Examples:
+        [bell(n) for n in range(7)] -> [1, 1, 2, 5, 15, 52, 203]
     """
     _natural("bell", n)
     _table("bell", n)
@@ -181,12 +183,12 @@ def bell(n: int) -> int:
 
 @library_function
 def catalan(n: int) -> int:
-    """Ways to set n pairs of brackets correctly: the Catalan number.
+    """The Catalan number: the number of ways to arrange n pairs of brackets correctly.
 
-    From 0 on; refused where the result might have more than 1,000,000 bits.
+    `n` must be 0 or more. Raises an error if the result could exceed 1,000,000 bits.
 
-    >>> [catalan(n) for n in range(7)]
-    [1, 1, 2, 5, 14, 42, 132]
+    Examples:
+        [catalan(n) for n in range(7)] -> [1, 1, 2, 5, 14, 42, 132]
     """
     _natural("catalan", n)
     return binomial(2 * n, n) // (n + 1)

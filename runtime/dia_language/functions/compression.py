@@ -1,4 +1,4 @@
-"""Packed bytes: gzip and zlib, written in stored blocks of our own, so that no library's version shows."""
+"""gzip and zlib data. It is written in stored blocks, so that the bytes do not depend on the version of a library."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ ZLIB_HEADER = bytes.fromhex("7801")
 
 @library_function
 def gzip(data: bytes) -> bytes:
-    """Gzip file of the bytes, in stored blocks, without a name and with the time 0.
+    """A gzip file with `data` in stored blocks, without a file name and with time 0.
 
-    It is a little longer than the data; any tool unpacks it. At most 999,000 bytes. Source: RFC 1951 and 1952.
+    The result is slightly longer than the data; every gzip tool can unpack it. At most 999,000 bytes. Source: RFC 1951
+    and 1952.
 
-    >>> gunzip(gzip(b"abc")), gzip(b"").hex()
-    (b'abc', '1f8b08000000000000ff010000ffff0000000000000000')
+    Examples:
+        hex(gzip(utf8(""))) -> "1f8b08000000000000ff010000ffff0000000000000000"
     """
     tail = zlib.crc32(data).to_bytes(4, "little") + len(data).to_bytes(4, "little")
     return GZIP_HEADER + _stored("gzip", data) + tail
@@ -29,38 +30,38 @@ def gzip(data: bytes) -> bytes:
 
 @library_function
 def gunzip(data: bytes) -> bytes:
-    """Bytes that the gzip file holds, packed in whatever way.
+    """The uncompressed content of a gzip file.
 
-    An error for a damaged file, for one that holds more than 1,000,000 bytes, and for bytes behind it.
+    Raises an error if the file is damaged, has more than 1,000,000 bytes of content, or is followed by other bytes.
     Source: RFC 1952.
 
-    >>> gunzip(gzip(b"abc"))
-    b'abc'
+    Examples:
+        text_of(gunzip(gzip(utf8("abc")))) -> "abc"
     """
     return _unpacked("gunzip", "a gzip file", data, 31)
 
 
 @library_function
 def zlib_compress(data: bytes) -> bytes:
-    """Zlib stream of the bytes, in stored blocks.
+    """A zlib stream with `data` in stored blocks.
 
-    It is a little longer than the data. At most 999,000 bytes. Source: RFC 1950 and 1951.
+    The result is slightly longer than the data. At most 999,000 bytes. Source: RFC 1950 and 1951.
 
-    >>> zlib_compress(b"abc").hex()
-    '7801010300fcff616263024d0127'
+    Examples:
+        hex(zlib_compress(utf8("abc"))) -> "7801010300fcff616263024d0127"
     """
     return ZLIB_HEADER + _stored("zlib_compress", data) + zlib.adler32(data).to_bytes(4)
 
 
 @library_function
 def zlib_decompress(data: bytes) -> bytes:
-    """Bytes that the zlib stream holds, packed in whatever way.
+    """The uncompressed content of a zlib stream.
 
-    An error for a damaged stream, for one that holds more than 1,000,000 bytes, and for bytes behind it.
+    Raises an error if the stream is damaged, has more than 1,000,000 bytes of content, or is followed by other bytes.
     Source: RFC 1950.
 
-    >>> zlib_decompress(zlib_compress(b"abc"))
-    b'abc'
+    Examples:
+        text_of(zlib_decompress(zlib_compress(utf8("abc")))) -> "abc"
     """
     return _unpacked("zlib_decompress", "a zlib stream", data, 15)
 

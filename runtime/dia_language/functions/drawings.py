@@ -1,4 +1,4 @@
-"""Drawings read back: QR codes, texts in the shipped font, positions of the Tower of Hanoi, the marks of a plot."""
+"""Reading pictures made by the asset builders: QR codes, text in the built-in font, and Tower of Hanoi positions."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ COLOURFUL: Final = 40  # of 255: how far apart the samples of a colour are that 
 
 @library_function
 def read_qr(data: bytes) -> str:
-    """Text of the one QR code that a PNG picture shows upright, dark on light and without damage.
+    """The text of the QR code in a PNG picture.
 
-    Reads digits, letters and bytes (as UTF-8, else as Latin-1); Kanji mode and micro codes are errors, and so are codes
-    that do not pass their own check. Source: ISO/IEC 18004:2015.
+    The picture must contain exactly one code, upright, dark on light and undamaged. Reads numeric, alphanumeric and
+    byte segments (UTF-8, otherwise Latin-1). Raises an error for Kanji mode, Micro QR codes, and codes whose
+    error-correction check fails. Source: ISO/IEC 18004:2015.
 
-    >>> from base64 import b64decode as from_base64
-    >>> read_qr(from_base64("iVBORw0KGgoAAAANSUhEUgAAABcAAAAXAQAAAADIUekNAAAAZ0lEQVR4nAFcAKP/Af8A/wCAxgICPtT4"
-    ...                     "AuRQkAIAEAACAJAABBwoMALC4AgA/9P+AqsUuAIDpyQC563kAh0DEAIrPNQCIxuwAoEvHAC+4R4BouLm"
-    ...                     "AKL+5gQAnR8EHDD0BMLMIAH/AP+55CEF6qtojAAAAABJRU5ErkJggg=="))
-    'DIA'
+    Examples:
+        read_qr(from_base64("iVBORw0KGgoAAAANSUhEUgAAABcAAAAXAQAAAADIUekNAAAAZ0lEQVR4nAFcAKP/Af8A/wCAxgICPtT4AuRQk"
+            "AIAEAACAJAABBwoMALC4AgA/9P+AqsUuAIDpyQC563kAh0DEAIrPNQCIxuwAoEvHAC+4R4BouLmAKL+5gQAnR8EHDD0BMLMIAH/AP"
+            "+55CEF6qtojAAAAABJRU5ErkJggg==")) -> "DIA"
     """
     picture = picture_of(data)
     charge(len(picture.samples) // 16 + 40_000)
@@ -41,16 +41,15 @@ def read_qr(data: bytes) -> str:
 
 @library_function
 def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str = "") -> str:
-    """Text that the builder `png` drew, from the pixels: each cell is compared with all glyphs of the shipped font.
+    """The text in a picture drawn by the builder `png`, recognised from its pixels.
 
-    The size of the font and the margin are those of the picture. Finds the characters of the alphabet, printable ASCII
-    unless said; blanks at the end of a line are lost. Needs Pillow. An error where a cell looks like no character.
+    Each cell is compared with every glyph of the built-in font. `font_size` and `margin` must be those used to draw the
+    picture. `alphabet` lists the characters to look for; the default is printable ASCII. Spaces at the end of a line
+    are lost. Needs Pillow. Raises an error if a cell matches no character.
 
-    >>> from base64 import b64decode as from_base64
-    >>> read_text(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAAAAABzHgM7AAAARUlEQVR4nIWNwQmAMADEcuIwjtIFnKYD"
-    ...                       "OEy/QhHcLX34EKHg/UICF3m3MIMC4NGsXVWnWTZghR06lsc06zc7c+Um/6cAA/FwE4VAhxHTAAAAAElF"
-    ...                       "TkSuQmCC"), 8, 1)
-    'Hi'
+    Examples:
+        read_text(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAwAAAAMCAAAAABzHgM7AAAARUlEQVR4nIWNwQmAMADEcuIwjtIFnKYDOEy"
+            "/QhHcLX34EKHg/UICF3m3MIMC4NGsXVWnWTZghR06lsc06zc7c+Um/6cAA/FwE4VAhxHTAAAAAElFTkSuQmCC"), 8, 1) -> "Hi"
     """
     letters = alphabet or PRINTABLE
     _check_letters(font_size, margin, letters)
@@ -110,14 +109,13 @@ def _nearest(cell: numpy.ndarray[Any, Any], shapes: numpy.ndarray[Any, Any]) -> 
 
 @library_function
 def disks_of(data: bytes) -> list[Value]:
-    """Disks on each peg, from the lowest up, of a position of the Tower of Hanoi that the builder `hanoi` drew.
+    """The disks on each peg, bottom to top, in a Tower of Hanoi picture drawn by the builder `hanoi`.
 
-    Disks are numbered by their widths, the smallest is 1. An error for other pictures.
+    Disks are numbered by width; the smallest is 1. Raises an error for any other picture.
 
-    >>> from base64 import b64decode as from_base64
-    >>> disks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAkAAAADCAIAAADOaLIhAAAAJUlEQVR4nGP4//8/AwPD////MRmMJxig"
-    ...                      "wPz/f0ZGRogElIFHHwA/oCzbFj409wAAAABJRU5ErkJggg=="))
-    [[1], [], []]
+    Examples:
+        disks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAkAAAADCAIAAADOaLIhAAAAJUlEQVR4nGP4//8/AwPD////MRmMJxigwPz/"
+            "f0ZGRogElIFHHwA/oCzbFj409wAAAABJRU5ErkJggg==")) -> [[1], [], []]
     """
     picture = picture_of(data)
     if picture.channels != 3:

@@ -1,4 +1,4 @@
-"""What ELF files hold, the programs of Linux: their sections and the texts in them. Nothing is run."""
+"""Reading ELF files, the executable format of Linux: sections and strings. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ class Section:
 
 @library_function
 def elf_info(binary: bytes) -> Record:
-    """What an ELF file says of itself: a record of machine, entry and sections.
+    """The header of an ELF file: a record of machine, entry and sections.
 
-    The machine is x86, x86-64, arm, aarch64, riscv or other, the entry the address where the program begins, and the
-    sections are records of name, address and size. An error for what is no ELF file of 64 bits, little end first.
-    Source: System V Application Binary Interface (2013), chapter 4.
+    `machine` is x86, x86-64, arm, aarch64, riscv or other. `entry` is the address at which the program starts.
+    `sections` is a list of records of name, address and size. Raises an error unless the bytes are a 64-bit
+    little-endian ELF file. Source: System V Application Binary Interface (2013), chapter 4.
 
-    >>> elf_info(b"\\x7fELF\\x02\\x01".ljust(18, b"\\0") + bytes([62]) + bytes(45))
-    {'machine': 'x86-64', 'entry': 0, 'sections': []}
+    Examples:
+        elf_info(from_hex(concat("7f454c460201", repeat("00", 12), "3e", repeat("00", 45))))
+            -> {machine: "x86-64", entry: 0, sections: []}
     """
     sections = _sections(binary)
     machine, entry = unpack_from("<H", binary, 18)[0], unpack_from("<Q", binary, 24)[0]
@@ -53,14 +54,14 @@ def elf_info(binary: bytes) -> Record:
 
 @library_function
 def elf_section(binary: bytes, name: str) -> bytes:
-    """Bytes of the section of that name in an ELF file, such as .rodata, where texts and constants stand.
+    r"""The bytes of the section called `name` in an ELF file, such as .rodata, which holds strings and constants.
 
-    An error for an unknown name, for one that several sections have, and for what is no ELF file of 64 bits.
+    Raises an error if there is no such section, if several sections have this name, or if the bytes are not a 64-bit
+    ELF file.
 
-    >>> elf_section(b"\\x7fELF\\x02\\x01".ljust(64, b"\\0"), ".rodata")
-    Traceback (most recent call last):
-        ...
-    dia_language.diagnostics.LanguageError: the ELF file has no section `.rodata`
+    Examples:
+        text_of(elf_section(zlib_decompress(from_base64("eNqrd/VxY2JkZIABJgY7BgQPASKR2A5QkhmoOiM1JyefgUGvKD8lsSSRQ"
+            "a84o7ikqCQxiYFSwAjFTGjiDlCaDYt6ZMAJxMxYzHWD0sIE9AMAYssLgQ==")), ".rodata")) -> "hello\u0000"
     """
     sections = _sections(binary)
     same = [section for section in sections if section.name == name]
@@ -72,12 +73,14 @@ def elf_section(binary: bytes, name: str) -> bytes:
 
 @library_function
 def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
-    """Printable ASCII texts in the sections of an ELF file that the program has in memory, in the file's order.
+    """The printable ASCII strings in the sections of an ELF file that are loaded into memory, in file order.
 
-    A text is a run of so many characters or more from blank to tilde. An error for what is no ELF file of 64 bits.
+    A string is a run of `shortest` or more characters from space to tilde. Raises an error if the bytes are not a
+    64-bit ELF file.
 
-    >>> elf_strings(b"\\x7fELF\\x02\\x01".ljust(64, b"\\0"))
-    []
+    Examples:
+        elf_strings(zlib_decompress(from_base64("eNqrd/VxY2JkZIABJgY7BgQPASKR2A5QkhmoOiM1JyefgUGvKD8lsSSRQa84o7ikq"
+            "CQxiYFSwAjFTGjiDlCaDYt6ZMAJxMxYzHWD0sIE9AMAYssLgQ=="))) -> ["hello"]
     """
     if not 1 <= shortest <= 1000:
         raise LanguageError("the shortest text has 1 to 1,000 characters")

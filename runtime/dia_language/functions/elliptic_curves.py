@@ -1,4 +1,4 @@
-"""Elliptic curves y^2 = x^3 + a x + b over a prime field; the point at infinity is none."""
+"""Elliptic curves y^2 = x^3 + a x + b over a prime field. The point at infinity is `none`."""
 
 from __future__ import annotations
 
@@ -62,25 +62,25 @@ NAMED = {
 
 @library_function
 def curve(a: int, b: int, p: int) -> Curve:
-    """Curve y^2 = x^3 + a x + b over the field of p elements: a record of a and b (reduced) and p.
+    """The curve y^2 = x^3 + a x + b over the field with p elements: a record of a, b (both reduced modulo p) and p.
 
-    p is a prime above 3 of at most 1,024 bits; an error where 4 a^3 + 27 b^2 is 0 modulo p, since such a curve
-    has no group.
+    `p` must be a prime greater than 3 with at most 1,024 bits. Raises an error if 4 a^3 + 27 b^2 is 0 modulo p, because
+    the points of such a curve do not form a group.
 
-    >>> curve(-1, 3, 97)
-    {'a': 96, 'b': 3, 'p': 97}
+    Examples:
+        curve(-1, 3, 97) -> {a: 96, b: 3, p: 97}
     """
     return Record(zip("abp", _sound(a, b, p), strict=True))
 
 
 @library_function
 def named_curve(name: str) -> Curve:
-    """Curve of this name: a record of a, b, p, the name, the base point's x and y, and its order n.
+    """The curve called `name`: a record of a, b, p, name, the base point's x and y, and its order n.
 
-    There are P-224, P-256, P-384, P-521 and secp256k1. Source: NIST SP 800-186; SEC 2, version 2.0.
+    `name` is P-224, P-256, P-384, P-521 or secp256k1. Source: NIST SP 800-186; SEC 2, version 2.0.
 
-    >>> named_curve("secp256k1")["b"]
-    7
+    Examples:
+        named_curve("secp256k1").b -> 7
     """
     if name not in NAMED:
         raise LanguageError("no curve has this name", did_you_mean(name, NAMED) or f"there are {', '.join(NAMED)}")
@@ -90,12 +90,12 @@ def named_curve(name: str) -> Curve:
 
 @library_function
 def base_point(curve: Curve) -> Point:
-    """Base point of a named curve.
+    """The base point of a named curve.
 
-    An error for a curve that has none.
+    Raises an error if the curve has no base point.
 
-    >>> base_point(named_curve("secp256k1"))["x"] % 1000
-    240
+    Examples:
+        base_point(named_curve("secp256k1")).x % 1000 -> 240
     """
     if "x" not in curve:
         raise LanguageError("this curve has no base point", "`named_curve` gives curves that have one")
@@ -104,10 +104,11 @@ def base_point(curve: Curve) -> Point:
 
 @library_function
 def is_on_curve(curve: Curve, point: Point) -> bool:
-    """Whether the point lies on the curve: x and y from 0 to p - 1, or none, the point at infinity.
+    """Whether the point is on the curve. Its coordinates must be from 0 to p - 1; `none` is the point at infinity.
 
-    >>> is_on_curve(curve(2, 3, 97), Record(x=3, y=6)), is_on_curve(curve(2, 3, 97), Record(x=3, y=7))
-    (True, False)
+    Examples:
+        is_on_curve(curve(2, 3, 97), {"x": 3, "y": 6}) -> True
+        is_on_curve(curve(2, 3, 97), {"x": 3, "y": 7}) -> False
     """
     if point is None:
         return True
@@ -118,12 +119,12 @@ def is_on_curve(curve: Curve, point: Point) -> bool:
 
 @library_function
 def point_negate(curve: Curve, point: Point) -> Point:
-    """Point that added to the point gives none: the same x, and y with its sign changed.
+    """The negative of the point: the same x, with the sign of y changed. The sum of the two is `none`.
 
-    An error for a point that is not on the curve.
+    Raises an error if the point is not on the curve.
 
-    >>> point_negate(curve(2, 3, 97), Record(x=3, y=6))
-    {'x': 3, 'y': 91}
+    Examples:
+        point_negate(curve(2, 3, 97), {"x": 3, "y": 6}) -> {x: 3, y: 91}
     """
     checked_point = _on(curve, point)
     return None if checked_point is None else Record(x=checked_point["x"], y=-checked_point["y"] % curve["p"])
@@ -131,12 +132,12 @@ def point_negate(curve: Curve, point: Point) -> Point:
 
 @library_function
 def point_add(curve: Curve, first: Point, second: Point) -> Point:
-    """Sum of two points, which may be the same one or none.
+    """The sum of two points, which may be equal or `none`.
 
-    An error for a point that is not on the curve. Source: NIST SP 800-186, section 2.1.1.
+    Raises an error if a point is not on the curve. Source: NIST SP 800-186, section 2.1.1.
 
-    >>> point_add(curve(2, 3, 97), Record(x=3, y=6), Record(x=80, y=10))
-    {'x': 80, 'y': 87}
+    Examples:
+        point_add(curve(2, 3, 97), {"x": 3, "y": 6}, {"x": 80, "y": 10}) -> {x: 80, y: 87}
     """
     p, q = _on(curve, first), _on(curve, second)
     if p is None or q is None:
@@ -146,12 +147,13 @@ def point_add(curve: Curve, first: Point, second: Point) -> Point:
 
 @library_function
 def point_multiply(curve: Curve, k: int, point: Point) -> Point:
-    """Sum of k times the point; a negative k takes the point's negative.
+    """The point multiplied by the integer `k`; a negative `k` multiplies the negated point.
 
-    k has at most 2,048 bits. An error for a point that is not on the curve.
+    `k` has at most 2,048 bits. Raises an error if the point is not on the curve.
 
-    >>> point_multiply(curve(2, 3, 97), 3, Record(x=3, y=6)), point_multiply(curve(2, 3, 97), 5, Record(x=3, y=6))
-    ({'x': 80, 'y': 87}, None)
+    Examples:
+        point_multiply(curve(2, 3, 97), 3, {"x": 3, "y": 6}) -> {x: 80, y: 87}
+        point_multiply(curve(2, 3, 97), 5, {"x": 3, "y": 6}) -> none
     """
     if k.bit_length() > 2 * FIELD_BITS:
         raise LanguageError(f"`point_multiply` takes a factor of at most {2 * FIELD_BITS} bits", code="E502")
@@ -170,12 +172,13 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
 
 @library_function
 def curve_points(curve: Curve) -> list[Point]:
-    """Points of a small curve but for the one at infinity, by ascending x and then y.
+    """The points of a small curve, except the point at infinity, sorted by x and then y.
 
-    p is at most 100,000; costs a step of the budget for each element of the field.
+    `p` must be at most 100,000. Costs one step per field element.
 
-    >>> curve_points(curve(0, 1, 5))[:2], curve_points(curve(0, 1, 5))[-1]
-    ([{'x': 0, 'y': 1}, {'x': 0, 'y': 4}], {'x': 4, 'y': 0})
+    Examples:
+        curve_points(curve(0, 1, 5))[:2] -> [{x: 0, y: 1}, {x: 0, y: 4}]
+        curve_points(curve(0, 1, 5))[-1] -> {x: 4, y: 0}
     """
     a, b, p = _parts(curve)
     roots = _roots(p)
@@ -186,13 +189,14 @@ def curve_points(curve: Curve) -> list[Point]:
 
 @library_function
 def curve_order(curve: Curve) -> int:
-    """How many points the curve has, the one at infinity among them.
+    """The number of points on the curve, including the point at infinity.
 
-    Counted where p is at most 100,000, at a step of the budget for each element of the field; for a named
-    curve it is n.
+    For a named curve this is n. Any other curve is counted, which needs p at most 100,000 and costs one step per field
+    element.
 
-    >>> curve_order(curve(2, 3, 97)), curve_order(named_curve("secp256k1")) % 1000
-    (100, 337)
+    Examples:
+        curve_order(curve(2, 3, 97)) -> 100
+        curve_order(named_curve("secp256k1")) % 1000 -> 337
     """
     if "n" in curve:
         return int(curve["n"])
@@ -204,12 +208,13 @@ def curve_order(curve: Curve) -> int:
 
 @library_function
 def point_order(curve: Curve, point: Point) -> int:
-    """Smallest positive k for which k times the point is none.
+    """The smallest positive k for which k times the point is `none`.
 
-    Limits as for `curve_order`.
+    The limits are those of `curve_order`.
 
-    >>> point_order(curve(2, 3, 97), Record(x=3, y=6)), point_order(curve(2, 3, 97), None)
-    (5, 1)
+    Examples:
+        point_order(curve(2, 3, 97), {"x": 3, "y": 6}) -> 5
+        point_order(curve(2, 3, 97), none) -> 1
     """
     checked_point = _on(curve, point)
     order = 1 if checked_point is None else curve_order(curve)

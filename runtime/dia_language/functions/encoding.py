@@ -1,4 +1,4 @@
-"""Bytes as text and back. A decoder takes exactly what its encoder writes, unless its docstring says more."""
+"""Bytes as text and back. A decoder accepts exactly what its encoder writes unless its description says otherwise."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ OCTETS = {bytes(pair): bytes([int(bytes(pair), 16)]) for pair in product(b"01234
 
 @library_function
 def utf8(text: str) -> bytes:
-    """UTF-8 bytes of the text.
+    """The UTF-8 bytes of `text`.
 
-    >>> utf8("é")
-    b'\\xc3\\xa9'
+    Examples:
+        list_of(utf8("é")) -> [195, 169]
     """
     try:
         return text.encode()
@@ -38,12 +38,12 @@ def utf8(text: str) -> bytes:
 
 @library_function
 def text_of(data: bytes) -> str:
-    """Text that the UTF-8 bytes stand for.
+    """The text that the UTF-8 bytes encode.
 
-    An error for bytes that are not UTF-8.
+    Raises an error if the bytes are not UTF-8.
 
-    >>> text_of(b"\\xc3\\xa9")
-    'é'
+    Examples:
+        text_of(from_hex("c3a9")) -> "é"
     """
     try:
         return data.decode()
@@ -53,12 +53,12 @@ def text_of(data: bytes) -> str:
 
 @library_function
 def bytes_of(numbers: list[int]) -> bytes:
-    """Bytes with these values.
+    """The bytes with the given values.
 
-    Each is from 0 to 255.
+    Each number must be from 0 to 255.
 
-    >>> bytes_of([104, 105])
-    b'hi'
+    Examples:
+        text_of(bytes_of([104, 105])) -> "hi"
     """
     try:
         return bytes(numbers)
@@ -68,10 +68,10 @@ def bytes_of(numbers: list[int]) -> bytes:
 
 @library_function
 def list_of(data: bytes) -> list[int]:
-    """Values of the bytes, from 0 to 255.
+    """The values of the bytes, from 0 to 255.
 
-    >>> list_of(b"hi")
-    [104, 105]
+    Examples:
+        list_of(utf8("hi")) -> [104, 105]
     """
     charge(len(data))
     return list(data)
@@ -79,122 +79,131 @@ def list_of(data: bytes) -> list[int]:
 
 @library_function
 def hex_(data: bytes) -> str:
-    """Hexadecimal text of the bytes: two digits each, in small letters.
+    """The hexadecimal form of `data`: two lowercase digits per byte.
 
-    >>> hex_(b"\\x00\\xff")
-    '00ff'
+    Examples:
+        hex(utf8("hi")) -> "6869"
     """
     return _sized("hex", data, 2).hex()
 
 
 @library_function
 def from_hex(text: str) -> bytes:
-    """Bytes of the hexadecimal text, in letters of either case.
+    """The bytes that the hexadecimal text represents; letters may be in either case.
 
-    An error for blanks, an odd count of digits, and anything else.
+    Raises an error for spaces, an odd number of digits, and any other character.
 
-    >>> from_hex("00FF")
-    b'\\x00\\xff'
+    Examples:
+        list_of(from_hex("00FF")) -> [0, 255]
     """
     return _decoded("hexadecimal", binascii.unhexlify, text)
 
 
 @library_function
 def to_base16(data: bytes) -> str:
-    """Base16 text of the bytes, in capital letters (RFC 4648, section 8).
+    """`data` in base16, with uppercase letters.
 
-    >>> to_base16(b"\\x00\\xff")
-    '00FF'
+    Source: RFC 4648, section 8.
+
+    Examples:
+        to_base16(from_hex("00ff")) -> "00FF"
     """
     return _sized("to_base16", data, 2).hex().upper()
 
 
 @library_function
 def from_base16(text: str) -> bytes:
-    """Bytes of the base16 text (RFC 4648, section 8).
+    """The bytes that the base16 text represents.
 
-    An error for small letters and all that is not base16; `from_hex` takes either case.
+    Raises an error for lowercase letters and anything else that is not base16; `from_hex` accepts both cases. Source:
+    RFC 4648, section 8.
 
-    >>> from_base16("00FF")
-    b'\\x00\\xff'
+    Examples:
+        list_of(from_base16("00FF")) -> [0, 255]
     """
     return _decoded("base16", base64.b16decode, text)
 
 
 @library_function
 def to_base32(data: bytes) -> str:
-    """Base32 text of the bytes, padded with = (RFC 4648, section 6).
+    """`data` in base32, padded with =.
 
-    >>> to_base32(b"hi")
-    'NBUQ===='
+    Source: RFC 4648, section 6.
+
+    Examples:
+        to_base32(utf8("hi")) -> "NBUQ===="
     """
     return base64.b32encode(_sized("to_base32", data, 2)).decode("ascii")
 
 
 @library_function
 def from_base32(text: str) -> bytes:
-    """Bytes of the base32 text (RFC 4648, section 6).
+    """The bytes that the base32 text represents.
 
-    An error for missing padding, small letters, unused bits that are not 0, and anything else.
+    Raises an error for missing padding, lowercase letters, unused bits that are not 0, and any other character. Source:
+    RFC 4648, section 6.
 
-    >>> from_base32("NBUQ====")
-    b'hi'
+    Examples:
+        text_of(from_base32("NBUQ====")) -> "hi"
     """
     return _canonical("base32", base64.b32decode, to_base32, text)
 
 
 @library_function
 def to_base64(data: bytes) -> str:
-    """Base64 text of the bytes, padded with =, on one line (RFC 4648, section 4).
+    """`data` in base64, padded with =, on one line.
 
-    >>> to_base64(b"hi")
-    'aGk='
+    Source: RFC 4648, section 4.
+
+    Examples:
+        to_base64(utf8("hi")) -> "aGk="
     """
     return binascii.b2a_base64(_sized("to_base64", data, 2), newline=False).decode("ascii")
 
 
 @library_function
 def from_base64(text: str) -> bytes:
-    """Bytes of the base64 text (RFC 4648, section 4).
+    """The bytes that the base64 text represents.
 
-    An error for missing padding, blanks, unused bits that are not 0, and anything else.
+    Raises an error for missing padding, spaces, unused bits that are not 0, and any other character. Source: RFC 4648,
+    section 4.
 
-    >>> from_base64("aGk=")
-    b'hi'
+    Examples:
+        text_of(from_base64("aGk=")) -> "hi"
     """
     return _canonical("base64", binascii.a2b_base64, to_base64, text)
 
 
 @library_function
 def to_base85(data: bytes) -> str:
-    """Base85 text of the bytes, with the alphabet of RFC 1924 (that of git and of Python's b85encode).
+    """`data` in base85, with the alphabet of RFC 1924, which git and Python's b85encode also use.
 
-    >>> to_base85(b"hello")
-    'Xk~0{Zv'
+    Examples:
+        to_base85(utf8("hello")) -> "Xk~0{Zv"
     """
     return base64.b85encode(_sized("to_base85", data, 2)).decode("ascii")
 
 
 @library_function
 def from_base85(text: str) -> bytes:
-    """Bytes of the base85 text, with the alphabet of RFC 1924.
+    """The bytes that the base85 text represents, with the alphabet of RFC 1924.
 
-    An error for a text that `to_base85` does not write.
+    Raises an error for text that `to_base85` cannot produce.
 
-    >>> from_base85("Xk~0{Zv")
-    b'hello'
+    Examples:
+        text_of(from_base85("Xk~0{Zv")) -> "hello"
     """
     return _canonical("base85", base64.b85decode, to_base85, text)
 
 
 @library_function
 def to_base58(data: bytes) -> str:
-    """Base58 text of the bytes, with Bitcoin's alphabet; a leading zero byte is written 1.
+    """`data` in base58, with Bitcoin's alphabet; each leading zero byte becomes 1.
 
     At most 100,000 bytes. Source: draft-msporny-base58-03.
 
-    >>> to_base58(b"Hello World!")
-    '2NEpo7TZRRrLZSi2U'
+    Examples:
+        to_base58(utf8("Hello World!")) -> "2NEpo7TZRRrLZSi2U"
     """
     if len(data) > 100_000:
         raise LanguageError("`to_base58` takes at most 100000 bytes", code="E502")
@@ -206,12 +215,12 @@ def to_base58(data: bytes) -> str:
 
 @library_function
 def from_base58(text: str) -> bytes:
-    """Bytes of the base58 text, with Bitcoin's alphabet.
+    """The bytes that the base58 text represents, with Bitcoin's alphabet.
 
-    An error for characters outside the alphabet; at most 100,000 bytes. Source: draft-msporny-base58-03.
+    Raises an error for characters outside the alphabet. At most 100,000 bytes. Source: draft-msporny-base58-03.
 
-    >>> from_base58("2NEpo7TZRRrLZSi2U")
-    b'Hello World!'
+    Examples:
+        text_of(from_base58("2NEpo7TZRRrLZSi2U")) -> "Hello World!"
     """
     body = text.lstrip("1")
     digits = [BASE58.find(character) for character in body]
@@ -226,22 +235,24 @@ def from_base58(text: str) -> bytes:
 
 @library_function
 def encode(name: str, data: bytes) -> str:
-    """Text of the bytes in the named encoding: base16, base32, base58, base64 or base85.
+    """`data` as text in the encoding called `name`.
 
-    >>> encode("base64", b"hi")
-    'aGk='
+    `name` is base16, base32, base58, base64 or base85.
+
+    Examples:
+        encode("base64", utf8("hi")) -> "aGk="
     """
     return _named(name)[0](data)
 
 
 @library_function
 def decode(name: str, text: str) -> bytes:
-    """Bytes of the text in the named encoding: base16, base32, base58, base64 or base85.
+    """The bytes that `text` represents in the encoding called `name`.
 
-    An error for a text that `encode` does not write.
+    `name` is base16, base32, base58, base64 or base85. Raises an error for text that `encode` cannot produce.
 
-    >>> decode("base64", "aGk=")
-    b'hi'
+    Examples:
+        text_of(decode("base64", "aGk=")) -> "hi"
     """
     return _named(name)[1](text)
 
@@ -264,12 +275,12 @@ def _named(name: str) -> tuple[Encoder, Callable[[str], bytes]]:
 
 @library_function
 def percent_encode(text: str) -> str:
-    """Text with all but letters, digits and -._~ written as % and two hexadecimal digits for each UTF-8 byte.
+    """`text` with each character except letters, digits and -._~ percent-encoded as UTF-8.
 
     Source: RFC 3986, section 2.1.
 
-    >>> percent_encode("a b/é")
-    'a%20b%2F%C3%A9'
+    Examples:
+        percent_encode("a b/é") -> "a%20b%2F%C3%A9"
     """
     data = _sized("percent_encode", utf8(text), 3)
     return text if data.isalnum() else "".join([PERCENTED[byte] for byte in data])  # letters and digits of ASCII
@@ -277,13 +288,13 @@ def percent_encode(text: str) -> str:
 
 @library_function
 def percent_decode(text: str) -> str:
-    """Text with each % and its two hexadecimal digits replaced by the UTF-8 byte that they stand for.
+    """`text` with percent escapes replaced by the characters they encode in UTF-8.
 
-    Other characters stay as they are, + as well. An error for a % without two digits and for bytes that are
-    not UTF-8. Source: RFC 3986, section 2.1.
+    Other characters do not change, including +. Raises an error for a % without two hexadecimal digits and for bytes
+    that are not UTF-8. Source: RFC 3986, section 2.1.
 
-    >>> percent_decode("a%20b%2F%C3%A9")
-    'a b/é'
+    Examples:
+        percent_decode("a%20b%2F%C3%A9") -> "a b/é"
     """
     data = utf8(text)
     if b"%" not in data:

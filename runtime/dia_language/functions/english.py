@@ -1,4 +1,4 @@
-"""English wording: plurals, verbs that agree with persons, ordinal numbers, enumerations."""
+"""English wording: plurals, verb agreement, ordinal numbers, enumerations."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ IRREGULAR = {
 
 @library_function
 def plural(noun: Noun, n: Number = 2) -> str:
-    """Noun as it stands behind the number: its singular behind 1, its plural behind all others.
+    """The form of the noun that goes with the number `n`: singular for 1, otherwise plural.
 
-    The noun is a record of `one` and `many`, or text in the singular, whose last word then takes its plural by the
-    English rules (-s, -es, -ies) or from a list of irregular ones: man, child, person, half, knife, mouse and such.
+    `noun` is a record of `one` and `many`, or the singular as text. For text, the last word is put in the plural by the
+    regular rules (-s, -es, -ies) or from a list of irregular nouns such as man, child, person, half, knife and mouse.
 
-    >>> plural("apple", 3), plural("baby", 2), plural("box", 1), plural("grown man")
-    ('apples', 'babies', 'box', 'grown men')
-    >>> plural(Record(one="datum", many="data"), 0)
-    'data'
+    Examples:
+        plural("apple", 3) -> "apples"
+        plural("baby", 2) -> "babies"
+        plural("box", 1) -> "box"
+        plural("grown man") -> "grown men"
+        plural({"one": "datum", "many": "data"}, 0) -> "data"
     """
     is_one = not is_symbolic(n) and n == 1
     if isinstance(noun, Record):
@@ -57,12 +59,12 @@ def _many(noun: str) -> str:
 
 @library_function
 def agree(person: Record, singular: str, plural: str) -> str:
-    """Form of the verb that goes with the person's pronoun: the plural one for they, else the singular one.
+    """The verb form that agrees with the person's pronoun: `plural` for they, otherwise `singular`.
 
-    The person is what the type `name` draws with its pronouns: a record in which `plural` is true or false.
+    `person` is a value of the type `name` with `pronouns: true`: a record in which `plural` is true or false.
 
-    >>> agree(Record(name="Robin", they="they", plural=True), "eats", "eat")
-    'eat'
+    Examples:
+        agree({"name": "Robin", "they": "they", "plural": true}, "eats", "eat") -> "eat"
     """
     if type(person.get("plural")) is not bool:
         raise LanguageError("`agree` needs a person with pronouns", "draw it with `{type: name, pronouns: true}`")
@@ -71,12 +73,13 @@ def agree(person: Record, singular: str, plural: str) -> str:
 
 @library_function
 def ordinal(n: int) -> str:
-    """Number with the ending of its place in an order: 1st, 2nd, 3rd, 4th.
+    """`n` as an ordinal number: 1st, 2nd, 3rd, 4th.
 
-    From 0 on.
+    `n` must be 0 or more.
 
-    >>> [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 102, 111)]
-    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '102nd', '111th']
+    Examples:
+        [ordinal(n) for n in [1, 2, 3, 4, 11, 12, 13, 21, 102, 111]]
+            -> ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th"]
     """
     if n < 0:
         raise LanguageError("`ordinal` needs a number that is 0 or more")
@@ -86,12 +89,12 @@ def ordinal(n: int) -> str:
 
 @library_function
 def title_case(text: str) -> str:
-    """Text with the first letter of each word as a capital; the other letters stay as they are.
+    """`text` with the first letter of each word in uppercase; the other letters do not change.
 
-    Words are what blanks and line breaks part.
+    Words are separated by spaces and line breaks.
 
-    >>> title_case("the last of NASA's probes")
-    "The Last Of NASA's Probes"
+    Examples:
+        title_case("the last of NASA's probes") -> "The Last Of NASA's Probes"
     """
     charge(len(text) // 16)
     letters = (letter.upper() if at == 0 or text[at - 1].isspace() else letter for at, letter in enumerate(text))
@@ -100,10 +103,12 @@ def title_case(text: str) -> str:
 
 @library_function
 def listed(items: list[Value], conjunction: str = "and") -> str:
-    """Items as an English enumeration: a comma between them, the conjunction before the last.
+    """The items as an English enumeration, with commas and `conjunction` before the last item.
 
-    >>> listed(["a", "b", "c"]), listed([1, 2], "or"), listed(["a"])
-    ('a, b and c', '1 or 2', 'a')
+    Examples:
+        listed(["a", "b", "c"]) -> "a, b and c"
+        listed([1, 2], "or") -> "1 or 2"
+        listed(["a"]) -> "a"
     """
     charge(len(items))
     texts = [item if isinstance(item, str) else plain(item) for item in items]

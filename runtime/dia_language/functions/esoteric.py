@@ -1,4 +1,4 @@
-"""Programs in Brainfuck and Ook!: written, translated and run."""
+"""Programs in Brainfuck and Ook!: writing, translating and running them."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Code = list[tuple[str, int]]
 
 @library_function
 def to_brainfuck(text: str) -> str:
-    """Brainfuck program that prints the UTF-8 bytes of the text.
+    """A Brainfuck program that prints `text` as UTF-8.
 
-    It sets five cells to 0, 10, 30, 70 and 100 and changes the nearest one for each byte. At most 20,000 bytes.
-    Source: U. Mueller, Brainfuck (1993).
+    The program sets five cells to 0, 10, 30, 70 and 100, then changes the nearest cell for each byte. At most 20,000
+    bytes. Source: U. Mueller, Brainfuck (1993).
 
-    >>> to_brainfuck("H")
-    '++++++++++[>+>+++>+++++++>++++++++++<<<<-]>>>++.'
+    Examples:
+        to_brainfuck("H") -> "++++++++++[>+>+++>+++++++>++++++++++<<<<-]>>>++."
     """
     data = utf8(text)
     if len(data) > WRITTEN:
@@ -48,15 +48,16 @@ def to_brainfuck(text: str) -> str:
 
 @library_function
 def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
-    """Text that the Brainfuck program prints when it reads the UTF-8 bytes of what is entered.
+    """The text that a Brainfuck program prints when it reads `entered` as UTF-8.
 
-    30,000 cells from 0 to 255 that wrap around; at the end of what is entered a read cell becomes 0; other
-    characters are comments. Every ten steps, a run of equal signs being one, cost one of the budget. An error
-    for loops without a partner, for leaving the cells, for more steps than allowed (at most 2,000,000), and
-    for printed bytes that are not UTF-8.
+    The program has 30,000 cells with values from 0 to 255 that wrap around. Reading past the end of the input gives 0.
+    Characters that are not commands are comments. `steps` is the most steps that the program may take, up to 2,000,000;
+    a run of equal commands is one step, and ten steps cost one step of the budget. Raises an error for unmatched
+    brackets, for leaving the cells, for taking too many steps, and for output that is not UTF-8.
 
-    >>> run_brainfuck(",[.,]", "abc"), run_brainfuck("++++++++[>++++++++<-]>+.")
-    ('abc', 'A')
+    Examples:
+        run_brainfuck(",[.,]", "abc") -> "abc"
+        run_brainfuck("++++++++[>++++++++<-]>+.") -> "A"
     """
     if not 0 < steps <= RUN_STEPS:
         raise LanguageError(f"`run_brainfuck` takes 1 to {RUN_STEPS} steps", code="E502")
@@ -65,12 +66,12 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
 
 @library_function
 def to_ook(code: str) -> str:
-    """Ook! program of the Brainfuck program: two words for each sign, blanks between them.
+    """The Ook! program equivalent to a Brainfuck program: two words for each command, separated by spaces.
 
-    Characters other than the eight signs are left out. Source: D. Morgan-Mar, Ook! (2001).
+    Characters that are not commands are left out. Source: D. Morgan-Mar, Ook! (2001).
 
-    >>> to_ook("+.")
-    'Ook. Ook. Ook! Ook.'
+    Examples:
+        to_ook("+.") -> "Ook. Ook. Ook! Ook."
     """
     if len(code) * 10 > TEXT_LENGTH:
         raise LanguageError(f"`to_ook` takes at most {TEXT_LENGTH // 10} characters", code="E502")
@@ -80,12 +81,13 @@ def to_ook(code: str) -> str:
 
 @library_function
 def from_ook(text: str) -> str:
-    """Brainfuck program of the Ook! program, whose words have blanks or ends of lines between them.
+    """The Brainfuck program equivalent to an Ook! program.
 
-    An error for other words than Ook. Ook? Ook! and for pairs that mean nothing.
+    Words are separated by spaces or line breaks. Raises an error for words other than Ook., Ook? and Ook!, and for word
+    pairs without a meaning.
 
-    >>> from_ook("Ook. Ook. Ook! Ook.")
-    '+.'
+    Examples:
+        from_ook("Ook. Ook. Ook! Ook.") -> "+."
     """
     charge(len(text))
     words = text.split()

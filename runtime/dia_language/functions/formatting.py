@@ -1,4 +1,4 @@
-"""Values as text of a chosen form: English words, fixed decimals, grouped digits, JSON."""
+"""Values as text in a chosen form: English words, fixed decimals, grouped digits, JSON."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ JSON_WORDS = {True: "true", False: "false", None: "null"}
 
 @library_function
 def in_words(n: int) -> str:
-    """Integer in English words, as in "one hundred twenty-one" (short scale, without "and").
+    """The integer `n` in English words, such as "one hundred twenty-one" (short scale, without "and").
 
-    From -10**15 to 10**15.
+    `n` must be from -10**15 to 10**15.
 
-    >>> in_words(1042)
-    'one thousand forty-two'
+    Examples:
+        in_words(1042) -> "one thousand forty-two"
     """
     if abs(n) > 10**15:
         raise LanguageError("`in_words` goes from -10**15 to 10**15", code="E502")
@@ -58,12 +58,14 @@ def _words(n: int) -> str:
 
 @library_function
 def decimal(x: Number, places: int, ties: str = "half_even") -> str:
-    """Text of the number rounded to so many decimal places, all of them written.
+    """`x` rounded to `places` decimal places, as text that keeps trailing zeros.
 
-    `ties` is half_even, half_up (away from zero) or down (towards zero). From 0 to 100,000 places.
+    `ties` says how to round a number exactly halfway between two results: half_even, half_up (away from zero) or down
+    (towards zero). `places` must be from 0 to 100,000.
 
-    >>> decimal(Fraction(1, 3), 4), decimal(2, 2)
-    ('0.3333', '2.00')
+    Examples:
+        decimal(1/3, 4) -> "0.3333"
+        decimal(2, 2) -> "2.00"
     """
     from dia_language.numbers.rounding import round_exact
 
@@ -77,12 +79,13 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
 
 @library_function
 def grouped(n: Number, separator: str = ",") -> str:
-    """Text of the integer or decimal with the separator between groups of three digits.
+    """The integer or decimal `n` as text, with `separator` between groups of three digits.
 
-    An error for other numbers, and for a separator that has digits.
+    Raises an error for other numbers and for a separator that contains digits.
 
-    >>> grouped(1234567), grouped(-1000, " ")
-    ('1,234,567', '-1 000')
+    Examples:
+        grouped(1234567) -> "1,234,567"
+        grouped(-1000, " ") -> "-1 000"
     """
     if any(character.isdigit() for character in separator):
         raise LanguageError("`grouped` needs a separator without digits")
@@ -103,14 +106,16 @@ def _digits(name: str, n: Number) -> str:
 
 @library_function
 def json(value: Value, layout: str = "spaced") -> str:
-    """JSON text of the value (RFC 8259), on one line unless its layout is `indented`.
+    """The value as JSON text.
 
-    Takes texts, integers, decimals, booleans, none, lists and records; characters beyond ASCII stay as they
-    are. Layouts: spaced, with a blank after commas and colons; compact, without; indented, each element on a
-    line of its own, by two blanks further in.
+    The value is a text, integer, decimal, boolean, none, list or record. Non-ASCII characters are not escaped. `layout`
+    is spaced (a space after commas and colons), compact (no spaces) or indented (each element on its own line, indented
+    by two spaces). Source: RFC 8259.
 
-    >>> json(["GET", True, 1]), json(Record(path="/", size=2)), json([1, 2], "compact")
-    ('["GET", true, 1]', '{"path": "/", "size": 2}', '[1,2]')
+    Examples:
+        json(["GET", true, 1]) -> '["GET", true, 1]'
+        json({"path": "/", "size": 2}) -> '{"path": "/", "size": 2}'
+        json([1, 2], "compact") -> "[1,2]"
     """
     if layout not in LAYOUTS:
         raise LanguageError("`json` has no layout of this name", f"there are {', '.join(LAYOUTS)}")

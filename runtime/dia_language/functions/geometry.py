@@ -1,4 +1,4 @@
-"""Plane geometry with exact numbers. A point is a list of its coordinates, a polygon the list of its corners."""
+"""Plane geometry with exact numbers. A point is a list of its coordinates; a polygon is the list of its corners."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ Point = list[Rational]
 
 @library_function
 def clock_angle(hour: int, minute: int) -> Rational:
-    """Smaller angle between the hands of a clock in degrees, from 0 to 180, exact.
+    """The smaller angle between the hands of a clock in degrees, from 0 to 180, exact.
 
-    The hour is from 0 to 24, the minute from 0 to 59; the hour hand moves on with the minutes.
+    `hour` must be from 0 to 24 and `minute` from 0 to 59. The hour hand moves continuously.
 
-    >>> clock_angle(3, 0), clock_angle(12, 15)
-    (90, Fraction(165, 2))
+    Examples:
+        clock_angle(3, 0) -> 90
+        clock_angle(12, 15) -> 165/2
     """
     if not (0 <= hour <= 24 and 0 <= minute <= 59):
         raise LanguageError("`clock_angle` needs an hour from 0 to 24 and a minute from 0 to 59")
@@ -34,12 +35,13 @@ def clock_angle(hour: int, minute: int) -> Rational:
 
 @library_function
 def polygon_angle_sum(sides: int) -> int:
-    """Sum of the interior angles of a polygon with so many sides, in degrees.
+    """The sum of the interior angles, in degrees, of a polygon with the given number of sides.
 
-    From 3 sides on.
+    `sides` must be 3 or more.
 
-    >>> polygon_angle_sum(3), polygon_angle_sum(8)
-    (180, 1080)
+    Examples:
+        polygon_angle_sum(3) -> 180
+        polygon_angle_sum(8) -> 1080
     """
     if sides < 3:
         raise LanguageError("`polygon_angle_sum` needs 3 sides or more")
@@ -48,10 +50,11 @@ def polygon_angle_sum(sides: int) -> int:
 
 @library_function
 def distance(a: list[Number], b: list[Number]) -> Number:
-    """Distance of two points with as many coordinates, exact.
+    """The exact Euclidean distance between two points with the same number of coordinates.
 
-    >>> distance([0, 0], [3, 4]), distance([1, 1, 1], [2, 2, 2])
-    (5, sqrt(3))
+    Examples:
+        distance([0, 0], [3, 4]) -> 5
+        distance([1, 1, 1], [2, 2, 2]) -> sqrt(3)
     """
     if len(a) != len(b):
         raise LanguageError(f"`distance` needs as many coordinates of both points; these have {len(a)} and {len(b)}")
@@ -62,12 +65,13 @@ def distance(a: list[Number], b: list[Number]) -> Number:
 
 @library_function
 def triangle_area(a: Number, b: Number, c: Number) -> Number:
-    """Area of the triangle with these three sides, exact, by Heron's formula.
+    """The exact area of the triangle with the given side lengths, by Heron's formula.
 
-    An error where no triangle has these sides.
+    Raises an error if no triangle has these sides.
 
-    >>> triangle_area(3, 4, 5), triangle_area(1, 1, 1)
-    (6, sqrt(3)/4)
+    Examples:
+        triangle_area(3, 4, 5) -> 6
+        triangle_area(1, 1, 1) -> sqrt(3)/4
     """
     whole = operators.add(operators.add(a, b), c)
     rests = [operators.subtract(whole, operators.multiply(2, side)) for side in (a, b, c)]
@@ -78,10 +82,12 @@ def triangle_area(a: Number, b: Number, c: Number) -> Number:
 
 @library_function
 def polygon_area(points: Points) -> Rational:
-    """Area of the polygon with these corners in order, which do not cross each other, by the shoelace formula.
+    """The area of the polygon whose corners are given in order, by the shoelace formula.
 
-    >>> polygon_area([[0, 0], [4, 0], [4, 3]])
-    6
+    The sides must not cross each other.
+
+    Examples:
+        polygon_area([[0, 0], [4, 0], [4, 3]]) -> 6
     """
     corners = _corners("polygon_area", points)
     twice = sum(a[0] * b[1] - b[0] * a[1] for a, b in zip(corners, corners[1:] + corners[:1], strict=True))
@@ -90,11 +96,13 @@ def polygon_area(points: Points) -> Rational:
 
 @library_function
 def is_inside(point: list[Rational], polygon: Points) -> bool:
-    """Whether the point lies in the polygon with these corners in order; its border belongs to it.
+    """Whether the point is inside the polygon or on its border.
 
-    >>> square = [[0, 0], [4, 0], [4, 4], [0, 4]]
-    >>> is_inside([1, 3], square), is_inside([4, 2], square), is_inside([5, 2], square)
-    (True, True, False)
+    `polygon` lists the corners in order.
+
+    Examples:
+        is_inside([1, 3], [[0, 0], [4, 0], [4, 4], [0, 4]]) -> True
+        is_inside([5, 2], [[0, 0], [4, 0], [4, 4], [0, 4]]) -> False
     """
     corners = _corners("is_inside", polygon)
     if len(point) != 2:
@@ -111,13 +119,13 @@ def is_inside(point: list[Rational], polygon: Points) -> bool:
 
 @library_function
 def convex_hull(points: Points) -> list[Point]:
-    """Corners of the smallest convex polygon around the points, against the clock from the leftmost lowest one.
+    """The corners of the convex hull of the points, counterclockwise from the leftmost (then lowest) one.
 
-    Points on its sides are left out; of points on one line the two ends remain. Source: Andrew, Information
-    Processing Letters 9 (1979).
+    Points on the sides are left out. If all points are on one line, the result is its two ends. Source: Andrew,
+    Information Processing Letters 9 (1979).
 
-    >>> convex_hull([[0, 0], [4, 0], [2, 1], [4, 4], [0, 4], [2, 0]])
-    [[0, 0], [4, 0], [4, 4], [0, 4]]
+    Examples:
+        convex_hull([[0, 0], [4, 0], [2, 1], [4, 4], [0, 4], [2, 0]]) -> [[0, 0], [4, 0], [4, 4], [0, 4]]
     """
     charge(4 * len(points))
     sorted_points = [points[place] for place in order(points)]
@@ -138,12 +146,13 @@ def _half_hull(points: list[Point]) -> list[Point]:
 
 @library_function
 def line_intersection(a: list[Rational], b: list[Rational], c: list[Rational], d: list[Rational]) -> Point:
-    """Point in which the line through a and b meets the line through c and d.
+    """The point where the line through `a` and `b` meets the line through `c` and `d`.
 
-    An error where they are parallel or one has no direction.
+    Raises an error if the lines are parallel or if two points of one line are equal.
 
-    >>> line_intersection([0, 0], [2, 2], [0, 2], [2, 0]), line_intersection([0, 0], [1, 3], [0, 1], [1, 1])
-    ([1, 1], [Fraction(1, 3), 1])
+    Examples:
+        line_intersection([0, 0], [2, 2], [0, 2], [2, 0]) -> [1, 1]
+        line_intersection([0, 0], [1, 3], [0, 1], [1, 1]) -> [1/3, 1]
     """
     if any(len(point) != 2 for point in (a, b, c, d)):
         raise LanguageError("`line_intersection` needs points with two coordinates")

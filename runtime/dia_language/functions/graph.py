@@ -1,7 +1,7 @@
-"""Graphs: their nodes and edges, and what shape they have.
+"""Graphs: their nodes, edges and properties.
 
-A graph is a record of `nodes`, `edges` (pairs of nodes), `directed`, and `weights` where it has them. It has one
-node or more, no loops, and at most one edge between two nodes (in a directed graph one in each direction).
+A graph is a record of `nodes`, `edges` (pairs of nodes), `directed`, and, for a weighted graph, `weights`. It has one
+or more nodes, no loops, and at most one edge between two nodes (in a directed graph, one in each direction).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ TREES_NODES = 100
 def graph(
     nodes: int | list[Value], edges: list[list[Value]], directed: bool = False, weights: list[Number] | None = None
 ) -> Record:
-    """Graph of the nodes, given as a list or as a number n for 1 to n, and the edges, each a pair of nodes.
+    """The graph with the given nodes and edges.
 
-    The nodes are integers or texts. In an undirected graph the two ends of an edge are put in the nodes' order.
-    `weights` gives each edge a rational weight. At most 100,000 nodes; an error for loops and for two edges between
-    the same nodes.
+    `nodes` is a list of integers or texts, or a number n for the nodes 1 to n. Each edge is a list of two nodes; in an
+    undirected graph its ends are sorted into node order. `weights` gives a rational weight for each edge. At most
+    100,000 nodes. Raises an error for loops and for two edges between the same nodes.
 
-    >>> edges(graph(3, [[2, 1], [2, 3]]))
-    [[1, 2], [2, 3]]
+    Examples:
+        edges(graph(3, [[2, 1], [2, 3]])) -> [[1, 2], [2, 3]]
     """
     size = nodes if isinstance(nodes, int) else len(nodes)
     if not 1 <= size <= NODES:
@@ -60,30 +60,31 @@ def _ends(graph: IndexedGraph, at: int) -> tuple[int, int]:
 
 @library_function
 def nodes(graph: Graph) -> list[Value]:
-    """Nodes of the graph.
+    """The nodes of the graph.
 
-    >>> nodes(graph(3, []))
-    [1, 2, 3]
+    Examples:
+        nodes(graph(3, [])) -> [1, 2, 3]
     """
     return list(graph["nodes"])
 
 
 @library_function
 def edges(graph: Graph) -> list[list[Value]]:
-    """Edges of the graph, each a list of two nodes; of a directed graph from the first to the second.
+    """The edges of the graph, each as a list of two nodes; in a directed graph, from the first to the second.
 
-    >>> edges(graph(["a", "b"], [["b", "a"]])), edges(graph(["a", "b"], [["b", "a"]], True))
-    ([['a', 'b']], [['b', 'a']])
+    Examples:
+        edges(graph(["a", "b"], [["b", "a"]])) -> [["a", "b"]]
+        edges(graph(["a", "b"], [["b", "a"]], true)) -> [["b", "a"]]
     """
     return [list(edge) for edge in graph["edges"]]
 
 
 @library_function
 def neighbours(graph: Graph, node: Value) -> list[Value]:
-    """Nodes to which an edge leads from the node, in the graph's order.
+    """The nodes to which an edge leads from `node`, in the graph's node order.
 
-    >>> neighbours(graph(4, [[1, 2], [1, 4]]), 1)
-    [2, 4]
+    Examples:
+        neighbours(graph(4, [[1, 2], [1, 4]]), 1) -> [2, 4]
     """
     indexed_graph = indexed(graph)
     return [indexed_graph.nodes[place] for place in sorted(indexed_graph.after[indexed_graph.place(node)])]
@@ -91,10 +92,10 @@ def neighbours(graph: Graph, node: Value) -> list[Value]:
 
 @library_function
 def degree_of(graph: Graph, node: Value) -> int:
-    """How many edges end at the node, whatever their direction.
+    """The number of edges at the node, in either direction.
 
-    >>> degree_of(graph(4, [[1, 2], [1, 4]]), 1)
-    2
+    Examples:
+        degree_of(graph(4, [[1, 2], [1, 4]]), 1) -> 2
     """
     indexed_graph = indexed(graph)
     place = indexed_graph.place(node)
@@ -103,12 +104,12 @@ def degree_of(graph: Graph, node: Value) -> int:
 
 @library_function
 def adjacency_matrix(graph: Graph) -> Matrix:
-    """Matrix with the weight of the edge (1 without weights) from the row's node to the column's, 0 without an edge.
+    """The adjacency matrix: the weight of the edge from the row's node to the column's node, or 0 without an edge.
 
-    At most 1,000 nodes.
+    In an unweighted graph every edge counts 1. At most 1,000 nodes.
 
-    >>> adjacency_matrix(graph(3, [[1, 2], [2, 3]]))
-    [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    Examples:
+        adjacency_matrix(graph(3, [[1, 2], [2, 3]])) -> [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
     """
     indexed_graph = indexed(graph)
     require_size("adjacency_matrix", indexed_graph, MATRIX_NODES)
@@ -123,10 +124,10 @@ def adjacency_matrix(graph: Graph) -> Matrix:
 
 @library_function
 def components(graph: Graph) -> list[list[Value]]:
-    """Connected parts of the graph, each the list of its nodes, in the graph's order; directions do not count.
+    """The connected components, each as a list of its nodes, in the graph's node order; edge directions are ignored.
 
-    >>> components(graph(5, [[1, 3], [2, 5]]))
-    [[1, 3], [2, 5], [4]]
+    Examples:
+        components(graph(5, [[1, 3], [2, 5]])) -> [[1, 3], [2, 5], [4]]
     """
     indexed_graph = indexed(graph)
     part, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
@@ -153,20 +154,22 @@ def _undirected(graph: IndexedGraph) -> list[list[int]]:
 
 @library_function
 def is_connected(graph: Graph) -> bool:
-    """Whether every node can be reached from every other along edges; directions do not count.
+    """Whether every node can be reached from every other; edge directions are ignored.
 
-    >>> is_connected(graph(3, [[1, 2], [2, 3]])), is_connected(graph(3, [[1, 2]]))
-    (True, False)
+    Examples:
+        is_connected(graph(3, [[1, 2], [2, 3]])) -> True
+        is_connected(graph(3, [[1, 2]])) -> False
     """
     return len(components(graph)) == 1
 
 
 @library_function
 def is_bipartite(graph: Graph) -> bool:
-    """Whether the nodes fall into two groups such that every edge joins one group to the other.
+    """Whether the nodes can be split into two groups such that every edge joins one group to the other.
 
-    >>> is_bipartite(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4]])), is_bipartite(graph(3, [[1, 2], [2, 3], [1, 3]]))
-    (True, False)
+    Examples:
+        is_bipartite(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4]])) -> True
+        is_bipartite(graph(3, [[1, 2], [2, 3], [1, 3]])) -> False
     """
     indexed_graph = indexed(graph)
     side, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
@@ -185,10 +188,11 @@ def is_bipartite(graph: Graph) -> bool:
 
 @library_function
 def has_cycle(graph: Graph) -> bool:
-    """Whether one can go along different edges (in a directed graph in their direction) back to where one began.
+    """Whether the graph has a cycle; in a directed graph, one that follows the edge directions.
 
-    >>> has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]])), has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]], True))
-    (True, False)
+    Examples:
+        has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]])) -> True
+        has_cycle(graph(3, [[1, 2], [2, 3], [1, 3]], true)) -> False
     """
     indexed_graph = indexed(graph)
     if indexed_graph.is_directed:
@@ -198,23 +202,24 @@ def has_cycle(graph: Graph) -> bool:
 
 @library_function
 def is_tree(graph: Graph) -> bool:
-    """Whether the graph is connected and has no cycle; directions do not count.
+    """Whether the graph is connected and has no cycle; edge directions are ignored.
 
-    >>> is_tree(graph(3, [[1, 2], [2, 3]])), is_tree(graph(3, [[1, 2]]))
-    (True, False)
+    Examples:
+        is_tree(graph(3, [[1, 2], [2, 3]])) -> True
+        is_tree(graph(3, [[1, 2]])) -> False
     """
     return is_connected(graph) and len(graph["edges"]) == len(graph["nodes"]) - 1
 
 
 @library_function
 def topological_order(graph: Graph) -> list[Value]:
-    """Nodes of the directed graph in an order in which every edge leads forwards.
+    """The nodes of a directed graph, ordered so that every edge points forward.
 
-    Of several orders the one that always takes the first possible node of the graph. An error where there is a
-    cycle. Source: Kahn, Communications of the ACM 5 (1962).
+    If there are several such orders, each step takes the first possible node of the graph. Raises an error if the graph
+    has a cycle. Source: Kahn, Communications of the ACM 5 (1962).
 
-    >>> topological_order(graph(3, [[3, 1], [1, 2]], True))
-    [3, 1, 2]
+    Examples:
+        topological_order(graph(3, [[3, 1], [1, 2]], true)) -> [3, 1, 2]
     """
     indexed_graph = indexed(graph)
     if not indexed_graph.is_directed:
@@ -243,12 +248,12 @@ def _in_order(graph: IndexedGraph) -> list[int]:
 
 @library_function
 def count_spanning_trees(graph: Graph) -> int:
-    """How many trees of the graph's edges join all its nodes; weights do not count.
+    """The number of spanning trees of the graph; weights are ignored.
 
     At most 100 nodes. Source: Kirchhoff (1847), the matrix-tree theorem.
 
-    >>> count_spanning_trees(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4], [1, 3]]))
-    8
+    Examples:
+        count_spanning_trees(graph(4, [[1, 2], [2, 3], [3, 4], [1, 4], [1, 3]])) -> 8
     """
     indexed_graph = indexed(graph)
     require_size("count_spanning_trees", indexed_graph, TREES_NODES)

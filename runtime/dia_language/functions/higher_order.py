@@ -1,4 +1,4 @@
-"""Functions that take a function: map, filter, reduce and so on. Each call costs a step of the budget."""
+"""Functions that take another function by name: map, filter, reduce and others. Each of its calls costs a step."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ CALLS = 1_000  # of the function of a fixpoint
 
 @library_function
 def map_(function: Function, items: list[Value]) -> list[Value]:
-    """List of the function's results for each item.
+    """The list of the function's results for the items.
 
-    >>> map_(str.upper, ["a", "b"])
-    ['A', 'B']
+    Examples:
+        map(upper, ["a", "b"]) -> ["A", "B"]
     """
     charge(len(items))
     return [function(item) for item in items]
@@ -29,12 +29,12 @@ def map_(function: Function, items: list[Value]) -> list[Value]:
 
 @library_function
 def filter_(function: Function, items: list[Value]) -> list[Value]:
-    """Items for which the function is true, in their order.
+    """The items for which the function returns true, in their original order.
 
-    An error where the function gives anything but true or false.
+    Raises an error if the function returns anything other than true or false.
 
-    >>> filter_(str.isdigit, ["7", "x", "42"])
-    ['7', '42']
+    Examples:
+        filter(is_prime, [1, 2, 3, 4, 5]) -> [2, 3, 5]
     """
     charge(len(items))
     return [item for item in items if operators.truth(function(item))]
@@ -42,10 +42,10 @@ def filter_(function: Function, items: list[Value]) -> list[Value]:
 
 @library_function
 def reduce(function: Function, items: list[Value], start: Value) -> Value:
-    """Last state after function(state, item) for each item in order; the first state is `start`.
+    """The final state after function(state, item) has been applied to each item in order, starting from `start`.
 
-    >>> reduce(operators.subtract, [1, 2, 3], 10)
-    4
+    Examples:
+        reduce(lcm, [2, 3, 4], 1) -> 12
     """
     charge(len(items))
     return fold(function, items, start)
@@ -53,10 +53,10 @@ def reduce(function: Function, items: list[Value], start: Value) -> Value:
 
 @library_function
 def scan(function: Function, items: list[Value], start: Value) -> list[Value]:
-    """List of `start` and of each state after function(state, item): one longer than the items.
+    """The list of all states of `reduce`: `start`, then the state after each item. It is one longer than `items`.
 
-    >>> scan(operators.subtract, [1, 2, 3], 10)
-    [10, 9, 7, 4]
+    Examples:
+        scan(lcm, [2, 3, 4], 1) -> [1, 2, 6, 12]
     """
     charge(len(items))
     return list(accumulate(chain((start,), items), function))
@@ -64,12 +64,12 @@ def scan(function: Function, items: list[Value], start: Value) -> list[Value]:
 
 @library_function
 def iterate(function: Function, start: Value, times: int) -> list[Value]:
-    """List of so many values: start, function(start), function(function(start)) and so on.
+    """The list start, function(start), function(function(start)), ... with `times` values.
 
-    `times` is from 0 to 1,000,000; the function is called once less.
+    `times` must be from 0 to 1,000,000. The function is called one time fewer than there are values.
 
-    >>> iterate(operators.bit_not, 5, 4)
-    [5, -6, 5, -6]
+    Examples:
+        iterate(next_prime, 2, 5) -> [2, 3, 5, 7, 11]
     """
     if not 0 <= times <= LIST_LENGTH:
         raise LanguageError(f"`iterate` makes 0 to {LIST_LENGTH} values", code="E501" if times < 0 else "E502")
@@ -83,15 +83,14 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
 
 @library_function
 def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
-    """First value of start, function(start), ... that the function leaves as it is.
+    """The first value in start, function(start), ... that the function does not change.
 
-    Where there is none: the value after `limit` calls if a limit is given, so that a condition can judge it; else an
-    error after 1,000 calls.
+    If there is none within `limit` calls, the result is the value after `limit` calls, so that a condition can test it.
+    If `limit` is not given, the function raises an error after 1,000 calls.
 
-    >>> fixpoint(lambda text: text.replace("  ", " "), "a     b")
-    'a b'
-    >>> fixpoint(lambda n: 1 - n, 0, 5)
-    1
+    Examples:
+        fixpoint(digit_sum, 987654321) -> 9
+        fixpoint(next_prime, 2, 5) -> 13
     """
     value = start
     for _ in range(limit if limit > 0 else CALLS):
@@ -107,44 +106,44 @@ def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
 
 @library_function
 def sort_by(function: Function, items: list[Value]) -> list[Value]:
-    """Items in ascending order of the function's results; items with equal results keep their order.
+    """The items sorted in ascending order of the function's results; items with equal results keep their order.
 
-    >>> sort_by(len, ["fig", "pear", "kiwi", "apple"])
-    ['fig', 'pear', 'kiwi', 'apple']
+    Examples:
+        sort_by(length, ["pear", "fig", "apple", "kiwi"]) -> ["fig", "pear", "kiwi", "apple"]
     """
     return [items[place] for place in order(map_(function, items))]
 
 
 @library_function
 def max_by(function: Function, items: list[Value]) -> Value:
-    """First item for which the function's result is greatest.
+    """The first item for which the function's result is largest.
 
-    An error for an empty list.
+    Raises an error for an empty list.
 
-    >>> max_by(len, ["fig", "pear", "kiwi"])
-    'pear'
+    Examples:
+        max_by(length, ["fig", "pear", "kiwi"]) -> "pear"
     """
     return items[_extreme("max_by", map_(function, items), -1)]
 
 
 @library_function
 def min_by(function: Function, items: list[Value]) -> Value:
-    """First item for which the function's result is least.
+    """The first item for which the function's result is smallest.
 
-    An error for an empty list.
+    Raises an error for an empty list.
 
-    >>> min_by(len, ["pear", "fig", "yam"])
-    'fig'
+    Examples:
+        min_by(length, ["pear", "fig", "yam"]) -> "fig"
     """
     return items[_extreme("min_by", map_(function, items), 0)]
 
 
 @library_function
 def group_by(function: Function, items: list[Value]) -> list[list[Value]]:
-    """Items with equal results of the function together, as a list of [result, items] in the order of appearance.
+    """The items grouped by the function's result: a list of [result, items] in order of first appearance.
 
-    >>> group_by(len, ["fig", "pear", "yam"])
-    [[3, ['fig', 'yam']], [4, ['pear']]]
+    Examples:
+        group_by(length, ["fig", "pear", "yam"]) -> [[3, ["fig", "yam"]], [4, ["pear"]]]
     """
     results = map_(function, items)
     groups = distinct(results)

@@ -1,4 +1,4 @@
-"""Pictures read back: size, pixels and chunks, the texts and metadata beside the pixels, and what hides in them."""
+"""Reading PNG pictures: size, pixels and chunks, embedded text and metadata, and hidden bytes."""
 
 from __future__ import annotations
 
@@ -35,14 +35,13 @@ CODES: Final = {b"ASCII\0\0\0": "ascii", b"UNICODE\0": "utf-16"}
 
 @library_function
 def png_size(data: bytes) -> list[int]:
-    """Width and height of a PNG picture in pixels.
+    """The width and height of a PNG picture in pixels.
 
-    An error for bytes that are no PNG picture. Source: W3C, PNG Specification (2025), section 11.2.1.
+    Raises an error if the bytes are not a PNG picture. Source: W3C, PNG Specification (2025), section 11.2.1.
 
-    >>> from base64 import b64decode as from_base64
-    >>> png_size(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                      "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
-    [1, 1]
+    Examples:
+        png_size(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGMwAA"
+            "AAMgAxaciY+gAAAABJRU5ErkJggg==")) -> [1, 1]
     """
     header = header_of(chunks_of(data))
     return [header.width, header.height]
@@ -50,43 +49,42 @@ def png_size(data: bytes) -> list[int]:
 
 @library_function
 def png_pixels(data: bytes) -> bytes:
-    """Pixels of a PNG picture row by row: a byte each where it is grey, else red, green, blue (and opacity) of each.
+    """The pixels of a PNG picture as bytes, row by row.
 
-    Grey of fewer than 8 bits is spread over 0 to 255, and colours of a palette are looked up. Pictures of up to
-    2**22 pixels can be read, without interlacing and with 8 bits a sample at most; an error for others.
+    A grey pixel is one byte; any other pixel is its red, green and blue (and alpha). Grey values of fewer than 8 bits
+    are scaled to 0 to 255, and palette colours are looked up. Raises an error for pictures with more than 2**22 pixels,
+    with interlacing, or with more than 8 bits per sample.
 
-    >>> from base64 import b64decode as from_base64
-    >>> png_pixels(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                        "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
-    b'0'
+    Examples:
+        list_of(png_pixels(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
+            "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))) -> [48]
     """
     return picture_of(data).samples
 
 
 @library_function
 def png_chunks(data: bytes) -> list[Value]:
-    """Chunks of a PNG picture in their order: the name of each and its bytes, as [name, bytes].
+    """The chunks of a PNG picture in file order, each as [name, bytes].
 
-    An error where the picture is cut, has a wrong checksum or more than 10,000 chunks.
+    Raises an error if the picture is truncated, has a wrong checksum, or has more than 10,000 chunks.
 
-    >>> from base64 import b64decode as from_base64
-    >>> png_chunks(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                        "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))[2]
-    ['IEND', b'']
+    Examples:
+        [chunk[0] for chunk in png_chunks(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
+            "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))] -> ["IHDR", "IDAT", "IEND"]
     """
     return [[name, content] for name, content in chunks_of(data)]
 
 
 @library_function
 def png_text(data: bytes) -> Record:
-    """Texts beside the pixels of a PNG picture by their keywords, such as Comment; of one keyword the last text counts.
+    """The text chunks of a PNG picture as a record from keyword (such as Comment) to text.
 
-    Reads the chunks tEXt, zTXt and iTXt (PNG Specification, section 11.3.3), up to 1,000,000 characters in all.
+    If a keyword occurs more than once, its last text is used. Reads the chunks tEXt, zTXt and iTXt, up to 1,000,000
+    characters in total. Source: W3C, PNG Specification (2025), section 11.3.3.
 
-    >>> from base64 import b64decode as from_base64
-    >>> png_text(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                      "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
-    {}
+    Examples:
+        png_text(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACnRFWHRDb21tZW50AGhpoqJYZgAAAApJREFU"
+            "eJxjMAAAADIAMWnImPoAAAAASUVORK5CYII=")) -> {Comment: "hi"}
     """
     texts, size = Record(), 0
     for name, content in chunks_of(data):
@@ -115,15 +113,16 @@ TEXTS: Final = {"tEXt": lambda rest: rest.decode("latin-1"), "zTXt": _compressed
 
 @library_function
 def xmp_of(data: bytes) -> Record:
-    """XMP metadata of a PNG picture by their names of Dublin Core, such as description, title, creator and subject.
+    """The XMP metadata of a PNG picture by Dublin Core name, such as description, title, creator and subject.
 
-    A property with one text per language gives the first, one with a list of texts the list, any other its text. Where
-    the picture has no such metadata the record is empty. Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
+    A property with one text per language gives the first text, a property with a list gives the list, any other its
+    text. The record is empty if the picture has no such metadata. Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
 
-    >>> from base64 import b64decode as from_base64
-    >>> xmp_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                    "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
-    {}
+    Examples:
+        xmp_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAAv2lUWHRYTUw6Y29tLmFkb2JlLnhtcAABAAAAeN"
+            "pdj80OgyAQhF+loWfdak8S9GT6AH0DBLQm8hNYA337YkNs0tvMZPLtLEs0aacV8kvSmwk09YRLOyma9REDGZiXM32Oj9LIricvREc"
+            "BYox1vNfWL9B0XQe3Ftq2yo0qvA3yVJlwLYBRBeFXh6s1l8Pzye7YE1KoUpxQt/vti5QC1Ka0MhigqZtjihR0tl5zHFbNFwXOLAx+"
+            "IYO/UyXJ67M6fx0+2eZUrwhxRCEAAAAKSURBVHicYzAAAAAyADFpyJj6AAAAAElFTkSuQmCC")) -> {format: "image/png"}
     """
     packet = png_text(data).get(XMP_KEYWORD)
     if not isinstance(packet, str):
@@ -160,14 +159,14 @@ def _held(node: ElementTree.Element) -> Value:
 
 @library_function
 def exif_of(data: bytes) -> Record:
-    """EXIF texts of a PNG picture: description, artist, copyright, software, make, model, date_time, user_comment.
+    """The EXIF text fields of a PNG picture, as a record.
 
-    Where the picture has none of these the record lacks it. Source: CIPA DC-008 (Exif 3.0), section 4.6.
+    The fields are description, artist, copyright, software, make, model, date_time and user_comment. Fields that the
+    picture does not have are left out. Source: CIPA DC-008 (Exif 3.0), section 4.6.
 
-    >>> from base64 import b64decode as from_base64
-    >>> exif_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAA"
-    ...                     "AACklEQVR4nGMwAAAAMgAxaciY+gAAAABJRU5ErkJggg=="))
-    {}
+    Examples:
+        exif_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAAGmVYSWZJSSoACAAAAAEAOwECAAQAAABBbm4AA"
+            "AAAALKPYIoAAAAKSURBVHicYzAAAAAyADFpyJj6AAAAAElFTkSuQmCC")) -> {artist: "Ann"}
     """
     tiff = dict(chunks_of(data)).get("eXIf")
     if tiff is None:
@@ -211,15 +210,15 @@ def _tagged(text: bytes, tag: int, order: str) -> str:
 
 @library_function
 def hidden_in(data: bytes) -> bytes:
-    """Bytes hidden in the least significant bits of a PNG picture's samples, as the builder `png` hides them.
+    """The bytes hidden in the least significant bits of a PNG picture's samples, as by the builder `png`.
 
-    The samples stand row by row, a pixel's red, green and blue in this order, and a byte's highest bit first. The first
-    32 bits tell how many bytes follow. An error where the picture has room for fewer.
+    Samples are read row by row, with red, green and blue of each pixel in this order. The highest bit of each byte
+    comes first. The first 32 bits are the number of hidden bytes. Raises an error if the picture has no room for that
+    many.
 
-    >>> from base64 import b64decode as from_base64
-    >>> hidden_in(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAgAAAAFCAAAAABd+vKJAAAAFUlE"
-    ...                       "QVR4nGNgIAgYmRgZGBkZGBkYAABfAAi5BBP2AAAAAElFTkSuQmCC"))
-    b'\\xb5'
+    Examples:
+        hex(hidden_in(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAgAAAAFCAAAAABd+vKJAAAAFUlE"
+            "QVR4nGNgIAgYmRgZGBkZGBkYAABfAAi5BBP2AAAAAElFTkSuQmCC"))) -> "b5"
     """
     bits = _lowest_bits(picture_of(data))
     size = int.from_bytes(bits[:4], "big")

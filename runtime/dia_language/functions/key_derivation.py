@@ -1,4 +1,4 @@
-"""Keys and stored passwords derived from secrets, with salt and cost as arguments."""
+"""Deriving keys and password hashes from secrets. Salt and cost are arguments."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SHA512_ORDER = (
 
 @library_function
 def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str = "sha256") -> bytes:
-    """Key of so many bytes that PBKDF2 derives from the password with HMAC and the named hash function.
+    """A key of `length` bytes derived from `password` by PBKDF2, with HMAC and the hash function called `name`.
 
-    Each iteration of each block costs a step of the budget, so that 1,000,000 iterations of one block are
-    within one. The hash functions are md5, sha1, sha2 and sha3. Source: RFC 8018, section 5.2.
+    `name` is md5, sha1, or any of the sha2 and sha3 functions. Each iteration of each block costs one step; 1,000,000
+    iterations of one block fit into the budget of an evaluation. Source: RFC 8018, section 5.2.
 
-    >>> pbkdf2(b"password", b"salt", 1, 20, "sha1").hex()
-    '0c60c80f961f0e71f3a9b524af6012062fe037a6'
+    Examples:
+        hex(pbkdf2(utf8("password"), utf8("salt"), 1, 20, "sha1")) -> "0c60c80f961f0e71f3a9b524af6012062fe037a6"
     """
     size = len(hashlib.new(_deriving(name)).digest())
     _sized("pbkdf2", length)
@@ -47,12 +47,12 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
 
 @library_function
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha256") -> bytes:
-    """Key of so many bytes that HKDF extracts from the secret and expands, with the named hash function.
+    """A key of `length` bytes derived from `secret` by HKDF with the hash function called `name`.
 
-    At most 255 digests long. Source: RFC 5869.
+    At most 255 times the length of a digest. Source: RFC 5869.
 
-    >>> hkdf(b"secret", b"", b"", 4) == hkdf(b"secret", b"", b"", 8)[:4]
-    True
+    Examples:
+        hex(hkdf(utf8("secret"), utf8("salt"), utf8("session"), 8)) -> "2baf2709adcaa8e0"
     """
     size = len(hashlib.new(_deriving(name)).digest())
     if not 1 <= length <= 255 * size:
@@ -67,13 +67,13 @@ def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha2
 
 @library_function
 def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) -> bytes:
-    """Key of so many bytes that scrypt derives from the password.
+    """A key of `length` bytes derived from `password` by scrypt.
 
-    `n` is a power of 2 above 1; n * r is at most 262,144 (32 MiB) and n * r * p at most 1,048,576.
-    Source: RFC 7914.
+    `n` must be a power of 2 greater than 1, n * r at most 262,144 (32 MiB), and n * r * p at most 1,048,576. Source:
+    RFC 7914.
 
-    >>> scrypt(b"", b"", 16, 1, 1, 64).hex()[:32]
-    '77d6576238657b203b19ca42c18a0497'
+    Examples:
+        hex(scrypt(utf8(""), utf8(""), 16, 1, 1, 64))[:32] -> "77d6576238657b203b19ca42c18a0497"
     """
     _sized("scrypt", length)
     if n < 2 or n & (n - 1) or r < 1 or p < 1:
@@ -88,14 +88,16 @@ def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) ->
 
 @library_function
 def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 5000) -> str:
-    """Entry of a password as a Unix shadow file stores it: $6$salt$hash, or $5$ (sha256) or $1$ (md5).
+    """The entry for a password in a Unix shadow file, such as $6$salt$hash.
 
-    The salt has 1 to 16 characters (1 to 8 for md5) out of ./0-9A-Za-z. Rounds: 1,000 to 100,000, written
-    into the entry unless they are 5,000; md5 has 1,000 and no choice. A password has at most 256 bytes.
-    Source: U. Drepper, "Unix crypt using SHA-256 and SHA-512" (2008); P.-H. Kamp's md5crypt.
+    `scheme` is sha512 ($6$), sha256 ($5$) or md5 ($1$). `salt` is 1 to 16 characters (for md5, 1 to 8) from
+    ./0-9A-Za-z. `rounds` must be from 1,000 to 100,000 and is written into the entry unless it is 5,000; md5 always
+    uses 1,000 rounds. The password has at most 256 bytes. Source: U. Drepper, "Unix crypt using SHA-256 and SHA-512"
+    (2008); P.-H. Kamp's md5crypt.
 
-    >>> shadow_hash("Hello world!", "saltstring", "sha256")
-    '$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5'
+    Examples:
+        shadow_hash("Hello world!", "saltstring", "sha256")
+            -> "$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5"
     """
     secret = utf8(password)
     if scheme not in ("md5", "sha256", "sha512"):
@@ -116,12 +118,12 @@ def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 
 
 @library_function
 def ntlm_hash(password: str) -> bytes:
-    """Digest of the password as Windows stores it: MD4 of its UTF-16 text, 16 bytes long.
+    """The NTLM hash of the password as Windows stores it: the MD4 digest of its UTF-16 form, 16 bytes.
 
     Source: Microsoft, MS-NLMP, section 3.3.1 (NTOWFv1).
 
-    >>> ntlm_hash("password").hex()
-    '8846f7eaee8fb117ad06bdd830b7586c'
+    Examples:
+        hex(ntlm_hash("password")) -> "8846f7eaee8fb117ad06bdd830b7586c"
     """
     from Crypto.Hash import MD4
 
@@ -131,12 +133,14 @@ def ntlm_hash(password: str) -> bytes:
 
 @library_function
 def hotp(secret: bytes, counter: int, length: int = 6, name: str = "sha1") -> str:
-    """One-time code of so many digits for the counter; that of a time in seconds counts its periods of 30.
+    """The one-time code (HOTP) of `length` digits for `counter`.
 
-    From 6 to 10 digits, counter from 0 to 2**64 - 1. Source: RFC 4226, section 5.3; RFC 6238.
+    For a time-based code (TOTP), the counter is the Unix time divided by 30, rounded down. `length` must be from 6 to
+    10 and `counter` from 0 to 2**64 - 1. Source: RFC 4226, section 5.3; RFC 6238.
 
-    >>> hotp(b"12345678901234567890", 0), hotp(b"12345678901234567890", 59 // 30, 8)
-    ('755224', '94287082')
+    Examples:
+        hotp(utf8("12345678901234567890"), 0) -> "755224"
+        hotp(utf8("12345678901234567890"), 59 // 30, 8) -> "94287082"
     """
     if not 0 <= counter < 2**64 or not 6 <= length <= 10:
         raise LanguageError("`hotp` takes a counter from 0 to 2**64 - 1 and gives 6 to 10 digits")

@@ -1,4 +1,4 @@
-"""Keys of which most is known: all that remain, tried at once."""
+"""Brute-force search for a key of which most bytes are known."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ WORD = "<u4"  # a column, its first row in the lowest byte
 
 @library_function
 def aes_candidates(data: bytes, known: bytes) -> list[bytes]:
-    """Keys of 16 bytes that begin with the known 14 to 16 and decrypt the data to visible ASCII, ascending.
+    """All 16-byte keys that start with `known` and decrypt the data to printable ASCII, in ascending order.
 
-    The data are whole blocks of AES-128 in the mode ECB, without padding or with that of PKCS #7, at most 65,536
-    bytes; visible are the characters from blank to ~. Source: FIPS 197, section 5.3.
+    `known` is 14 to 16 bytes. `data` is one or more whole blocks, encrypted by AES-128 in ECB mode with or without PKCS
+    #7 padding, at most 65,536 bytes. Printable characters are those from space to ~. Source: FIPS 197, section 5.3.
 
-    >>> from dia_language.functions.symmetric_ciphers import aes_encrypt
-    >>> data = aes_encrypt(b"Meet me at noon.", b"0123456789abcdef", "ECB", b"", "none")
-    >>> aes_candidates(data, b"0123456789abcd")
-    [b'0123456789abcdef']
+    Examples:
+        [text_of(key) for key in aes_candidates(aes_encrypt(utf8("Meet me at noon."), utf8("0123456789abcdef"),
+            "ECB", utf8(""), "none"), utf8("0123456789abcd"))] -> ["0123456789abcdef"]
     """
     if not LEAST_KNOWN <= len(known) <= BLOCK:
         raise LanguageError(f"`aes_candidates` takes {LEAST_KNOWN} to {BLOCK} known bytes of a key")

@@ -1,4 +1,4 @@
-"""Codes that write letters by other signs: Morse, Polybius squares, tap code, Bacon's cipher, numbers."""
+"""Codes for letters: Morse, Polybius square, tap code, Bacon's cipher, letter numbers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SIGNS = {code: character for character, code in MORSE.items()}
 
 @library_function
 def to_morse(text: str) -> str:
-    """Morse code of the text: signs with a blank between them, words with a slash between blanks.
+    """The Morse code of `text`: signals are separated by spaces and words by " / ".
 
-    Letters A to Z of either case, digits and . , : ? ' - / ( ) " = + @; an error for other characters.
+    Supports letters in either case, digits and . , : ? ' - / ( ) " = + @. Raises an error for any other character.
     Source: ITU-R M.1677-1, section 1.1.
 
-    >>> to_morse("SOS 73")
-    '... --- ... / --... ...--'
+    Examples:
+        to_morse("SOS 73") -> "... --- ... / --... ...--"
     """
     charge(len(text))
     if len(text) * 8 > TEXT_LENGTH:
@@ -47,13 +47,13 @@ def _morse_code(character: str) -> str:
 
 @library_function
 def from_morse(text: str) -> str:
-    """Text in capital letters of the Morse code, as `to_morse` writes it.
+    """The text, in uppercase, for Morse code written as `to_morse` writes it.
 
-    An error for unknown signs and for other blanks than one between signs and one on each side of a slash.
-    Source: ITU-R M.1677-1, section 1.1.
+    Signals are separated by one space and words by a slash with one space on each side. Raises an error for any other
+    spacing and for unknown signals. Source: ITU-R M.1677-1, section 1.1.
 
-    >>> from_morse("... --- ... / --... ...--")
-    'SOS 73'
+    Examples:
+        from_morse("... --- ... / --... ...--") -> "SOS 73"
     """
     charge(len(text))
     if not text:
@@ -69,22 +69,22 @@ def _morse_letter(code: str) -> str:
 
 @library_function
 def to_polybius(text: str) -> str:
-    """Row and column, from 1 to 5, of each letter in the square of 25 letters without J, which counts as I.
+    """The row and column, each from 1 to 5, of each letter in the 5 by 5 square without J; J is written as I.
 
-    Letters of either case; an error for other characters.
+    Letters may be in either case. Raises an error for any other character.
 
-    >>> to_polybius("Bat")
-    '12 11 44'
+    Examples:
+        to_polybius("Bat") -> "12 11 44"
     """
     return " ".join(f"{row}{column}" for row, column in map(_square_cell, _bounded("to_polybius", text)))
 
 
 @library_function
 def from_polybius(text: str) -> str:
-    """Capital letters of a text of `to_polybius`; I stands for J as well.
+    """The letters, in uppercase, for a text written by `to_polybius`; J becomes I.
 
-    >>> from_polybius("12 11 44")
-    'BAT'
+    Examples:
+        from_polybius("12 11 44") -> "BAT"
     """
     return (
         "".join(_letter_in_square(sign, *(ord(digit) - 48 for digit in sign[:2])) for sign in text.split(" "))
@@ -95,13 +95,13 @@ def from_polybius(text: str) -> str:
 
 @library_function
 def to_tap_code(text: str) -> str:
-    """Knocks for each letter: a dot for each row and, after a blank, for each column; K counts as C.
+    """The tap code of each letter: one dot per row, a space, and one dot per column of the 5 by 5 square without K.
 
-    The square of 25 letters lacks K. Letters have two blanks between them, and either case. An error for
-    other characters.
+    K is written as C. Letters are separated by two spaces and may be in either case. Raises an error for any other
+    character.
 
-    >>> to_tap_code("Hi")
-    '.. ...  .. ....'
+    Examples:
+        to_tap_code("Hi") -> ".. ...  .. ...."
     """
     charge(len(_bounded("to_tap_code", text)))
     return "  ".join(" ".join("." * (part + 1) for part in divmod(_tap_place(letter), 5)) for letter in text)
@@ -109,10 +109,10 @@ def to_tap_code(text: str) -> str:
 
 @library_function
 def from_tap_code(text: str) -> str:
-    """Capital letters of a text of `to_tap_code`; C stands for K as well.
+    """The letters, in uppercase, for a text written by `to_tap_code`; K becomes C.
 
-    >>> from_tap_code(".. ...  .. ....")
-    'HI'
+    Examples:
+        from_tap_code(".. ...  .. ....") -> "HI"
     """
     charge(len(text))
     return "".join(map(_tapped_letter, text.split("  "))) if text else ""
@@ -120,12 +120,12 @@ def from_tap_code(text: str) -> str:
 
 @library_function
 def to_bacon(text: str) -> str:
-    """Five letters A or B for each letter, its place from 0 to 25 in binary, with a blank between groups.
+    """Five letters A or B for each letter (its number from 0 to 25 in binary), with groups separated by spaces.
 
-    Letters of either case; an error for other characters. This is the alphabet of 26 different signs.
+    All 26 letters have different codes. Letters may be in either case. Raises an error for any other character.
 
-    >>> to_bacon("Hi")
-    'AABBB ABAAA'
+    Examples:
+        to_bacon("Hi") -> "AABBB ABAAA"
     """
     charge(len(_bounded("to_bacon", text)))
     return " ".join(f"{_place(letter):05b}".translate({48: "A", 49: "B"}) for letter in text)
@@ -133,10 +133,10 @@ def to_bacon(text: str) -> str:
 
 @library_function
 def from_bacon(text: str) -> str:
-    """Capital letters of a text of `to_bacon`.
+    """The letters, in uppercase, for a text written by `to_bacon`.
 
-    >>> from_bacon("AABBB ABAAA")
-    'HI'
+    Examples:
+        from_bacon("AABBB ABAAA") -> "HI"
     """
     charge(len(text))
     return "".join(map(_bacon_letter, text.split(" "))) if text else ""
@@ -144,12 +144,12 @@ def from_bacon(text: str) -> str:
 
 @library_function
 def to_a1z26(text: str) -> str:
-    """Number of each letter in the alphabet, from 1 to 26, with hyphens between; words keep their blanks.
+    """The number of each letter in the alphabet, from 1 to 26, separated by hyphens; words are separated by spaces.
 
-    Letters of either case; an error for other characters.
+    Letters may be in either case. Raises an error for any other character.
 
-    >>> to_a1z26("Hi Zoe")
-    '8-9 26-15-5'
+    Examples:
+        to_a1z26("Hi Zoe") -> "8-9 26-15-5"
     """
     charge(len(_bounded("to_a1z26", text)))
     return " ".join("-".join(str(_place(letter) + 1) for letter in word) for word in text.split())
@@ -157,10 +157,10 @@ def to_a1z26(text: str) -> str:
 
 @library_function
 def from_a1z26(text: str) -> str:
-    """Capital letters of a text of `to_a1z26`.
+    """The letters, in uppercase, for numbers written by `to_a1z26`.
 
-    >>> from_a1z26("8-9 26-15-5")
-    'HI ZOE'
+    Examples:
+        from_a1z26("8-9 26-15-5") -> "HI ZOE"
     """
     charge(len(text))
     return " ".join("".join(map(_letter_of_number, word.split("-"))) for word in text.split(" ")) if text else ""

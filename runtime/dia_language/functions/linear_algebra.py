@@ -1,6 +1,6 @@
-"""Linear algebra over exact numbers. A matrix is a list of rows; rows and columns count from 0.
+"""Linear algebra with exact numbers. A matrix is a list of rows; rows and columns are counted from 0.
 
-Rational matrices are computed with integers alone; matrices with symbolic entries by sympy.
+Rational matrices are computed in integer arithmetic, matrices with symbolic entries by sympy.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MANY = 9  # numbers from which on it pays to look whether all are whole
 
 @library_function
 def det(matrix: Matrix) -> Number:
-    """Determinant of the square matrix.
+    """The determinant of a square matrix.
 
-    Costs a step for each of n**3 products. Source: Bareiss, Mathematics of Computation 22 (1968).
+    Costs n**3 steps for n rows. Source: Bareiss, Mathematics of Computation 22 (1968).
 
-    >>> det([[1, 2], [3, 4]])
-    -2
+    Examples:
+        det([[1, 2], [3, 4]]) -> -2
     """
     _square("det", matrix)
     if _symbolic(matrix):
@@ -43,10 +43,10 @@ def det(matrix: Matrix) -> Number:
 
 @library_function
 def rank(matrix: Matrix) -> int:
-    """Rank of the matrix: how many of its rows are independent.
+    """The rank of the matrix: the number of linearly independent rows.
 
-    >>> rank([[1, 2, 3], [2, 4, 6], [1, 0, 1]])
-    2
+    Examples:
+        rank([[1, 2, 3], [2, 4, 6], [1, 0, 1]]) -> 2
     """
     if _symbolic(matrix):
         return int(_sympy(matrix).rank(simplify=True))
@@ -55,10 +55,10 @@ def rank(matrix: Matrix) -> int:
 
 @library_function
 def trace(matrix: Matrix) -> Number:
-    """Sum of the entries on the diagonal of the square matrix.
+    """The sum of the diagonal entries of a square matrix.
 
-    >>> trace([[1, 2], [3, 4]])
-    5
+    Examples:
+        trace([[1, 2], [3, 4]]) -> 5
     """
     _square("trace", matrix)
     return reduce(operators.add, (row[at] for at, row in enumerate(matrix)), 0)
@@ -66,22 +66,22 @@ def trace(matrix: Matrix) -> Number:
 
 @library_function
 def transpose(matrix: Matrix) -> Matrix:
-    """Matrix with rows and columns exchanged.
+    """The matrix with rows and columns exchanged.
 
-    >>> transpose([[1, 2, 3], [4, 5, 6]])
-    [[1, 4], [2, 5], [3, 6]]
+    Examples:
+        transpose([[1, 2, 3], [4, 5, 6]]) -> [[1, 4], [2, 5], [3, 6]]
     """
     return [list(column) for column in zip(*matrix, strict=True)]
 
 
 @library_function
 def matrix_multiply(a: Matrix, b: Matrix) -> Matrix:
-    """Product of the two matrices.
+    """The product of the matrices `a` and `b`.
 
-    An error unless `a` has as many columns as `b` has rows.
+    Raises an error unless `a` has as many columns as `b` has rows.
 
-    >>> matrix_multiply([[1, 2], [3, 4]], [[0, 1], [1, 0]])
-    [[2, 1], [4, 3]]
+    Examples:
+        matrix_multiply([[1, 2], [3, 4]], [[0, 1], [1, 0]]) -> [[2, 1], [4, 3]]
     """
     columns = transpose(b)
     charge(len(a) * len(columns) * len(b))
@@ -90,12 +90,13 @@ def matrix_multiply(a: Matrix, b: Matrix) -> Matrix:
 
 @library_function
 def dot(a: Matrix | list[Number], b: list[Number]) -> Number | list[Number]:
-    """Inner product of two vectors, or the product of a matrix and a vector, which is a vector.
+    """The dot product of two vectors, or the product of a matrix and a vector.
 
-    An error where the lengths differ.
+    Raises an error if the lengths differ.
 
-    >>> dot([1, 2, 3], [4, 5, 6]), dot([[1, 2], [3, 4]], [5, 6])
-    (32, [17, 39])
+    Examples:
+        dot([1, 2, 3], [4, 5, 6]) -> 32
+        dot([[1, 2], [3, 4]], [5, 6]) -> [17, 39]
     """
     charge(len(a) * (len(b) if a and isinstance(a[0], list) else 1))
     if a and isinstance(a[0], list):
@@ -117,12 +118,13 @@ def _longest(numbers: list[int]) -> int:
 
 @library_function
 def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
-    """The one vector whose product with the square matrix is the vector `right`.
+    """The unique vector whose product with the square matrix is `right`.
 
-    An error where there is none or more than one (the determinant is 0). By elimination with exact numbers.
+    Computed by Gaussian elimination with exact numbers. Raises an error if the determinant is 0, because there is then
+    no solution or more than one.
 
-    >>> solve_linear([[2, 1], [1, 3]], [3, 5])
-    [Fraction(4, 5), Fraction(7, 5)]
+    Examples:
+        solve_linear([[2, 1], [1, 3]], [3, 5]) -> [4/5, 7/5]
     """
     _square("solve_linear", matrix)
     if len(right) != len(matrix):
@@ -132,12 +134,12 @@ def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
 
 @library_function
 def inverse(matrix: Matrix) -> Matrix:
-    """Inverse of the square matrix.
+    """The inverse of a square matrix.
 
-    An error where the determinant is 0.
+    Raises an error if the determinant is 0.
 
-    >>> inverse([[1, 2], [3, 5]])
-    [[-5, 2], [3, -1]]
+    Examples:
+        inverse([[1, 2], [3, 5]]) -> [[-5, 2], [3, -1]]
     """
     _square("inverse", matrix)
     return _reduced(matrix, identity(len(matrix)))
@@ -145,12 +147,12 @@ def inverse(matrix: Matrix) -> Matrix:
 
 @library_function
 def identity(n: int) -> Matrix:
-    """Square matrix of n rows with 1 on the diagonal and 0 elsewhere.
+    """The identity matrix with `n` rows.
 
-    From 1 to 1,000 rows.
+    `n` must be from 1 to 1,000.
 
-    >>> identity(2)
-    [[1, 0], [0, 1]]
+    Examples:
+        identity(2) -> [[1, 0], [0, 1]]
     """
     if not 1 <= n <= 1_000:
         raise LanguageError("`identity` makes 1 to 1000 rows", code="E501" if n < 1 else "E502")
@@ -160,12 +162,12 @@ def identity(n: int) -> Matrix:
 
 @library_function
 def minor(matrix: Matrix, row: int, column: int) -> Number:
-    """Determinant of the square matrix without the row and the column, which count from 0.
+    """The determinant of the square matrix without the given row and column, both counted from 0.
 
-    An error for a matrix of one row.
+    Raises an error for a matrix with only one row.
 
-    >>> minor([[1, 2, 3], [4, 5, 6], [7, 8, 10]], 0, 0)
-    2
+    Examples:
+        minor([[1, 2, 3], [4, 5, 6], [7, 8, 10]], 0, 0) -> 2
     """
     size = _square("minor", matrix)
     if size < 2 or not (0 <= row < size and 0 <= column < size):
@@ -176,12 +178,12 @@ def minor(matrix: Matrix, row: int, column: int) -> Number:
 
 @library_function
 def determinant_mod(matrix: list[list[int]], modulus: int) -> int:
-    """Determinant of the square matrix of integers modulo an integer, from 0 to modulus - 1.
+    """The determinant of a square integer matrix modulo `modulus`, from 0 to modulus - 1.
 
-    The modulus is 1 or more and need not be prime.
+    `modulus` must be 1 or more and need not be prime.
 
-    >>> determinant_mod([[1, 2], [3, 4]], 7)
-    5
+    Examples:
+        determinant_mod([[1, 2], [3, 4]], 7) -> 5
     """
     if modulus < 1:
         raise LanguageError("`determinant_mod` needs `modulus` to be 1 or more")
@@ -190,13 +192,14 @@ def determinant_mod(matrix: list[list[int]], modulus: int) -> int:
 
 @library_function
 def eigenvalues(matrix: Matrix) -> list[Number]:
-    """Eigenvalues of the square matrix in ascending order, each as often as its multiplicity, exact.
+    """The exact eigenvalues of a square matrix in ascending order, repeated by multiplicity.
 
-    Rational ones and those with one square root are found. An error where one is not real, or is the root
-    of an irreducible polynomial of degree 3 or more; matrices with symbolic entries have 2 rows at most.
+    Finds rational eigenvalues and those with a single square root. Raises an error if an eigenvalue is not real, or is
+    a root of an irreducible polynomial of degree 3 or more. Matrices with symbolic entries can have at most 2 rows.
 
-    >>> eigenvalues([[2, 1], [1, 2]]), eigenvalues([[1, 1], [1, 0]])
-    ([1, 3], [1/2 - sqrt(5)/2, 1/2 + sqrt(5)/2])
+    Examples:
+        eigenvalues([[2, 1], [1, 2]]) -> [1, 3]
+        eigenvalues([[1, 1], [1, 0]]) -> [1/2 - sqrt(5)/2, 1/2 + sqrt(5)/2]
     """
     size = _square("eigenvalues", matrix)
     if size == 1:

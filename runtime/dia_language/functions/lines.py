@@ -15,10 +15,10 @@ from dia_language.numbers.values import plain
 
 @library_function
 def words(text: str) -> list[str]:
-    """Words of the text: what stands between blanks and ends of lines, with its punctuation.
+    """The words of `text`: everything between whitespace, including punctuation.
 
-    >>> words(" Tea, or not? ")
-    ['Tea,', 'or', 'not?']
+    Examples:
+        words(" Tea, or not? ") -> ["Tea,", "or", "not?"]
     """
     charge(len(text) // 4)
     return text.split()
@@ -26,22 +26,22 @@ def words(text: str) -> list[str]:
 
 @library_function
 def word_count(text: str) -> int:
-    """How many words the text has, as `words` sees them.
+    """The number of words in `text`, as counted by `words`.
 
-    >>> word_count(" Tea, or not? ")
-    3
+    Examples:
+        word_count(" Tea, or not? ") -> 3
     """
     return len(words(text))
 
 
 @library_function
 def first_words(text: str, n: int) -> str:
-    """First n words of the text with one blank between them; the text as it is where it has no more.
+    """The first `n` words of `text`, separated by single spaces; the unchanged text if it has no more than `n` words.
 
-    `n` is 0 or more.
+    `n` must be 0 or more.
 
-    >>> first_words("one  two three", 2)
-    'one two'
+    Examples:
+        first_words("one  two three", 2) -> "one two"
     """
     all_words = words(text)
     if n < 0:
@@ -51,12 +51,13 @@ def first_words(text: str, n: int) -> str:
 
 @library_function
 def lines(text: str) -> list[str]:
-    """Lines of the text without their ends, which are a line feed, a carriage return or both.
+    r"""The lines of `text` without their line endings (LF, CR or CRLF).
 
-    An end of line at the very end begins no further line; an empty text has no lines.
+    A line ending at the very end does not start another line; an empty text has no lines.
 
-    >>> lines("a\\n\\nb\\n"), lines("")
-    (['a', '', 'b'], [])
+    Examples:
+        lines("a\n\nb\n") -> ["a", "", "b"]
+        lines("") -> []
     """
     charge(len(text) // 16)
     pieces = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -65,24 +66,24 @@ def lines(text: str) -> list[str]:
 
 @library_function
 def join_lines(items: list[Value]) -> str:
-    """Text of the items with a line feed between them, and none at the end.
+    r"""The items as text, one per line, without a newline at the end.
 
     At most 1,000,000 characters.
 
-    >>> join_lines(["a", "b"])
-    'a\\nb'
+    Examples:
+        join_lines(["a", "b"]) -> "a\nb"
     """
     return join(items, "\n")
 
 
 @library_function
 def lettered(items: list[Value]) -> str:
-    """Text of the items as options: each on a line of its own behind its letter, from A on.
+    r"""The items as lettered options, one per line: "A. ..." and so on.
 
-    From 1 to 26 items; an item of several lines stays as it is.
+    1 to 26 items. Items with several lines are not changed.
 
-    >>> lettered(["red", "blue"])
-    'A. red\\nB. blue'
+    Examples:
+        lettered(["red", "blue"]) -> "A. red\nB. blue"
     """
     if not 1 <= len(items) <= len(LETTERS):
         raise LanguageError(f"`lettered` takes 1 to {len(LETTERS)} items; these are {len(items)}")
@@ -91,13 +92,13 @@ def lettered(items: list[Value]) -> str:
 
 @library_function
 def relined(text: str, n: int) -> str:
-    """Words of the text on exactly n lines, as evenly as they go; the first lines get a word more.
+    r"""The words of `text` on exactly `n` lines, as evenly as possible; the first lines get the extra words.
 
-    `n` is 1 to 10,000. Where there are fewer words than lines the last word is repeated, so that no line is
-    empty; an error for a text without words.
+    `n` must be from 1 to 10,000. If there are fewer words than lines, the last word is repeated so that no line is
+    empty. Raises an error if the text has no words.
 
-    >>> relined("one two three four five", 2)
-    'one two three\\nfour five'
+    Examples:
+        relined("one two three four five", 2) -> "one two three\nfour five"
     """
     if not 1 <= n <= 10_000:
         raise LanguageError("`relined` makes 1 to 10000 lines")

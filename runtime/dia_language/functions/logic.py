@@ -1,7 +1,8 @@
-"""Formulas and arithmetic as trees: their values, truth tables and what holds for all values.
+"""Logical formulas and arithmetic as trees: evaluation, truth tables, satisfiability.
 
-A tree is a record of `op` and `args`, a list of trees; a leaf is the name of a variable, a number, true or false.
-The operators are and, or, not, xor, implies, iff of formulas, and + - * / ** neg of arithmetic.
+A tree is a record of `op` and `args` (a list of trees). A leaf is the name of a variable, a number, true or false.
+The operators of formulas are and, or, not, xor, implies and iff; those of arithmetic are + - * / ** and neg.
+`parse_logic` and `arithmetic` read trees from text.
 """
 
 from __future__ import annotations
@@ -47,15 +48,14 @@ NUMERIC: dict[str, Callable[[Value, Value], Value]] = {
 
 @library_function
 def evaluate(tree: Tree, values: Record) -> Value:
-    """Value of the formula or arithmetic tree, its variables having the values in the record.
+    """The value of a formula or arithmetic tree, with the variables set to the values in the record.
 
-    Exact: `/` gives a rational number. An error for a variable without a value, a division by 0, and for trees
-    deeper than 200.
+    The result is exact; `/` gives a rational number. Raises an error for a variable without a value, for division by 0,
+    and for trees deeper than 200 levels.
 
-    >>> evaluate(Record(op="and", args=["a", Record(op="not", args=["b"])]), Record(a=True, b=False))
-    True
-    >>> evaluate(Record(op="*", args=[Record(op="+", args=[2, 3]), "x"]), Record(x=4))
-    20
+    Examples:
+        evaluate(parse_logic("a and not b"), {"a": true, "b": false}) -> True
+        evaluate(arithmetic("(2 + 3) * x"), {"x": 4}) -> 20
     """
     return _evaluated(tree, values, 0)
 
@@ -123,20 +123,20 @@ def _leaves(tree: Tree, depth: int = 0) -> Iterator[Tree]:
 
 @library_function
 def variables_of(tree: Tree) -> list[str]:
-    """Names of the variables in the tree, each once, in the order of their first appearance.
+    """The names of the variables in the tree, each once, in order of first appearance.
 
-    >>> variables_of(Record(op="or", args=["b", Record(op="and", args=["a", "b"])]))
-    ['b', 'a']
+    Examples:
+        variables_of(parse_logic("b or (a and b)")) -> ["b", "a"]
     """
     return list(dict.fromkeys(leaf for leaf in _leaves(tree) if isinstance(leaf, str)))
 
 
 @library_function
 def numbers_in(tree: Tree) -> list[Value]:
-    """Numbers in the tree from left to right, as often as they stand there, without their signs.
+    """The numbers in the tree from left to right, including repeats, without their signs.
 
-    >>> numbers_in(Record(op="-", args=[Record(op="*", args=[5, 2]), 5]))
-    [5, 2, 5]
+    Examples:
+        numbers_in(arithmetic("5 * 2 - 5")) -> [5, 2, 5]
     """
     numbers = (leaf for leaf in _leaves(tree) if operators.is_number(leaf))
     return [abs(leaf) if isinstance(leaf, (int, Fraction)) and leaf < 0 else leaf for leaf in numbers]
@@ -144,13 +144,13 @@ def numbers_in(tree: Tree) -> list[Value]:
 
 @library_function
 def truth_table(tree: Tree, names: list[str]) -> list[bool]:
-    """Values of the formula for all values of the variables, in the order of binary counting.
+    """The values of the formula for all values of the variables, in binary counting order.
 
-    False counts as 0 and true as 1, and the first name is the most significant digit: with three names a, b, c
-    item 4 a + 2 b + c belongs to them. At most 16 names, among them all of the formula.
+    False counts as 0 and true as 1; the first name is the most significant digit. With the names a, b and c, the value
+    for a, b, c is item 4 a + 2 b + c. At most 16 names, which must include every variable of the formula.
 
-    >>> truth_table(Record(op="implies", args=["a", "b"]), ["a", "b"])
-    [True, True, False, True]
+    Examples:
+        truth_table(parse_logic("a implies b"), ["a", "b"]) -> [True, True, False, True]
     """
     if len(names) > LISTED_NAMES:
         raise LanguageError(f"`truth_table` takes at most {LISTED_NAMES} names", code="E502")
@@ -212,10 +212,13 @@ def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:
 
 @library_function
 def is_tautology(tree: Tree) -> bool:
-    """Whether the formula is true for all values of its variables, which are at most 20.
+    """Whether the formula is true for all values of its variables.
 
-    >>> is_tautology(Record(op="or", args=["a", Record(op="not", args=["a"])])), is_tautology("a")
-    (True, False)
+    At most 20 variables.
+
+    Examples:
+        is_tautology(parse_logic("a or not a")) -> True
+        is_tautology("a") -> False
     """
     table, rows = _judged(tree, variables_of(tree))
     return table.bit_count() == rows
@@ -223,19 +226,24 @@ def is_tautology(tree: Tree) -> bool:
 
 @library_function
 def is_satisfiable(tree: Tree) -> bool:
-    """Whether the formula is true for some values of its variables, which are at most 20.
+    """Whether the formula is true for some values of its variables.
 
-    >>> is_satisfiable(Record(op="and", args=["a", Record(op="not", args=["a"])])), is_satisfiable("a")
-    (False, True)
+    At most 20 variables.
+
+    Examples:
+        is_satisfiable(parse_logic("a and not a")) -> False
+        is_satisfiable("a") -> True
     """
     return _judged(tree, variables_of(tree))[0] != 0
 
 
 @library_function
 def equivalent(a: Tree, b: Tree) -> bool:
-    """Whether two formulas have the same value for all values of their variables, which are at most 20 together.
+    """Whether two formulas have the same value for all values of their variables.
 
-    >>> equivalent(Record(op="implies", args=["a", "b"]), Record(op="or", args=[Record(op="not", args=["a"]), "b"]))
-    True
+    At most 20 variables in total.
+
+    Examples:
+        equivalent(parse_logic("a implies b"), parse_logic("not a or b")) -> True
     """
     return is_tautology(Record(op="iff", args=[a, b]))

@@ -1,4 +1,4 @@
-"""What the lines of logs hold: the inverse of what builds them."""
+"""Parsing log lines, such as those of the asset builder `log`."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ NUMBERS = {month[:3]: number for number, month in enumerate(MONTHS, 1)}
 
 @library_function
 def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
-    """Lines of the log as records, in their order; what a line does not tell (-) is none.
+    r"""The lines of a log as records, in order. A field that is missing or written as - is `none`.
 
-    common and combined: ip, user, time, method, path, protocol, status and size, and referrer and agent behind
-    them; syslog (RFC 5424, without structured data): priority, time, host, program, pid, msgid and message; auth
-    (as in auth.log): time, host, program, pid and message, for which the first line's `year` is to be told (a
-    month that lies before that of the line above begins the next year); json: whatever the objects hold. Times
-    are given in UTC, without fractions of seconds. Empty lines are left out; an error for a line of another form.
+    `style` selects the format. common and combined (web servers): ip, user, time, method, path, protocol, status and
+    size; combined adds referrer and agent. syslog (RFC 5424, without structured data): priority, time, host, program,
+    pid, msgid and message. auth (as in auth.log): time, host, program, pid and message; `year` is the year of the first
+    line, and a month earlier than that of the previous line starts the next year. json: the fields of each object.
+    Times are in UTC, without fractions of a second. Empty lines are skipped. Raises an error for a line that does not
+    match the format.
 
-    >>> log = '192.0.2.7 - - [31/Jan/2026:12:30:05 +0000] "GET /a HTTP/1.1" 200 512'
-    >>> [(line["ip"], line["time"], line["path"], line["status"]) for line in log_lines(log, "common")]
-    [('192.0.2.7', '2026-01-31T12:30:05Z', '/a', 200)]
-    >>> log_lines("Jan  1 00:00:07 web1 sshd[123]: Connection closed", "auth", 2026)[0]["message"]
-    'Connection closed'
+    Examples:
+        log_lines("192.0.2.7 - - [31/Jan/2026:12:30:05 +0000] \"GET /a HTTP/1.1\" 200 512", "common")[0].path
+            -> "/a"
+        log_lines("Jan  1 00:00:07 web1 sshd[123]: Connection closed", "auth", 2026)[0].message
+            -> "Connection closed"
     """
     charge(len(text) // 4)
     if style not in ("common", "combined", "syslog", "auth", "json"):

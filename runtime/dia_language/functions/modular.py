@@ -1,4 +1,4 @@
-"""Common divisors and arithmetic with remainders."""
+"""Common divisors and modular arithmetic."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from dia_language.limits import INTEGER_BITS, PRIME_BITS
 
 @library_function
 def gcd(first: int | list[int], *others: int | list[int]) -> int:
-    """Greatest common divisor of the integers, never negative.
+    """The greatest common divisor of the integers, never negative.
 
-    Takes several integers or one list; of no integers, and of zeros alone, it is 0.
+    Takes several integers or one list. The result is 0 for an empty list and if all integers are 0.
 
-    >>> gcd(12, 18), gcd([60, 84, 132])
-    (6, 12)
+    Examples:
+        gcd(12, 18) -> 6
+        gcd([60, 84, 132]) -> 12
     """
     if len(others) == 1 and type(first) is int and type(other := others[0]) is int:
         charge(2 + (first.bit_length() ** 2 + other.bit_length() ** 2) // 1_000_000)
@@ -32,13 +33,13 @@ def gcd(first: int | list[int], *others: int | list[int]) -> int:
 
 @library_function
 def lcm(first: int | list[int], *others: int | list[int]) -> int:
-    """Least common multiple of the integers, never negative.
+    """The least common multiple of the integers, never negative.
 
-    Takes several integers or one list; of no integers it is 1. The integers have at most 1,000,000 bits
-    together.
+    Takes several integers or one list; 1 for an empty list. The integers can have at most 1,000,000 bits in total.
 
-    >>> lcm(4, 6), lcm([2, 3, 4, 5])
-    (12, 60)
+    Examples:
+        lcm(4, 6) -> 12
+        lcm([2, 3, 4, 5]) -> 60
     """
     numbers = _spread("lcm", (first, *others))
     _bounded_bits("lcm", sum(map(int.bit_length, numbers)))
@@ -48,14 +49,15 @@ def lcm(first: int | list[int], *others: int | list[int]) -> int:
 
 @library_function
 def mod_pow(base: int, exponent: int, modulus: int) -> int:
-    """Remainder of base**exponent after division by the modulus, from 0 to modulus - 1.
+    """base**exponent modulo `modulus`, from 0 to modulus - 1.
 
-    A negative exponent takes the inverse. An error for a modulus below 1 and where no inverse exists. The
-    cost grows with the exponent's bits times the square of the modulus's: 8,192 bits each are within a
-    budget.
+    A negative exponent uses the inverse of `base`. Raises an error if `modulus` is below 1 or if the inverse does not
+    exist. The cost grows with the bits of the exponent times the square of the bits of the modulus; 8,192 bits each fit
+    into one budget.
 
-    >>> mod_pow(3, 200, 13), mod_pow(3, -1, 11)
-    (9, 4)
+    Examples:
+        mod_pow(3, 200, 13) -> 9
+        mod_pow(3, -1, 11) -> 4
     """
     _positive("mod_pow", modulus)
     charge(exponent.bit_length() * (modulus.bit_length() // 64 + 1) ** 2 // 100)
@@ -76,12 +78,12 @@ def _power() -> Callable[[int, int, int], int]:
 
 @library_function
 def mod_inverse(a: int, modulus: int) -> int:
-    """Number from 0 to modulus - 1 that times `a` leaves the remainder 1.
+    """The inverse of `a` modulo `modulus`, from 0 to modulus - 1.
 
-    An error for a modulus below 1, and where the two have a divisor in common.
+    Raises an error if `modulus` is below 1 or if the two numbers have a common divisor.
 
-    >>> mod_inverse(3, 11)
-    4
+    Examples:
+        mod_inverse(3, 11) -> 4
     """
     _positive("mod_inverse", modulus)
     charge(modulus.bit_length() ** 2 // 10_000)
@@ -94,13 +96,13 @@ def mod_inverse(a: int, modulus: int) -> int:
 
 @library_function
 def crt(remainders: list[int], moduli: list[int]) -> int:
-    """Smallest number from 0 on that leaves each remainder after division by its modulus.
+    """The smallest non-negative number that leaves remainder remainders[i] when divided by moduli[i], for every i.
 
-    Chinese remainder theorem; the moduli may have common divisors. An error where no number fits, for lists
-    of different length, for a modulus below 1, and for moduli of more than 1,000,000 bits together.
+    Uses the Chinese remainder theorem; the moduli need not be coprime. Raises an error if there is no such number, if
+    the lists differ in length, if a modulus is below 1, or if the moduli have more than 1,000,000 bits in total.
 
-    >>> crt([2, 3, 2], [3, 5, 7])
-    23
+    Examples:
+        crt([2, 3, 2], [3, 5, 7]) -> 23
     """
     if len(remainders) != len(moduli):
         raise LanguageError(f"`crt` has {len(remainders)} remainders for {len(moduli)} moduli")
@@ -126,14 +128,13 @@ def _merged(solution: int, period: int, remainder: int, modulus: int) -> tuple[i
 
 @library_function
 def discrete_log(modulus: int, value: int, base: int) -> int:
-    """Smallest exponent from 0 on for which base**exponent leaves the value after division by the modulus.
+    """The smallest exponent, 0 or more, such that base**exponent equals `value` modulo `modulus`.
 
-    An error where there is none. The time grows with the square root of the largest prime divisor of the
-    order of the base: 64 bits take seconds. Source: Pohlig and Hellman, IEEE Transactions on Information
-    Theory 24 (1978).
+    Raises an error if there is none. The time grows with the square root of the largest prime factor of the order of
+    `base`; 64 bits take seconds. Source: Pohlig and Hellman, IEEE Transactions on Information Theory 24 (1978).
 
-    >>> discrete_log(41, 15, 7)
-    3
+    Examples:
+        discrete_log(41, 15, 7) -> 3
     """
     from sympy.ntheory import discrete_log as logarithm
 

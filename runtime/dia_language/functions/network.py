@@ -1,4 +1,4 @@
-"""Addresses of the internet protocol, subnets, hardware addresses, and names that imitate others."""
+"""IP addresses, subnets, MAC addresses and lookalike domain names."""
 
 from __future__ import annotations
 
@@ -28,24 +28,26 @@ SWAPS = (
 
 @library_function
 def ip_to_int(address: str) -> int:
-    """Number of the IP address, of version 4 or 6.
+    """The numeric value of an IPv4 or IPv6 address.
 
-    An error for leading zeros, zones and all that is no address. Source: RFC 791, RFC 4291.
+    Raises an error for leading zeros, zone identifiers, and text that is not an address. Source: RFC 791, RFC 4291.
 
-    >>> ip_to_int("192.0.2.1"), ip_to_int("::1")
-    (3221225985, 1)
+    Examples:
+        ip_to_int("192.0.2.1") -> 3221225985
+        ip_to_int("::1") -> 1
     """
     return _address(address)[0]
 
 
 @library_function
 def int_to_ip(n: int, version: int = 4) -> str:
-    """IP address of the number, one of version 6 in its short form (RFC 5952).
+    """The IP address with the given numeric value; IPv6 addresses are in compressed form.
 
-    From 0 to 2**32 - 1, or with version 6 to 2**128 - 1.
+    `n` must be from 0 to 2**32 - 1 for version 4, and from 0 to 2**128 - 1 for version 6. Source: RFC 5952.
 
-    >>> int_to_ip(3221225985), int_to_ip(1, 6)
-    ('192.0.2.1', '::1')
+    Examples:
+        int_to_ip(3221225985) -> "192.0.2.1"
+        int_to_ip(1, 6) -> "::1"
     """
     if version not in BITS or not 0 <= n < 1 << BITS[version]:
         raise LanguageError("no IP address has this number and version", "the version is 4 or 6")
@@ -54,10 +56,10 @@ def int_to_ip(n: int, version: int = 4) -> str:
 
 @library_function
 def ipv6_expanded(address: str) -> str:
-    """IP address of version 6 with all its 8 groups of 4 hexadecimal digits.
+    """The IPv6 address with all 8 groups of 4 hexadecimal digits.
 
-    >>> ipv6_expanded("2001:db8::1")
-    '2001:0db8:0000:0000:0000:0000:0000:0001'
+    Examples:
+        ipv6_expanded("2001:db8::1") -> "2001:0db8:0000:0000:0000:0000:0000:0001"
     """
     number, version = _address(address)
     if version != 6:
@@ -68,15 +70,15 @@ def ipv6_expanded(address: str) -> str:
 
 @library_function
 def subnet(address: str, prefix: int) -> Record:
-    """Facts of the subnet that the address lies in: a record of texts and two counts.
+    """The subnet that contains `address` and has the given prefix length, as a record.
 
-    It has network, prefix, netmask, wildcard, broadcast (the last address), first and last (those of hosts),
-    addresses and hosts. In version 4, network and broadcast are no hosts up to the prefix 30; in version 6
-    and beyond 30 every address is one (RFC 3021). Source: RFC 4632.
+    Its fields are network, prefix, netmask, wildcard, broadcast (the last address), first and last (host addresses),
+    addresses and hosts (both counts). In IPv4 with a prefix up to 30, the network and broadcast addresses are not
+    hosts; otherwise every address is a host (RFC 3021). Source: RFC 4632.
 
-    >>> facts = subnet("192.0.2.130", 26)
-    >>> facts["network"], facts["broadcast"], facts["netmask"], facts["hosts"]
-    ('192.0.2.128', '192.0.2.191', '255.255.255.192', 62)
+    Examples:
+        subnet("192.0.2.130", 26).broadcast -> "192.0.2.191"
+        subnet("192.0.2.130", 26).hosts -> 62
     """
     number, version = _address(address)
     size = _size(version, prefix)
@@ -90,10 +92,13 @@ def subnet(address: str, prefix: int) -> Record:
 
 @library_function
 def in_subnet(address: str, network: str, prefix: int) -> bool:
-    """Whether the address lies in the subnet of another address with this prefix; versions must agree.
+    """Whether `address` is in the subnet that contains `network` and has the given prefix length.
 
-    >>> in_subnet("192.0.2.130", "192.0.2.128", 26), in_subnet("192.0.2.1", "192.0.2.128", 26)
-    (True, False)
+    Both addresses must have the same IP version.
+
+    Examples:
+        in_subnet("192.0.2.130", "192.0.2.128", 26) -> True
+        in_subnet("192.0.2.1", "192.0.2.128", 26) -> False
     """
     (number, version), (other, its_version) = _address(address), _address(network)
     if version != its_version:
@@ -104,12 +109,12 @@ def in_subnet(address: str, network: str, prefix: int) -> bool:
 
 @library_function
 def subnets(address: str, prefix: int, longer: int) -> list[str]:
-    """Subnets with the longer prefix that the subnet of the address has, written network/prefix, ascending.
+    """The subnets with prefix length `longer` in the subnet of `address`, as network/prefix, in ascending order.
 
-    At most 65,536.
+    At most 65,536 subnets.
 
-    >>> subnets("192.0.2.0", 24, 26)
-    ['192.0.2.0/26', '192.0.2.64/26', '192.0.2.128/26', '192.0.2.192/26']
+    Examples:
+        subnets("192.0.2.0", 24, 26) -> ["192.0.2.0/26", "192.0.2.64/26", "192.0.2.128/26", "192.0.2.192/26"]
     """
     number, version = _address(address)
     size, step = _size(version, prefix), _size(version, longer)
@@ -124,12 +129,13 @@ def subnets(address: str, prefix: int, longer: int) -> list[str]:
 
 @library_function
 def mac_address(data: bytes, separator: str = ":") -> str:
-    """Hardware address of six bytes: pairs of small hexadecimal digits with the separator between them.
+    """The MAC address of six bytes: lowercase hexadecimal pairs joined by `separator`.
 
     Source: IEEE 802, section 8.
 
-    >>> mac_address(bytes([0, 0x1A, 0x2B, 0x3C, 0x4D, 0x5E])), mac_address(bytes(6), "-")
-    ('00:1a:2b:3c:4d:5e', '00-00-00-00-00-00')
+    Examples:
+        mac_address(from_hex("001a2b3c4d5e")) -> "00:1a:2b:3c:4d:5e"
+        mac_address(from_hex("001a2b3c4d5e"), "-") -> "00-1a-2b-3c-4d-5e"
     """
     if len(data) != 6:
         raise LanguageError("a hardware address has 6 bytes")
@@ -138,13 +144,14 @@ def mac_address(data: bytes, separator: str = ":") -> str:
 
 @library_function
 def skeleton(text: str) -> str:
-    """Text as it looks at a glance: in small letters, look-alikes replaced by one of them (0 by o, rn by m).
+    """`text` in lowercase, with lookalike characters replaced by one representative (0 by o, rn by m).
 
-    Two texts with one skeleton can be taken for each other. Knows the common cases among ASCII, Cyrillic and
-    Greek letters. Source: after Unicode Technical Standard #39, section 4.
+    Two texts with the same skeleton are easily confused. Covers the common cases among ASCII, Cyrillic and Greek
+    letters. Source: after Unicode Technical Standard #39, section 4.
 
-    >>> skeleton("paypa1.com") == skeleton("paypal.com"), skeleton("rnodern")
-    (True, 'modem')
+    Examples:
+        skeleton("paypa1.com") == skeleton("paypal.com") -> True
+        skeleton("rnodern") -> "modem"
     """
     charge(len(text) // 8)
     simplified = "".join(SINGLES.get(character, character) for character in text.lower())
@@ -155,13 +162,13 @@ def skeleton(text: str) -> str:
 
 @library_function
 def lookalikes(domain: str) -> list[str]:
-    """Domains that differ from the domain in one place and look like it, ascending; nothing behind the last dot.
+    """Domains that differ from `domain` at one position and look similar, in ascending order.
 
-    Such as o and 0, l and 1, m and rn; all are of ASCII characters, in small letters, and have the domain's
-    `skeleton`. At most 253 characters.
+    Replaces, for example, o by 0, l by 1 and m by rn. The last label never changes. All results are lowercase ASCII and
+    have the same `skeleton` as `domain`. The domain has at most 253 characters.
 
-    >>> lookalikes("log.org")
-    ['1og.org', 'iog.org', 'l0g.org', 'lo9.org']
+    Examples:
+        lookalikes("log.org") -> ["1og.org", "iog.org", "l0g.org", "lo9.org"]
     """
     if len(domain) > 253:
         raise LanguageError("a domain has at most 253 characters", code="E502")

@@ -1,7 +1,7 @@
-"""Formulas and arithmetic as text, in four ways of writing, and trees read back from any of them.
+"""Formulas and arithmetic as text in four styles, and parsing text into trees.
 
-What is written is read back as the same tree, if its operators have two operands and its numbers end (1/3 is read as
-a quotient). Brackets stand where precedence asks for them, and where a reader might doubt it.
+`written` output is read back as the same tree if its operators have two operands and its numbers have finite decimals
+(1/3 is read as a quotient). Brackets are written where precedence needs them and where a reader might be unsure.
 """
 
 from __future__ import annotations
@@ -58,16 +58,17 @@ def _is_name(text: str) -> bool:
 
 @library_function
 def written(tree: Tree, style: str = "python") -> str:
-    """Text of the formula or arithmetic tree, with brackets where they are needed.
+    """The text of a formula or arithmetic tree, with brackets where needed.
 
-    `style` is python, c, symbols or words. In Python and C `!=`, `<=` and `==` of truth values stand for xor, implies
-    and iff. C has no sign for powers, which is an error. `parse_logic` and `arithmetic` read all of them.
+    `style` is python, c, symbols or words. In Python and C, xor, implies and iff of truth values are written `!=`, `<=`
+    and `==`. Raises an error for a power in C, which has no operator for it. `parse_logic` and `arithmetic` can read
+    the result.
 
-    >>> tree = Record(op="or", args=[Record(op="and", args=["a", "b"]), Record(op="not", args=["c"])])
-    >>> written(tree), written(tree, "c"), written(tree, "symbols"), written(tree, "words")
-    ('a and b or not c', 'a && b || !c', 'a ∧ b ∨ ¬c', '(a and b) or not c')
-    >>> written(Record(op="*", args=[2, Record(op="-", args=[Record(op="-", args=["x", 3]), -1])]))
-    '2 * (x - 3 - (-1))'
+    Examples:
+        written(parse_logic("a ∧ b ∨ ¬c")) -> "a and b or not c"
+        written(parse_logic("a ∧ b ∨ ¬c"), "c") -> "a && b || !c"
+        written(parse_logic("a and b or not c"), "symbols") -> "a ∧ b ∨ ¬c"
+        written(arithmetic("2 * (x - 3 - -1)")) -> "2 * (x - 3 - (-1))"
     """
     if style not in STYLES:
         raise LanguageError("`written` knows python, c, symbols and words", did_you_mean(style, STYLES))
@@ -172,28 +173,29 @@ BRACKETS = 100
 
 @library_function
 def parse_logic(text: str) -> Tree:
-    """Tree of the formula that the text writes, in any of the styles of `written`.
+    """The tree of the formula in `text`, in any style of `written`.
 
-    Signs bind as they do where they come from: before all ! and ¬, then == != <=, not, and, xor, or, implies, iff;
-    those that do not chain need brackets among themselves (a → b → c is refused). An error for text that is no
-    formula, and beyond 100 brackets in each other or 200 operators in a chain.
+    Operators, from the tightest binding: ! and ¬; == != <=; not; and; xor; or; implies; iff. Operators that do not
+    chain need brackets (a → b → c is an error). Raises an error if the text is not a formula, for more than 100 nested
+    brackets, and for more than 200 operators in a chain.
 
-    >>> written(parse_logic("a ∧ (b ∨ ¬c)"), "python"), written(parse_logic("!a || b == c"), "words")
-    ('a and (b or not c)', 'not a or (b if and only if c)')
+    Examples:
+        parse_logic("a and not b") -> {op: "and", args: ["a", {op: "not", args: ["b"]}]}
+        written(parse_logic("a ∧ (b ∨ ¬c)"), "python") -> "a and (b or not c)"
     """
     return _Reader(text, "formula").whole()
 
 
 @library_function
 def arithmetic(text: str) -> Tree:
-    """Tree of the arithmetic that the text writes with numbers, names, + - * / ** and brackets.
+    """The tree of the arithmetic expression in `text`: numbers, names, + - * / ** and brackets.
 
-    × ÷ − ^ and the words of `written` are read as well; powers lean to the right, all else to the left. A minus sign
-    before a number belongs to it. An error for other text, and beyond 100 brackets in each other or 200 operators in
-    a chain.
+    Also reads × ÷ − ^ and the words that `written` uses. Powers associate to the right, all other operators to the
+    left. A minus sign before a number is part of the number. Raises an error for any other text, for more than 100
+    nested brackets, and for more than 200 operators in a chain.
 
-    >>> arithmetic("2 + 3 * x")
-    {'op': '+', 'args': [2, {'op': '*', 'args': [3, 'x']}]}
+    Examples:
+        arithmetic("2 + 3 * x") -> {op: "+", args: [2, {op: "*", args: [3, "x"]}]}
     """
     return _Reader(text, "arithmetic").whole()
 

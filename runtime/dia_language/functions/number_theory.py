@@ -1,6 +1,6 @@
-"""Number theory: primes, divisors, whole roots and the numbers that count things.
+"""Number theory: primes, divisors, integer roots and counting numbers.
 
-Primality and factoring are sympy's, which uses gmpy2 where it is installed.
+sympy tests primality and factors integers; it uses gmpy2 if installed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unl
 
 @library_function
 def is_prime(n: int) -> bool:
-    """Whether the integer is prime.
+    """Whether `n` is prime.
 
-    At most 8,192 bits. Proven below 2**64; above by the Baillie-PSW test, of which no counterexample is
-    known. Source: Baillie and Wagstaff, Mathematics of Computation 35 (1980).
+    At most 8,192 bits. Below 2**64 the result is proven; above, it is that of the Baillie-PSW test, for which no
+    counterexample is known. Source: Baillie and Wagstaff, Mathematics of Computation 35 (1980).
 
-    >>> is_prime(2**61 - 1)
-    True
+    Examples:
+        is_prime(2**61 - 1) -> True
     """
     from sympy.ntheory import isprime
 
@@ -40,12 +40,12 @@ def is_prime(n: int) -> bool:
 
 @library_function
 def next_prime(n: int) -> int:
-    """Smallest prime above the integer.
+    """The smallest prime greater than `n`.
 
-    At most 8,192 bits. Source: as `is_prime`.
+    At most 8,192 bits; tested as by `is_prime`.
 
-    >>> next_prime(2**64)
-    18446744073709551629
+    Examples:
+        next_prime(2**64) -> 18446744073709551629
     """
     from sympy.ntheory import nextprime
 
@@ -54,12 +54,12 @@ def next_prime(n: int) -> int:
 
 @library_function
 def previous_prime(n: int) -> int:
-    """Largest prime below the integer.
+    """The largest prime less than `n`.
 
-    At most 8,192 bits; an error up to 2, below which there is none. Source: as `is_prime`.
+    At most 8,192 bits; tested as by `is_prime`. Raises an error if `n` is 2 or less.
 
-    >>> previous_prime(2**64)
-    18446744073709551557
+    Examples:
+        previous_prime(2**64) -> 18446744073709551557
     """
     from sympy.ntheory import prevprime
 
@@ -70,12 +70,12 @@ def previous_prime(n: int) -> int:
 
 @library_function
 def primes_between(low: int, high: int) -> list[int]:
-    """Primes from `low` to `high`, both included, in ascending order.
+    """The primes from `low` to `high`, both included, in ascending order.
 
-    Costs one step of the budget for each integer of the range; at most 8,192 bits.
+    Costs one step for each integer in the range. At most 8,192 bits.
 
-    >>> primes_between(10, 19)
-    [11, 13, 17, 19]
+    Examples:
+        primes_between(10, 19) -> [11, 13, 17, 19]
     """
     charge(max(0, _small_enough("primes_between", high) - low + 1))
     low = max(low, 2)
@@ -113,24 +113,26 @@ def _odd_primes(bits: int) -> list[int]:
 
 @library_function
 def prime_count(n: int) -> int:
-    """How many primes there are from 2 to n.
+    """The number of primes from 2 to `n`.
 
-    At most 2,000,000 with the usual budget: it costs a step for each integer.
+    Costs one step for each integer; with the default budget `n` can be at most 2,000,000.
 
-    >>> prime_count(100), prime_count(1)
-    (25, 0)
+    Examples:
+        prime_count(100) -> 25
+        prime_count(1) -> 0
     """
     return len(primes_between(2, n))
 
 
 @library_function
 def nth_prime(n: int) -> int:
-    """Prime of number n, counted from 1: 2, 3, 5, 7 and so on.
+    """The prime with index `n`, counted from 1: 2, 3, 5, 7 and so on.
 
-    From 1 to 100,000.
+    `n` must be from 1 to 100,000.
 
-    >>> nth_prime(1), nth_prime(1000)
-    (2, 7919)
+    Examples:
+        nth_prime(1) -> 2
+        nth_prime(1000) -> 7919
     """
     from sympy import sieve
 
@@ -142,12 +144,13 @@ def nth_prime(n: int) -> int:
 
 @library_function
 def factor(n: int) -> list[list[int]]:
-    """Prime factors with their exponents as a list of [prime, exponent], in ascending order.
+    """The prime factorisation of `n`: a list of [prime, exponent] in ascending order.
 
-    From 1 (which has none) to 8,192 bits; two prime factors above 2**80 take longer than an evaluation may.
+    `n` must be 1 or more (1 gives an empty list) and have at most 8,192 bits. Numbers with two prime factors above
+    2**80 take longer than the time limit of an evaluation.
 
-    >>> factor(360)
-    [[2, 3], [3, 2], [5, 1]]
+    Examples:
+        factor(360) -> [[2, 3], [3, 2], [5, 1]]
     """
     from sympy.ntheory import factorint
 
@@ -188,24 +191,24 @@ def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
 
 @library_function
 def prime_factors(n: int) -> list[int]:
-    """Distinct prime factors of the integer, in ascending order.
+    """The distinct prime factors of `n` in ascending order.
 
-    Limits as for `factor`.
+    The limits are those of `factor`.
 
-    >>> prime_factors(360)
-    [2, 3, 5]
+    Examples:
+        prime_factors(360) -> [2, 3, 5]
     """
     return [prime for prime, _ in factor(n)]
 
 
 @library_function
 def divisors(n: int) -> list[int]:
-    """Positive divisors of the integer, in ascending order.
+    """The positive divisors of `n` in ascending order.
 
-    From 1; limits as for `factor`, and at most 1,000,000 divisors.
+    `n` must be 1 or more. The limits are those of `factor`, with at most 1,000,000 divisors.
 
-    >>> divisors(28)
-    [1, 2, 4, 7, 14, 28]
+    Examples:
+        divisors(28) -> [1, 2, 4, 7, 14, 28]
     """
     factors = factor(n)
     charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
@@ -217,25 +220,24 @@ def divisors(n: int) -> list[int]:
 
 @library_function
 def totient(n: int) -> int:
-    """How many of the integers from 1 to n have no divisor in common with n: Euler's phi.
+    """Euler's totient: the number of integers from 1 to `n` that are coprime to `n`.
 
-    From 1; limits as for `factor`.
+    `n` must be 1 or more. The limits are those of `factor`.
 
-    >>> totient(36)
-    12
+    Examples:
+        totient(36) -> 12
     """
     return math.prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factor(n))
 
 
 @library_function
 def continued_fraction(x: Rational) -> list[int]:
-    """Terms of the simple continued fraction of the rational number.
+    """The terms of the simple continued fraction of `x`.
 
-    The last term is above 1, unless it is alone.
+    The last term is greater than 1 unless it is the only one.
 
-    >>> from fractions import Fraction
-    >>> continued_fraction(Fraction(415, 93))
-    [4, 2, 6, 7]
+    Examples:
+        continued_fraction(415/93) -> [4, 2, 6, 7]
     """
     numerator, denominator, terms = x.numerator, x.denominator, list[int]()
     while denominator:
@@ -248,12 +250,12 @@ def continued_fraction(x: Rational) -> list[int]:
 
 @library_function
 def isqrt(n: int) -> int:
-    """Square root of the integer, rounded down.
+    """The square root of `n`, rounded down to an integer.
 
-    An error for negative integers.
+    Raises an error if `n` is negative.
 
-    >>> isqrt(99)
-    9
+    Examples:
+        isqrt(99) -> 9
     """
     if n < 0:
         raise LanguageError("a negative integer has no real square root", code="E504")
@@ -262,22 +264,23 @@ def isqrt(n: int) -> int:
 
 @library_function
 def is_square(n: int) -> bool:
-    """Whether the integer is the square of an integer.
+    """Whether `n` is the square of an integer.
 
-    >>> is_square(144), is_square(-4)
-    (True, False)
+    Examples:
+        is_square(144) -> True
+        is_square(-4) -> False
     """
     return n >= 0 and math.isqrt(n) ** 2 == n
 
 
 @library_function
 def factorial(n: int) -> int:
-    """Product of the integers from 1 to n; factorial(0) is 1.
+    """The factorial of `n`; factorial(0) is 1.
 
-    From 0 to 68,403, whose factorial has 999,999 bits.
+    `n` must be from 0 to 68,403, whose factorial has 999,999 bits.
 
-    >>> factorial(20)
-    2432902008176640000
+    Examples:
+        factorial(20) -> 2432902008176640000
     """
     _natural("factorial", n, FACTORIAL_MAXIMUM)
     return math.factorial(n)
@@ -285,12 +288,12 @@ def factorial(n: int) -> int:
 
 @library_function
 def binomial(n: int, k: int) -> int:
-    """Ways to choose k of n things; 0 where k is negative or above n.
+    """The binomial coefficient: the number of ways to choose k of n items; 0 if k is negative or exceeds n.
 
-    `n` is 0 or more. Refused where the result might have more than 1,000,000 bits.
+    `n` must be 0 or more. Raises an error if the result could exceed 1,000,000 bits.
 
-    >>> binomial(49, 6)
-    13983816
+    Examples:
+        binomial(49, 6) -> 13983816
     """
     if n < 0:
         raise LanguageError("`binomial` needs `n` to be 0 or more")
@@ -305,12 +308,12 @@ def binomial(n: int, k: int) -> int:
 
 @library_function
 def fibonacci(n: int) -> int:
-    """Fibonacci number of index n: 0, 1, 1, 2, 3, 5 and so on from index 0.
+    """The Fibonacci number with index `n`: 0, 1, 1, 2, 3, 5 and so on from index 0.
 
-    From 0 to 1,440,421, whose number has 1,000,000 bits. By doubling of the index.
+    `n` must be from 0 to 1,440,421, whose Fibonacci number has 1,000,000 bits. Computed by index doubling.
 
-    >>> [fibonacci(n) for n in range(8)]
-    [0, 1, 1, 2, 3, 5, 8, 13]
+    Examples:
+        [fibonacci(n) for n in range(8)] -> [0, 1, 1, 2, 3, 5, 8, 13]
     """
     _natural("fibonacci", n, FIBONACCI_MAXIMUM)
     current, following = 0, 1

@@ -1,4 +1,4 @@
-"""Bytes and numbers as other signs: base64url, base45, Ascii85, bits, Gray code, Roman numerals, run lengths."""
+"""More encodings of bytes and numbers: base64url, base45, Ascii85, bits, Gray code, Roman numerals, run lengths."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ ROMAN = (
 
 @library_function
 def to_base64url(data: bytes) -> str:
-    """Base64 text of the bytes with - and _ for + and /, without padding, as in addresses and tokens.
+    """`data` in base64 with - and _ instead of + and /, without padding, as in URLs and tokens.
 
     Source: RFC 4648, section 5; RFC 7515, section 2.
 
-    >>> to_base64url(b"\\xff\\xfe?")
-    '__4_'
+    Examples:
+        to_base64url(from_hex("fffe3f")) -> "__4_"
     """
     return to_base64(data).rstrip("=").replace("+", "-").replace("/", "_")
 
 
 @library_function
 def from_base64url(text: str) -> bytes:
-    """Bytes of the base64url text without padding.
+    """The bytes that the base64url text represents, without padding.
 
-    An error for padding, unused bits that are not 0, and anything else that `to_base64url` does not write.
+    Raises an error for padding, unused bits that are not 0, and any other text that `to_base64url` cannot produce.
 
-    >>> from_base64url("__4_")
-    b'\\xff\\xfe?'
+    Examples:
+        hex(from_base64url("__4_")) -> "fffe3f"
     """
     if "+" in text or "/" in text or "=" in text:
         raise LanguageError("the text is not base64url as `to_base64url` writes it", "- _ and no = are used")
@@ -49,12 +49,12 @@ def from_base64url(text: str) -> bytes:
 
 @library_function
 def to_base45(data: bytes) -> str:
-    """Base45 text of the bytes, as in QR codes of certificates: three signs for two bytes.
+    """`data` in base45, which QR-code certificates use: three characters for two bytes.
 
     Source: RFC 9285.
 
-    >>> to_base45(b"Hello!!")
-    '%69 VD92EX0'
+    Examples:
+        to_base45(utf8("Hello!!")) -> "%69 VD92EX0"
     """
     _bounded("to_base45", len(data) * 2)
     charge(len(data))
@@ -63,12 +63,12 @@ def to_base45(data: bytes) -> str:
 
 @library_function
 def from_base45(text: str) -> bytes:
-    """Bytes of the base45 text.
+    """The bytes that the base45 text represents.
 
-    An error for signs outside the alphabet and for groups beyond two bytes. Source: RFC 9285.
+    Raises an error for characters outside the alphabet and for groups that exceed two bytes. Source: RFC 9285.
 
-    >>> from_base45("%69 VD92EX0")
-    b'Hello!!'
+    Examples:
+        text_of(from_base45("%69 VD92EX0")) -> "Hello!!"
     """
     charge(len(text))
     return b"".join(_two(text[at : at + 3]) for at in range(0, len(text), 3))
@@ -76,12 +76,12 @@ def from_base45(text: str) -> bytes:
 
 @library_function
 def to_ascii85(data: bytes) -> str:
-    """Ascii85 text of the bytes as PostScript and PDF write it, without <~ and ~>; four zero bytes are z.
+    """`data` in Ascii85 as in PostScript and PDF, without <~ and ~>; four zero bytes become z.
 
     Source: ISO 32000-1, section 7.4.3.
 
-    >>> to_ascii85(b"Hello")
-    '87cURDZ'
+    Examples:
+        to_ascii85(utf8("Hello")) -> "87cURDZ"
     """
     _bounded("to_ascii85", len(data) * 2)
     return base64.a85encode(data).decode("ascii")
@@ -89,12 +89,12 @@ def to_ascii85(data: bytes) -> str:
 
 @library_function
 def from_ascii85(text: str) -> bytes:
-    """Bytes of the Ascii85 text without <~ and ~>.
+    """The bytes that the Ascii85 text represents, without <~ and ~>.
 
-    An error for a text that `to_ascii85` does not write.
+    Raises an error for text that `to_ascii85` cannot produce.
 
-    >>> from_ascii85("87cURDZ")
-    b'Hello'
+    Examples:
+        text_of(from_ascii85("87cURDZ")) -> "Hello"
     """
     try:
         data = base64.a85decode(text.encode("ascii"), ignorechars=b"")
@@ -107,10 +107,11 @@ def from_ascii85(text: str) -> bytes:
 
 @library_function
 def to_bits(data: bytes, separator: str = " ") -> str:
-    """Eight binary digits of each byte, the highest first, with the separator between bytes.
+    """Eight binary digits per byte, highest bit first, with `separator` between bytes.
 
-    >>> to_bits(b"Hi"), to_bits(b"A", "")
-    ('01001000 01101001', '01000001')
+    Examples:
+        to_bits(utf8("Hi")) -> "01001000 01101001"
+        to_bits(utf8("A"), "") -> "01000001"
     """
     _bounded("to_bits", len(data) * (8 + len(separator)))
     charge(len(data))
@@ -119,12 +120,12 @@ def to_bits(data: bytes, separator: str = " ") -> str:
 
 @library_function
 def from_bits(text: str) -> bytes:
-    """Bytes of the binary digits, eight each; blanks and ends of lines between digits do not matter.
+    """The bytes that the binary digits represent, eight digits each; whitespace between digits is ignored.
 
-    An error for other characters and for a count of digits that is not a multiple of 8.
+    Raises an error for other characters and if the number of digits is not a multiple of 8.
 
-    >>> from_bits("01001000 01101001")
-    b'Hi'
+    Examples:
+        text_of(from_bits("01001000 01101001")) -> "Hi"
     """
     bits = "".join(text.split())
     charge(len(text) // 8)
@@ -135,12 +136,13 @@ def from_bits(text: str) -> bytes:
 
 @library_function
 def bytes_to_integer(data: bytes, order: str = "big") -> int:
-    """Number whose bytes these are, the highest first (big) or the lowest first (little).
+    """The unsigned integer that the bytes represent, highest byte first (big) or lowest byte first (little).
 
-    At most 125,000 bytes.
+    `order` is big or little. At most 125,000 bytes.
 
-    >>> bytes_to_integer(b"\\x01\\x00"), bytes_to_integer(b"\\x01\\x00", "little")
-    (256, 1)
+    Examples:
+        bytes_to_integer(from_hex("0100")) -> 256
+        bytes_to_integer(from_hex("0100"), "little") -> 1
     """
     if len(data) * 8 > INTEGER_BITS:
         raise LanguageError(f"`bytes_to_integer` takes at most {INTEGER_BITS // 8} bytes", code="E502")
@@ -149,12 +151,13 @@ def bytes_to_integer(data: bytes, order: str = "big") -> int:
 
 @library_function
 def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
-    """So many bytes of the number from 0 up, the highest first (big) or the lowest first (little).
+    """`n` as `length` bytes, highest byte first (big) or lowest byte first (little).
 
-    An error for a negative number and for one that needs more bytes.
+    `order` is big or little. Raises an error if `n` is negative or needs more bytes.
 
-    >>> integer_to_bytes(256, 2), integer_to_bytes(256, 3, "little")
-    (b'\\x01\\x00', b'\\x00\\x01\\x00')
+    Examples:
+        hex(integer_to_bytes(256, 2)) -> "0100"
+        hex(integer_to_bytes(256, 3, "little")) -> "000100"
     """
     _bounded("integer_to_bytes", length)
     if n < 0 or length < 0 or n.bit_length() > 8 * length:
@@ -164,22 +167,22 @@ def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
 
 @library_function
 def gray_code(n: int) -> int:
-    """Number whose binary digits are the Gray code of n: neighbours differ in one digit.
+    """The Gray code of `n` as a number; the codes of consecutive numbers differ in one binary digit.
 
-    From 0. Source: F. Gray, US patent 2,632,058.
+    `n` must be 0 or more. Source: F. Gray, US patent 2,632,058.
 
-    >>> [gray_code(n) for n in range(5)]
-    [0, 1, 3, 2, 6]
+    Examples:
+        [gray_code(n) for n in range(5)] -> [0, 1, 3, 2, 6]
     """
     return _natural("gray_code", n) ^ n >> 1
 
 
 @library_function
 def from_gray_code(code: int) -> int:
-    """Number whose `gray_code` is the code.
+    """The number whose `gray_code` is `code`.
 
-    >>> [from_gray_code(code) for code in [0, 1, 3, 2, 6]]
-    [0, 1, 2, 3, 4]
+    Examples:
+        [from_gray_code(code) for code in [0, 1, 3, 2, 6]] -> [0, 1, 2, 3, 4]
     """
     n, shift = _natural("from_gray_code", code), 1
     while shift < code.bit_length():
@@ -190,12 +193,12 @@ def from_gray_code(code: int) -> int:
 
 @library_function
 def to_roman(n: int) -> str:
-    """Roman numeral of the number, with IV for 4, XC for 90 and so on.
+    """The Roman numeral of `n`, with IV for 4, XC for 90 and so on.
 
-    From 1 to 3,999.
+    `n` must be from 1 to 3,999.
 
-    >>> to_roman(1994)
-    'MCMXCIV'
+    Examples:
+        to_roman(1994) -> "MCMXCIV"
     """
     if not 1 <= n <= 3999:
         raise LanguageError("`to_roman` goes from 1 to 3999")
@@ -208,12 +211,12 @@ def to_roman(n: int) -> str:
 
 @library_function
 def from_roman(text: str) -> int:
-    """Number of the Roman numeral in capital letters.
+    """The value of a Roman numeral in uppercase letters.
 
-    An error for a text that `to_roman` does not write, such as IIII.
+    Raises an error for text that `to_roman` cannot produce, such as IIII.
 
-    >>> from_roman("MCMXCIV")
-    1994
+    Examples:
+        from_roman("MCMXCIV") -> 1994
     """
     rest, n = text[:16], 0
     for size, sign in ROMAN:
@@ -226,10 +229,11 @@ def from_roman(text: str) -> int:
 
 @library_function
 def run_lengths(whole: str | list[Value]) -> list[Value]:
-    """Runs of equal elements as a list of [element, how many], from left to right.
+    """The runs of equal elements as a list of [element, count], from left to right.
 
-    >>> run_lengths("aaab"), run_lengths([1, 1, 2])
-    ([['a', 3], ['b', 1]], [[1, 2], [2, 1]])
+    Examples:
+        run_lengths("aaab") -> [["a", 3], ["b", 1]]
+        run_lengths([1, 1, 2]) -> [[1, 2], [2, 1]]
     """
     charge(len(whole))
     return [[element, len(list(run))] for element, run in groupby(whole)]
@@ -237,12 +241,12 @@ def run_lengths(whole: str | list[Value]) -> list[Value]:
 
 @library_function
 def from_run_lengths(runs: list[Value]) -> list[Value]:
-    """Elements of a list of [element, how many], each so many times.
+    """The elements of a list of [element, count], each repeated `count` times.
 
-    Of characters `join` makes a text. An error for a count below 0.
+    For characters, `join` turns the result into text. Raises an error for a negative count.
 
-    >>> from_run_lengths([["a", 3], ["b", 1]])
-    ['a', 'a', 'a', 'b']
+    Examples:
+        from_run_lengths([["a", 3], ["b", 1]]) -> ["a", "a", "a", "b"]
     """
     if not all(type(run) is list and len(run) == 2 and type(run[1]) is int and run[1] >= 0 for run in runs):
         raise LanguageError("a run is a list of an element and how many there are")

@@ -1,4 +1,4 @@
-"""Sources that are hard to read: Python of few signs, written and read, and names replaced by others."""
+"""Source code that is hard to read: Python expressions made of few characters, and renamed identifiers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ WORD_OR_QUOTED = re.compile(r"""(\w++|'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+
 
 @library_function
 def to_pyfuck(text: str) -> str:
-    """Python expression of the eight signs ' % c ( 1 + , ) whose value is the text.
+    """A Python expression whose value is `text`, written with the eight characters ' % c ( 1 + , ) only.
 
-    A format of as many %c, filled with the code points as sums of 1, 11, 111 and so on, the largest first. With `exec`
-    around it, a program. At most 2,000 characters, none of them zero. After PyFuck, a writer of Python of few signs.
+    The expression is a format string of %c directives, filled with code points that are sums of 1, 11, 111 and so on,
+    largest first. With `exec` around it, it is a program. At most 2,000 characters, none of them NUL. Modelled on
+    PyFuck, which writes Python with few characters.
 
-    >>> to_pyfuck("Ho")
-    "'%c%c'%(11+11+11+11+11+11+1+1+1+1+1+1,111)"
+    Examples:
+        to_pyfuck("Ho") -> "'%c%c'%(11+11+11+11+11+11+1+1+1+1+1+1,111)"
     """
     if len(text) > WRITTEN:
         raise LanguageError(f"`to_pyfuck` takes at most {WRITTEN} characters", code="E502")
@@ -38,12 +39,13 @@ def to_pyfuck(text: str) -> str:
 
 @library_function
 def from_pyfuck(code: str) -> str:
-    """Text that is the value of an expression as `to_pyfuck` writes it.
+    """The value, a text, of an expression in the form that `to_pyfuck` writes.
 
-    Any sums of numbers whose digits are 1 will do. An error for other expressions, and where a sum is no character.
+    Accepts any sums of numbers whose digits are all 1. Raises an error for any other expression and if a sum is not a
+    valid character code.
 
-    >>> from_pyfuck("'%c%c'%(11+1+11+11+11+1+11+1+11+1+1+1,111)")
-    'Ho'
+    Examples:
+        from_pyfuck("'%c%c'%(11+1+11+11+11+1+11+1+11+1+1+1,111)") -> "Ho"
     """
     charge(len(code) // 8)
     match = FEW_SIGNS.fullmatch(code)
@@ -57,13 +59,15 @@ def from_pyfuck(code: str) -> str:
 
 @library_function
 def renamed(source: str, old: list[str], new: list[str]) -> str:
-    """Source with each of the old names replaced by the new one at the same place in its list.
+    """`source` with each name in `old` replaced by the name at the same index in `new`.
 
-    What stands in quotes stays (it ends with its line), and so do words that hold a name as a part. With the two lists
-    exchanged the source comes back. An error for names that are none or occur twice, and for new ones in use.
+    Text in quotes is not changed (a quoted text ends at the end of its line at the latest); neither are longer words
+    that contain a name. Exchanging the two lists restores the source. Raises an error if a name is not a valid
+    identifier or occurs twice, or if a new name is already used in the source.
 
-    >>> renamed("def f(n): return n + len('n') + nn", ["f", "n"], ["l1", "lI"])
-    "def l1(lI): return lI + len('n') + nn"
+    Examples:
+        renamed("def f(n): return n + len('n') + nn", ["f", "n"], ["l1", "lI"])
+            -> "def l1(lI): return lI + len('n') + nn"
     """
     charge(len(source) // 4 + len(old) + len(new))
     names = _names(old, new)

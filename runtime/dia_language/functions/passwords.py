@@ -1,4 +1,4 @@
-"""How hard a password is to guess, by a simple estimate that needs no list of words."""
+"""Password strength, by a simple estimate that needs no word list."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ CLASSES = {"lower": 26, "upper": 26, "digit": 10, "other": 33}
 
 @library_function
 def entropy_classes(text: str) -> int:
-    """How many of four kinds of characters stand in the text: small letters, capitals, digits, all others.
+    """The number of character classes in `text`: lowercase letters, uppercase letters, digits, and all others.
 
-    The letters are those of ASCII; letters beyond it are among the others.
+    Only ASCII letters count as letters; all others count as other characters.
 
-    >>> entropy_classes("abc"), entropy_classes("Abc1!")
-    (1, 4)
+    Examples:
+        entropy_classes("abc") -> 1
+        entropy_classes("Abc1!") -> 4
     """
     charge(len(text) // 16)
     return len(set(map(_kind, text)))
@@ -29,15 +30,17 @@ def entropy_classes(text: str) -> int:
 
 @library_function
 def guesses(text: str) -> int:
-    """Tries that it takes at most to guess the password, by a simple estimate, exact as such.
+    """The most guesses needed to find the password, by a simple estimate.
 
-    The password is cut into runs: single characters, and three or more that each follow, repeat or precede the one
-    before in their kind, in one direction (abcd, 4321, aaaa). A single one is one of the characters of the kinds that
-    stand in the password: 26 small letters, 26 capitals, 10 digits, 33 others. A longer run is one of these, times 3
-    directions, times its length. The tries of all runs are multiplied. At most 1,000 characters; 1 for the empty text.
+    The size of the alphabet is the sum over the character classes in the password: 26 lowercase letters, 26 uppercase
+    letters, 10 digits, 33 others. A run of three or more characters of one class that follow, repeat or precede each
+    other in one direction (abcd, aaaa, 4321) counts as alphabet size * 3 * length; any other character counts as the
+    alphabet size. The result is the product of these; 1 for the empty text. At most 1,000 characters.
 
-    >>> guesses("pin"), guesses("aaaa"), guesses("abc1")
-    (17576, 312, 11664)
+    Examples:
+        guesses("pin") -> 17576
+        guesses("aaaa") -> 312
+        guesses("abc1") -> 11664
     """
     if len(text) > LENGTH:
         raise LanguageError(f"`guesses` takes at most {LENGTH} characters", code="E502")

@@ -1,4 +1,4 @@
-"""Ways through graphs: shortest paths, lightest trees, greatest flows. Weights are exact."""
+"""Paths in graphs: shortest paths, minimum spanning trees, maximum flow. Weights are exact."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from dia_language.functions.registry import library_function
 
 @library_function
 def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
-    """Nodes on the shortest path from start to end, both included.
+    """The nodes of the shortest path from `start` to `end`, both included.
 
-    Its length is the sum of the weights, which are above 0, or the number of edges without weights. Of several
-    paths the one whose nodes come first in the graph's order. An error where there is none.
-    Source: Dijkstra, Numerische Mathematik 1 (1959).
+    The length is the sum of the weights, which must be positive, or the number of edges in an unweighted graph. If
+    there are several shortest paths, the result is the one whose nodes come first in the graph's node order. Raises an
+    error if there is no path. Source: Dijkstra, Numerische Mathematik 1 (1959).
 
-    >>> from dia_language.functions.graph import graph
-    >>> shortest_path(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]]), 1, 4)
-    [1, 2, 4]
+    Examples:
+        shortest_path(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]]), 1, 4) -> [1, 2, 4]
     """
     indexed_graph = _positive("shortest_path", indexed(graph))
     at, target = indexed_graph.place(start), indexed_graph.place(end)
@@ -41,13 +40,13 @@ def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
 
 @library_function
 def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
-    """Length of the shortest path from start to end: the sum of its weights, or its edges without weights.
+    """The length of the shortest path from `start` to `end`.
 
-    Weights are above 0. An error where there is no path.
+    The length is the sum of the weights, which must be positive, or the number of edges in an unweighted graph. Raises
+    an error if there is no path.
 
-    >>> from dia_language.functions.graph import graph
-    >>> shortest_path_length(graph(3, [[1, 2], [2, 3], [1, 3]], False, [2, 3, 7]), 1, 3)
-    5
+    Examples:
+        shortest_path_length(graph(3, [[1, 2], [2, 3], [1, 3]], false, [2, 3, 7]), 1, 3) -> 5
     """
     indexed_graph = _positive("shortest_path_length", indexed(graph))
     return _reached(_distances(indexed_graph, indexed_graph.place(start)), indexed_graph.place(end))
@@ -55,13 +54,12 @@ def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
 
 @library_function
 def diameter(graph: Graph) -> Rational:
-    """Greatest length of a shortest path between two nodes of the graph.
+    """The greatest length of a shortest path between two nodes of the graph.
 
-    Lengths as for `shortest_path_length`. An error where a node cannot be reached from another.
+    Lengths are those of `shortest_path_length`. Raises an error if a node cannot be reached from another.
 
-    >>> from dia_language.functions.graph import graph
-    >>> diameter(graph(4, [[1, 2], [2, 3], [3, 4]]))
-    3
+    Examples:
+        diameter(graph(4, [[1, 2], [2, 3], [3, 4]])) -> 3
     """
     indexed_graph = _positive("diameter", indexed(graph))
     eccentricities: list[Rational] = []
@@ -112,14 +110,13 @@ def _positive(name: str, graph: IndexedGraph) -> IndexedGraph:
 
 @library_function
 def minimum_spanning_tree_weight(graph: Graph) -> Rational:
-    """Least sum of weights of edges that join all nodes of the undirected graph.
+    """The total weight of a minimum spanning tree of an undirected graph.
 
-    Without weights each edge counts 1. An error for a graph that is not connected. Source: Kruskal, Proceedings
-    of the American Mathematical Society 7 (1956).
+    In an unweighted graph each edge counts 1. Raises an error if the graph is not connected. Source: Kruskal,
+    Proceedings of the American Mathematical Society 7 (1956).
 
-    >>> from dia_language.functions.graph import graph
-    >>> minimum_spanning_tree_weight(graph(3, [[1, 2], [2, 3], [1, 3]], False, [2, 3, 7]))
-    5
+    Examples:
+        minimum_spanning_tree_weight(graph(3, [[1, 2], [2, 3], [1, 3]], false, [2, 3, 7])) -> 5
     """
     indexed_graph = indexed(graph)
     if indexed_graph.is_directed:
@@ -145,14 +142,14 @@ def _leader(leader: list[int], place: int) -> int:
 
 @library_function
 def max_flow(graph: Graph, source: Value, sink: Value) -> Rational:
-    """Greatest flow from source to sink if no edge carries more than its weight, which is 0 or more.
+    """The maximum flow from `source` to `sink`, where the weight of each edge is its capacity.
 
-    Without weights each edge carries 1; an edge of an undirected graph carries it either way. It equals the least
-    weight of edges that cut the sink off. Source: Edmonds and Karp, Journal of the ACM 19 (1972).
+    Weights must be 0 or more; in an unweighted graph each edge has capacity 1. An edge of an undirected graph can carry
+    flow in either direction. The result equals the capacity of a minimum cut. Source: Edmonds and Karp, Journal of the
+    ACM 19 (1972).
 
-    >>> from dia_language.functions.graph import graph
-    >>> max_flow(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]], True, [3, 2, 2, 3]), 1, 4)
-    4
+    Examples:
+        max_flow(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]], true, [3, 2, 2, 3]), 1, 4) -> 4
     """
     indexed_graph = indexed(graph)
     start, end = indexed_graph.place(source), indexed_graph.place(sink)

@@ -1,4 +1,4 @@
-"""Patterns in text: regular expressions as RE2 reads them, whose time grows with the text alone."""
+"""Regular expressions with RE2 syntax. Matching time is linear in the length of the text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from dia_language.functions.registry import library_function
 
 @library_function
 def matches(pattern: str, text: str) -> list[Value]:
-    """All matches of the RE2 pattern in the text, from left to right without overlaps.
+    r"""All non-overlapping matches of the RE2 pattern in `text`, from left to right.
 
-    A match is its text; with one group in the pattern the group's text; with several a list of their texts,
-    an unused group's empty. Takes time linear in the text. An error for patterns that RE2 does not have,
-    such as look-around and back references. Source: https://github.com/google/re2/wiki/Syntax
+    A match is given as its text. If the pattern has one group, it is the text of the group; if it has several, a list
+    of their texts, in which a group that did not take part is empty. Raises an error for syntax that RE2 does not
+    support, such as lookaround and backreferences. Source: https://github.com/google/re2/wiki/Syntax
 
-    >>> matches(r"\\d+", "7 of 42"), matches(r"(\\w)=(\\d)", "a=1 b=2")
-    (['7', '42'], [['a', '1'], ['b', '2']])
+    Examples:
+        matches("\\d+", "7 of 42") -> ["7", "42"]
+        matches("(\\w)=(\\d)", "a=1 b=2") -> [["a", "1"], ["b", "2"]]
     """
     charge(len(text) + len(pattern))
     compiled = _pattern(pattern)
@@ -92,10 +93,11 @@ def _reason(error: Exception) -> str:
 
 @library_function
 def escape(text: str) -> str:
-    """Pattern that matches the text itself, for `matches`.
+    r"""A pattern that matches exactly `text`, for use with `matches`.
 
-    >>> matches(escape("a.b"), "a.b axb")
-    ['a.b']
+    Examples:
+        escape("a.b") -> "a\\.b"
+        matches(escape("a.b"), "a.b axb") -> ["a.b"]
     """
     import re2
 

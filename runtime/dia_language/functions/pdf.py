@@ -1,4 +1,4 @@
-"""What PDF files say: their text and their descriptions, also of encrypted ones."""
+"""Reading PDF files, also encrypted ones: their text and metadata."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ RC4, CRYPT_FILTERS = 1, 4
 
 @library_function
 def pdf_text(document: bytes, password: str = "") -> str:
-    """Text of a PDF file: the lines of its pages in their order, without blanks at their ends.
+    """The text of a PDF file: the lines of its pages in order, without trailing spaces.
 
-    Needs the extra `binary`. An error for a damaged file, a wrong password, more than 200 pages, and more than
-    1,000,000 bytes or characters. Lines that were broken to fit on a page come as several.
+    A line that was wrapped to fit the page is returned as several lines. Needs the extra `binary`. Raises an error if
+    the file is damaged, the password is wrong, or the file exceeds 200 pages, 1,000,000 bytes or 1,000,000 characters.
 
-    >>> pdf_text(b"no document")
-    Traceback (most recent call last):
-        ...
-    dia_language.diagnostics.LanguageError: the bytes are no PDF file, or a damaged one
+    Examples:
+        pdf_text(zlib_decompress(from_base64("eNplUU1PAjEQvfdXzIVED9r9oKubkE0EISRqJLCJB8KhsMNagq1pi0F/vbO7uEi2aTqZ"
+            "N++9mba92ePkJrztsxACMOvdYMDz70/kI+nl3pR8Jkt0EFFxnmWoC6Kw6JJaU/jIHLSHkD+pwi3jir9qBXFXQIdFEtTO/AULJYfmu"
+            "AwoTVPaKzLUnhgO+jVljs4c7AYduUyoVAUQzVzVOrXqt62eUZf+HaIky5y3KD/YMCdJCvmWDgrF1VRd5zsY54yRuiGdbMTlxFVDvj"
+            "isfZVUSMiH0mENT3H/hV5tJB/rjSmULvmb0g/aqb+8He5occsCSFjQLkiEiAVs4Yyl0FT0GRNRBwuDsINFwX0Xu/vn561Ue7R0rYX"
+            "6QUj43Bj6tOYVmfPS+nrGOBGs1xu/TtgvPm6Yrw=="))) -> "Hi"
     """
     reader = _opened(document, password)
     try:
@@ -48,15 +50,17 @@ def pdf_text(document: bytes, password: str = "") -> str:
 
 @library_function
 def pdf_info(document: bytes, password: str = "") -> Record:
-    """What a PDF file says of itself: a record of title, author, pages and cipher.
+    """The metadata of a PDF file: a record of title, author, pages and cipher.
 
-    Title and author are none where the file does not name them. The cipher is none, rc4, aes128 or aes256, as text.
-    Needs the extra `binary`. Errors as for `pdf_text`.
+    `title` and `author` are `none` if the file does not state them. `pages` is the number of pages. `cipher` is the
+    text none, rc4, aes128 or aes256. Needs the extra `binary`. The errors are those of `pdf_text`.
 
-    >>> pdf_info(b"no document")
-    Traceback (most recent call last):
-        ...
-    dia_language.diagnostics.LanguageError: the bytes are no PDF file, or a damaged one
+    Examples:
+        pdf_info(zlib_decompress(from_base64("eNplUU1PAjEQvfdXzIVED9r9oKubkE0EISRqJLCJB8KhsMNagq1pi0F/vbO7uEi2aTqZ"
+            "N++9mba92ePkJrztsxACMOvdYMDz70/kI+nl3pR8Jkt0EFFxnmWoC6Kw6JJaU/jIHLSHkD+pwi3jir9qBXFXQIdFEtTO/AULJYfmu"
+            "AwoTVPaKzLUnhgO+jVljs4c7AYduUyoVAUQzVzVOrXqt62eUZf+HaIky5y3KD/YMCdJCvmWDgrF1VRd5zsY54yRuiGdbMTlxFVDvj"
+            "isfZVUSMiH0mENT3H/hV5tJB/rjSmULvmb0g/aqb+8He5occsCSFjQLkiEiAVs4Yyl0FT0GRNRBwuDsINFwX0Xu/vn561Ue7R0rYX"
+            "6QUj43Bj6tOYVmfPS+nrGOBGs1xu/TtgvPm6Yrw=="))) -> {title: none, author: none, pages: 1, cipher: "none"}
     """
     reader = _opened(document, password)
     try:

@@ -1,4 +1,4 @@
-"""Plots read back: where their marks stand between the axes."""
+"""Reading plots: the positions of their marks on the axes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Axes:
 
 @library_function
 def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
-    """Places of the marks of a plot that the builder `plot` drew, from the left: how far across and up each stands.
+    """The positions of the marks in a plot drawn by the builder `plot`, from left to right, as [x, y].
 
-    Both are fractions of the axes: 0 at their first tick, 1 at their last (for labelled slots: at the axis's end). The
-    mark of a bar is the middle of its upper end. Exact to a pixel; an error where marks touch one another.
+    Both coordinates are fractions of an axis: 0 at its first tick and 1 at its last (on an axis with labelled slots, 1
+    at its end). The mark of a bar is the middle of its top. The positions are exact to one pixel. Raises an error if
+    marks touch each other.
 
-    >>> from base64 import b64decode as from_base64
-    >>> marks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAABQAAAAUCAIAAAAC64paAAAAVUlEQVR4nGP8//8/A7mAiWydDAwMLAwM"
-    ...                      "DIyMjMhCcLcoVGyFCz7o8MauGdnlaAbhBxQ5e1TzkNLMiASQucjqGFEBVJBgxmBkxKlmCAcYfoAnUAbO"
-    ...                      "2QBbFxVGmcum2AAAAABJRU5ErkJggg=="))
-    [[Fraction(1, 2), 1]]
+    Examples:
+        marks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAABQAAAAUCAIAAAAC64paAAAAVUlEQVR4nGP8//8/A7mAiWydDAwMLAwMDIyM"
+            "jMhCcLcoVGyFCz7o8MauGdnlaAbhBxQ5e1TzkNLMiASQucjqGFEBVJBgxmBkxKlmCAcYfoAnUAbO2Q"
+            "BbFxVGmcum2AAAAABJRU5ErkJggg==")) -> [[1/2, 1]]
     """
     if re.fullmatch("#[0-9A-Fa-f]{6}", colour) is None:
         raise LanguageError("a colour is written as '#rrggbb'")

@@ -1,4 +1,4 @@
-"""Algebra of polynomials: roots with their multiplicities, factors, coefficients, division."""
+"""Polynomial algebra: roots with multiplicity, factorisation, coefficients, division."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ DEGREE = 10_000
 
 @library_function
 def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
-    """Complex roots of the polynomial as a list of [root, multiplicity], the real ones in ascending order first.
+    """The complex roots of the polynomial as a list of [root, multiplicity]: real ones first, in ascending order.
 
-    The coefficients are rational, the degree is from 1 to 100. An error where a root has no closed form.
+    Coefficients must be rational and the degree from 1 to 100. Raises an error if a root has no closed form.
 
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> roots((x - 1) ** 2 * (x + 3), x), roots(x**2 - 2, x)
-    ([[-3, 1], [1, 2]], [[-sqrt(2), 1], [sqrt(2), 1]])
+    Examples:
+        roots((symbol("x") - 1)**2 * (symbol("x") + 3), symbol("x")) -> [[-3, 1], [1, 2]]
+        roots(symbol("x")**2 - 2, symbol("x")) -> [[-sqrt(2), 1], [sqrt(2), 1]]
     """
     import sympy
 
@@ -39,15 +38,14 @@ def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
 
 @library_function
 def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[Expression]]:
-    """Irreducible factors of the polynomial over the rational numbers as a list of [factor, exponent].
+    """The irreducible factors of the polynomial over the rational numbers, as a list of [factor, exponent].
 
-    A constant other than 1 comes first; the other factors have integer coefficients without a common divisor and a
-    positive leading one, and stand by degree, then by exponent. The coefficients are rational, the degree at most 100.
+    A constant factor other than 1 comes first. The other factors have coprime integer coefficients and a positive
+    leading coefficient; they are sorted by degree, then by exponent. Coefficients must be rational and the degree at
+    most 100.
 
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> factor_polynomial(2 * x**4 - 2, x)
-    [[2, 1], [x - 1, 1], [x + 1, 1], [x**2 + 1, 1]]
+    Examples:
+        factor_polynomial(2 * symbol("x")**4 - 2, symbol("x")) -> [[2, 1], [x - 1, 1], [x + 1, 1], [x**2 + 1, 1]]
     """
     content, factors = _rational("factor_polynomial", polynomial, symbol).factor_list()
     first = [[normal(content), 1]] if content != 1 else []
@@ -56,14 +54,13 @@ def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[E
 
 @library_function
 def degree(polynomial: Expression, symbol: Expression) -> int:
-    """Degree of the polynomial in the symbol.
+    """The degree of the polynomial in `symbol`.
 
-    At most 10,000. An error for 0, which has none, and for what is no polynomial.
+    At most 10,000. Raises an error for 0, which has no degree, and if the expression is not a polynomial.
 
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> degree((x**2 + 1) * (x - 3), x), degree(7, x)
-    (3, 0)
+    Examples:
+        degree((symbol("x")**2 + 1) * (symbol("x") - 3), symbol("x")) -> 3
+        degree(7, symbol("x")) -> 0
     """
     poly = _polynomial("degree", polynomial, symbol)
     if poly.is_zero:
@@ -73,29 +70,25 @@ def degree(polynomial: Expression, symbol: Expression) -> int:
 
 @library_function
 def coefficients(polynomial: Expression, symbol: Expression) -> list[Expression]:
-    """Coefficients of the polynomial in the symbol, the constant first; of 0 it is [0].
+    """The coefficients of the polynomial in `symbol`, constant first; [0] for 0.
 
-    The inverse of `polynomial`. The degree is at most 10,000; an error for what is no polynomial.
+    The inverse of `polynomial`. The degree is at most 10,000. Raises an error if the expression is not a polynomial.
 
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> coefficients((x + 1) ** 2 * x, x)
-    [0, 1, 2, 1]
+    Examples:
+        coefficients((symbol("x") + 1)**2 * symbol("x"), symbol("x")) -> [0, 1, 2, 1]
     """
     return [normal(value) for value in reversed(_polynomial("coefficients", polynomial, symbol).all_coeffs())]
 
 
 @library_function
 def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list[Expression]:
-    """Quotient and remainder of dividing the polynomial `a` by `b`: a = quotient * b + remainder.
+    """The quotient and remainder of the polynomial division of `a` by `b`, as [quotient, remainder].
 
-    The remainder is of lower degree than `b`. The coefficients are rational, the degrees at most 100; an error
-    where `b` is 0.
+    The remainder has a lower degree than `b`. Coefficients must be rational and degrees at most 100. Raises an error if
+    `b` is 0.
 
-    >>> from dia_language.functions.calculus import symbol
-    >>> x = symbol("x")
-    >>> divide_polynomials(x**3 + 1, x**2 - 1, x)
-    [x, x + 1]
+    Examples:
+        divide_polynomials(symbol("x")**3 + 1, symbol("x")**2 - 1, symbol("x")) -> [x, x + 1]
     """
     dividend, divisor = (_rational("divide_polynomials", value, symbol) for value in (a, b))
     if divisor.is_zero:

@@ -1,4 +1,4 @@
-"""Probability, exact: expected values, the usual distributions, Bayes' rule. A probability is a rational number."""
+"""Exact probability: expected values, common distributions, Bayes' rule. A probability is a rational number."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ DISTANCE_BITS = 2_000
 
 @library_function
 def expected_value(values: list[Number], weights: list[Rational]) -> Number:
-    """Mean of the values, each with its weight, exact: their expected value where the weights are probabilities.
+    """The exact weighted mean of the values; their expected value if the weights are probabilities.
 
-    The weights are 0 or more and not all 0; they need not add up to 1.
+    The weights must be 0 or more and not all 0; they need not sum to 1.
 
-    >>> expected_value([0, 10], [Fraction(1, 4), Fraction(3, 4)]), expected_value([1, 2, 3], [1, 1, 2])
-    (Fraction(15, 2), Fraction(9, 4))
+    Examples:
+        expected_value([0, 10], [1/4, 3/4]) -> 15/2
+        expected_value([1, 2, 3], [1, 1, 2]) -> 9/4
     """
     _weights("expected_value", len(values), weights)
     charge(len(values))
@@ -34,12 +35,12 @@ def expected_value(values: list[Number], weights: list[Rational]) -> Number:
 
 @library_function
 def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]:
-    """Probabilities of the causes after what was seen, from those before it and how likely each cause makes it.
+    """The posterior probabilities of the causes, from their priors and the likelihoods of the observation.
 
-    The priors need not add up to 1; the results do. An error where no cause can have it.
+    The priors need not sum to 1; the results do. Raises an error if the observation is impossible under every cause.
 
-    >>> bayes([Fraction(1, 100), Fraction(99, 100)], [Fraction(9, 10), Fraction(1, 10)])
-    [Fraction(1, 12), Fraction(11, 12)]
+    Examples:
+        bayes([1/100, 99/100], [9/10, 1/10]) -> [1/12, 11/12]
     """
     _weights("bayes", len(likelihoods), priors)
     for likelihood in likelihoods:
@@ -53,12 +54,12 @@ def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]
 
 @library_function
 def binomial_probability(n: int, k: int, p: Rational) -> Rational:
-    """Probability of exactly k successes in n independent trials that succeed with probability p each.
+    """The probability of exactly `k` successes in `n` independent trials with success probability `p`.
 
-    Refused where the result might have more than 1,000,000 bits.
+    Raises an error if the result could exceed 1,000,000 bits.
 
-    >>> binomial_probability(3, 2, Fraction(1, 2))
-    Fraction(3, 8)
+    Examples:
+        binomial_probability(3, 2, 1/2) -> 3/8
     """
     _probability("binomial_probability", p)
     if n < 0:
@@ -71,12 +72,13 @@ def binomial_probability(n: int, k: int, p: Rational) -> Rational:
 
 @library_function
 def hypergeometric_probability(population: int, successes: int, draws: int, k: int) -> Rational:
-    """Probability that exactly k of the drawn things are among the successes, drawing without putting back.
+    """The probability of exactly `k` successes among `draws` items drawn without replacement.
 
-    `successes` and `draws` are from 0 to `population`.
+    `population` is the number of items and `successes` the number of successes among them. `successes` and `draws` must
+    be from 0 to `population`.
 
-    >>> hypergeometric_probability(52, 4, 5, 2)
-    Fraction(2162, 54145)
+    Examples:
+        hypergeometric_probability(52, 4, 5, 2) -> 2162/54145
     """
     if not (0 <= successes <= population and 0 <= draws <= population):
         raise LanguageError("`hypergeometric_probability` needs `successes` and `draws` from 0 to `population`")
@@ -88,12 +90,12 @@ def hypergeometric_probability(population: int, successes: int, draws: int, k: i
 
 @library_function
 def geometric_probability(k: int, p: Rational) -> Rational:
-    """Probability that the first success comes at trial k, counted from 1, if each succeeds with probability p.
+    """The probability that the first success is in trial `k`, counted from 1.
 
-    Refused where the result might have more than 1,000,000 bits.
+    `p` is the success probability of each trial. Raises an error if the result could exceed 1,000,000 bits.
 
-    >>> geometric_probability(3, Fraction(1, 6))
-    Fraction(25, 216)
+    Examples:
+        geometric_probability(3, 1/6) -> 25/216
     """
     _probability("geometric_probability", p)
     _bounded("geometric_probability", k * p.denominator.bit_length())
@@ -102,12 +104,13 @@ def geometric_probability(k: int, p: Rational) -> Rational:
 
 @library_function
 def poisson_probability(k: int, rate: Rational) -> Number:
-    """Probability of exactly k events where `rate` are expected (Poisson), exact: a multiple of exp(-rate).
+    """The probability of exactly `k` events if `rate` are expected (Poisson), as an exact multiple of exp(-rate).
 
-    The rate is 0 or more; `round_to` gives digits.
+    `rate` must be 0 or more. Use `round_to` to get digits.
 
-    >>> poisson_probability(2, 3)
-    9*exp(-3)/2
+    Examples:
+        poisson_probability(2, 3) -> 9*exp(-3)/2
+        round_to(poisson_probability(2, 3), 4) -> 0.224
     """
     import sympy
 
@@ -122,14 +125,14 @@ def poisson_probability(k: int, rate: Rational) -> Number:
 
 @library_function
 def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Number:
-    """Probability that a normally distributed number is at most x, exact by the error function.
+    """The probability that a normally distributed variable is at most `x`, exact in terms of the error function.
 
-    `deviation` is the standard deviation, above 0; `round_to` gives digits. The distance from the mean in deviations
-    has at most 2,000 bits.
+    `deviation` is the standard deviation and must be positive. Use `round_to` to get digits. The distance from the mean
+    in standard deviations can have at most 2,000 bits.
 
-    >>> from dia_language.functions.arithmetic import round_to
-    >>> normal_probability(5, 5), str(round_to(normal_probability(130, 100, 15), 4))
-    (Fraction(1, 2), '0.9772')
+    Examples:
+        normal_probability(5, 5) -> 1/2
+        round_to(normal_probability(130, 100, 15), 4) -> 0.9772
     """
     import sympy
 

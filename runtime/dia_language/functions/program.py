@@ -1,8 +1,8 @@
-"""Programs of other languages, run to make or to prove a truth.
+"""Running programs in other languages to compute or verify an answer.
 
-They run only for the specs that come with dia and where `--allow-programs` is given, never while a reply is scored:
-locked in, without network, files, environment and clock of their own, for at most 5 s, in 256 MiB, with 16 processes
-and 1 MiB of output.
+Programs run only for the specs that come with dia or with `--allow-programs`, and never while replies are scored.
+They run in a sandbox without network, files, environment or clock, for at most 5 s, with 256 MiB of memory, 16
+processes and 1 MiB of output.
 """
 
 from __future__ import annotations
@@ -16,19 +16,16 @@ SOURCE_BYTES = 8 << 20
 
 @library_function
 def program(language: str, source: str | bytes, input: str = "") -> str:
-    """What a program prints on standard output, less one last newline.
+    r"""The standard output of a program, without its last newline.
 
-    The language is python, c, javascript, php, perl, ruby, bash, pari, or elf, whose source is the bytes of the file.
-    The text `input` is the standard input (pari takes none). A program that ends with another exit code than 0, that
-    prints what is no UTF-8, or that takes more than it may is an error. C programs are compiled by `gcc` or what is
-    there instead of it, and linked with the mathematical library.
+    `language` is python, c, javascript, php, perl, ruby, bash, pari or elf; for elf, `source` is the bytes of the file.
+    `input` is the standard input, which pari does not read. C programs are compiled with `gcc` or another installed C
+    compiler, and linked with the math library. Raises an error if the exit code is not 0, if the output is not UTF-8,
+    or if the program exceeds a limit.
 
-    program("php", "<?php echo 0.1 + 0.2 == 0.3 ? 'equal' : 'not equal';")  gives  not equal
-
-    >>> program("cobol", "DISPLAY 42.")
-    Traceback (most recent call last):
-        ...
-    dia_language.diagnostics.LanguageError: no language `cobol` can be run
+    Examples:
+        program("python", "print(0.1 + 0.2 == 0.3)") -> "False"
+        program("bash", "read name; echo \"Hello, $name\"", "Ann") -> "Hello, Ann"
     """
     if language not in LANGUAGES:
         help = did_you_mean(language, LANGUAGES) or f"the languages are {', '.join(LANGUAGES)}"
@@ -46,16 +43,13 @@ def program(language: str, source: str | bytes, input: str = "") -> str:
 
 @library_function
 def run_elf(binary: bytes, input: str = "") -> str:
-    """What an ELF program of this machine's processor prints on standard output, less one last newline.
+    """The standard output of an ELF program for this machine's processor, without its last newline.
 
-    The text `input` is its standard input. It is locked in and bounded as by `program`.
+    `input` is the standard input. The sandbox and limits are those of `program`.
 
-    run_elf(binary, "wrong password")  gives  Access denied
-
-    >>> run_elf(bytes.fromhex("00" * 64))
-    Traceback (most recent call last):
-        ...
-    dia_language.diagnostics.LanguageError: these bytes are no ELF program
+    Examples:
+        run_elf(zlib_decompress(from_base64("eNqrd/VxY2JkZIABJgY7BhCvgsEBzHdgwAQODBYMMB0gmhVNFpmeC+XBaAYBCLUDpHE/i"
+            "Ng3C6h0FzOQxc+6wwZIGf7nZ50wYYJHJhcApeQNYg=="))) -> "Hi"
     """
     if not binary.startswith(b"\x7fELF"):
         raise LanguageError("these bytes are no ELF program")

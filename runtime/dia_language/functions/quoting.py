@@ -1,4 +1,4 @@
-"""Text as literals of programming languages, as blocks of code, and what JSON says as values."""
+"""Text as string literals of programming languages, fenced code blocks, and parsed JSON."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]"
 
 @library_function
 def quoted(text: str, style: str = "marks") -> str:
-    """Text between marks that it cannot hold, or as the literal of a language.
+    r"""`text` between marks that it cannot contain, or as a string literal of a language.
 
-    marks: on lines of its own between two lines of backticks, more than the text has in a row; python, c,
-    json, javascript, sql and shell: a literal of this language on one line (shell: one word). What is not
-    visible ASCII is escaped, but for sql and shell, which have no escapes for it. In c bytes beyond ASCII are
-    octal escapes of the UTF-8 text. An error for another style, and for a zero byte where it cannot stand.
+    `style` is marks, python, c, json, javascript, sql or shell. With marks, the text is on its own lines between two
+    lines of backticks, longer than any run of backticks in the text. The other styles give a literal on one line (for
+    shell, one word). Everything except printable ASCII is escaped, but not in sql and shell, which have no such
+    escapes. In c, non-ASCII characters become octal escapes of their UTF-8 bytes. Raises an error for any other style,
+    and for a NUL character in a style that cannot represent it.
 
-    >>> print(quoted("it's", "shell"), quoted("a\\tb", "c"), quoted("it's", "sql"))
-    'it'"'"'s' "a\\tb" 'it''s'
+    Examples:
+        quoted("it's", "sql") -> "'it''s'"
+        quoted("a\tb", "c") -> "\"a\\tb\""
+        quoted("it's", "shell") -> "'it'\"'\"'s'"
     """
     charge(len(text) // 4)
     if style not in STYLES:
@@ -44,12 +47,13 @@ def quoted(text: str, style: str = "marks") -> str:
 
 @library_function
 def code_block(text: str, language: str = "") -> str:
-    """Text as a fenced block of Markdown, with the language behind its first fence.
+    r"""`text` as a fenced Markdown code block, with `language` after the opening fence.
 
-    The fence is three backticks, or more than the text has in a row. Source: CommonMark 0.31, section 4.5.
+    The fence is three backticks, or more if the text contains a run of three or more. Source: CommonMark 0.31, section
+    4.5.
 
-    >>> code_block("x = 1", "python").split("\\n")
-    ['```python', 'x = 1', '```']
+    Examples:
+        code_block("x = 1", "python") -> "```python\nx = 1\n```"
     """
     if "`" in language or "\n" in language:
         raise LanguageError("the name of a language holds no backtick and no end of line")
@@ -60,13 +64,13 @@ def code_block(text: str, language: str = "") -> str:
 
 @library_function
 def from_json(text: str) -> Value:
-    """Value that the JSON text says: text, number (exact), boolean, none, list or record.
+    """The value of the JSON text: text, number (exact), boolean, none, list or record.
 
-    An error for what RFC 8259 does not allow, for names that occur twice in an object, for numbers with an
-    exponent beyond 10,000, and for nesting beyond 100 levels.
+    Raises an error for text that RFC 8259 does not allow, for duplicate names in an object, for numbers with an
+    exponent beyond 10,000, and for nesting deeper than 100 levels.
 
-    >>> from_json('{"a": [1, 0.10, true, null]}')
-    {'a': [1, ExactDecimal(1, 10), True, None]}
+    Examples:
+        from_json('{"a": [1, 0.10, true, null]}') -> {a: [1, 0.1, True, none]}
     """
     charge(len(text) // 8)
     return json_value(text)

@@ -1,4 +1,4 @@
-"""The registry of the function library: each function adds itself by a decorator where it is written."""
+"""The registry of the function library; a decorator adds each function where it is defined."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def library_function(*, revision: int) -> Callable[[F], F]: ...
 
 
 def library_function(raw: F | None = None, *, revision: int = 1) -> F | Callable[[F], F]:
-    """Add a function to the library, under its name without a last underscore, which only spares names of Python.
+    """Add a function to the library under its name, without the final underscore that avoids a Python builtin.
 
-    A change of what the function returns raises its revision: `@library_function(revision=2)`.
+    If a change alters what the function returns, raise its revision: `@library_function(revision=2)`.
     """
 
     def add(function: F) -> F:

@@ -1,4 +1,4 @@
-"""Powers and squares among remainders: orders, primitive roots, quadratic residues."""
+"""Multiplicative orders, primitive roots and quadratic residues."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dia_language.limits import PRIME_BITS
 
 @library_function
 def multiplicative_order(a: int, modulus: int) -> int:
-    """Smallest exponent from 1 on for which a**exponent leaves the remainder 1.
+    """The smallest positive exponent such that a**exponent is 1 modulo `modulus`.
 
-    An error where the two have a divisor in common. The modulus and what its prime factors leave less 1 are
-    factored: limits as for `factor`.
+    Raises an error if `a` and `modulus` have a common divisor. The modulus, and each of its prime factors minus 1, are
+    factored: the limits are those of `factor`.
 
-    >>> multiplicative_order(2, 7), multiplicative_order(10, 97)
-    (3, 96)
+    Examples:
+        multiplicative_order(2, 7) -> 3
+        multiplicative_order(10, 97) -> 96
     """
     _modulus("multiplicative_order", modulus)
     if math.gcd(a, modulus) != 1:
@@ -39,12 +40,13 @@ def _exponent(modulus: int) -> int:
 
 @library_function
 def is_primitive_root(g: int, modulus: int) -> bool:
-    """Whether the powers of the number leave every remainder that has no divisor in common with the modulus.
+    """Whether the powers of `g` include every residue that is coprime to the modulus.
 
-    Limits as for `multiplicative_order`.
+    The limits are those of `multiplicative_order`.
 
-    >>> is_primitive_root(3, 7), is_primitive_root(2, 7)
-    (True, False)
+    Examples:
+        is_primitive_root(3, 7) -> True
+        is_primitive_root(2, 7) -> False
     """
     _modulus("is_primitive_root", modulus)
     if math.gcd(g, modulus) != 1:
@@ -55,13 +57,14 @@ def is_primitive_root(g: int, modulus: int) -> bool:
 
 @library_function
 def primitive_root(modulus: int) -> int:
-    """Smallest primitive root of the modulus, from 1 on.
+    """The smallest positive primitive root of the modulus.
 
-    An error where there is none: only 1, 2, 4, powers of an odd prime and twice these have one. Limits as for
-    `multiplicative_order`.
+    Raises an error if there is none; only 1, 2, 4, powers of an odd prime and twice these have one. The limits are
+    those of `multiplicative_order`.
 
-    >>> primitive_root(7), primitive_root(10007)
-    (3, 5)
+    Examples:
+        primitive_root(7) -> 3
+        primitive_root(10007) -> 5
     """
     _modulus("primitive_root", modulus)
     factors = [[prime, times] for prime, times in factor(modulus) if prime != 2]
@@ -78,13 +81,13 @@ def primitive_root(modulus: int) -> int:
 
 @library_function
 def jacobi(a: int, n: int) -> int:
-    """Jacobi symbol of `a` over the odd number n: -1, 0 or 1.
+    """The Jacobi symbol of `a` over `n`: -1, 0 or 1.
 
-    For a prime n it is Legendre's symbol: 1 for the squares among the remainders, -1 for the others, 0 for
-    multiples of n. `n` is odd, 1 or more, and has at most 8,192 bits.
+    For a prime `n` this is the Legendre symbol: 1 for quadratic residues, -1 for non-residues, 0 for multiples of n.
+    `n` must be odd and positive, with at most 8,192 bits.
 
-    >>> [jacobi(a, 7) for a in range(7)]
-    [0, 1, 1, -1, 1, -1, -1]
+    Examples:
+        [jacobi(a, 7) for a in range(7)] -> [0, 1, 1, -1, 1, -1, -1]
     """
     _modulus("jacobi", n)
     if n % 2 == 0:
@@ -104,12 +107,14 @@ def jacobi(a: int, n: int) -> int:
 
 @library_function
 def sqrt_mod(a: int, prime: int) -> int:
-    """Smaller number of 0 to prime - 1 whose square leaves the remainder of `a`; prime minus it is the other.
+    """The smaller of the two square roots of `a` modulo `prime`, from 0 to prime - 1.
 
-    An error where there is none, and for a modulus that is not prime. Source: Tonelli (1891), Shanks (1973).
+    The other root is `prime` minus this one. Raises an error if there is none or if the modulus is not prime. Source:
+    Tonelli (1891), Shanks (1973).
 
-    >>> sqrt_mod(2, 7), sqrt_mod(5, 41)
-    (3, 13)
+    Examples:
+        sqrt_mod(2, 7) -> 3
+        sqrt_mod(5, 41) -> 13
     """
     _modulus("sqrt_mod", prime)
     if not is_prime(prime):

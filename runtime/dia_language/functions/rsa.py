@@ -1,4 +1,4 @@
-"""RSA: keys as records of n, e, d, p and q (n and e alone for a public one), padding and PEM texts."""
+"""RSA keys, encryption, signatures and PEM. A key is a record of n, e, d, p and q; a public key has only n and e."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ PRIVATE = ("n", "e", "d", "p", "q")
 
 @library_function
 def rsa_key(p: int, q: int, e: int = 65537) -> Record:
-    """RSA key with these two primes and this public exponent: a record of n, e, d, p and q.
+    """The RSA key with the primes `p` and `q` and the public exponent `e`: a record of n, e, d, p and q.
 
-    `d` is the inverse of e modulo lcm(p - 1, q - 1). Whether p and q are prime is not looked into, but they
-    differ and are odd; e is odd, above 1, and prime to both less one. n has at most 8,192 bits.
-    Source: RFC 8017, section 3.
+    `d` is the inverse of e modulo lcm(p - 1, q - 1). `p` and `q` must be odd and different; whether they are prime is
+    not checked. `e` must be odd, greater than 1, and coprime to p - 1 and q - 1. n can have at most 8,192 bits. Source:
+    RFC 8017, section 3.
 
-    >>> rsa_key(61, 53, 17)
-    {'n': 3233, 'e': 17, 'd': 413, 'p': 61, 'q': 53}
+    Examples:
+        rsa_key(61, 53, 17) -> {n: 3233, e: 17, d: 413, p: 61, q: 53}
     """
     if p == q or min(p, q) < 3 or p % 2 == 0 or q % 2 == 0:
         raise LanguageError("`rsa_key` needs two different odd primes")
@@ -39,39 +39,39 @@ def rsa_key(p: int, q: int, e: int = 65537) -> Record:
 
 @library_function
 def rsa_encrypt(key: RsaKey, number: int) -> int:
-    """Number to the public exponent modulo n: RSA without padding.
+    """`number` raised to the public exponent modulo n: textbook RSA without padding.
 
-    The number is from 0 to n - 1. Source: RFC 8017, section 5.1.1.
+    `number` must be from 0 to n - 1. Source: RFC 8017, section 5.1.1.
 
-    >>> rsa_encrypt(rsa_key(61, 53, 17), 65)
-    2790
+    Examples:
+        rsa_encrypt(rsa_key(61, 53, 17), 65) -> 2790
     """
     return mod_pow(_below(key, number), key["e"], key["n"])
 
 
 @library_function
 def rsa_decrypt(key: RsaKey, number: int) -> int:
-    """Number whose `rsa_encrypt` is the number given: RSA without padding.
+    """The plaintext number for an `rsa_encrypt` ciphertext: textbook RSA without padding.
 
-    The number is from 0 to n - 1; the key is a private one. Source: RFC 8017, section 5.1.2.
+    `number` must be from 0 to n - 1. Needs a private key. Source: RFC 8017, section 5.1.2.
 
-    >>> rsa_decrypt(rsa_key(61, 53, 17), 2790)
-    65
+    Examples:
+        rsa_decrypt(rsa_key(61, 53, 17), 2790) -> 65
     """
     return mod_pow(_below(key, number), _private("rsa_decrypt", key)["d"], key["n"])
 
 
 @library_function
 def rsa_oaep_encrypt(key: RsaKey, message: bytes, seed: bytes, name: str = "sha1") -> bytes:
-    """RSA-OAEP ciphertext of the message, as long as n; the mask is MGF1 with the same hash function.
+    """The RSA-OAEP ciphertext of `message`, as long as n. The label is empty; MGF1 uses the same hash function.
 
-    The seed has the length of a digest (20 bytes with sha1), the message at most n's bytes less two digests
-    and 2; the label is empty. Hash functions: md5, sha1, sha224, sha256, sha384, sha512. A key of 1,024 to
-    8,192 bits. Source: RFC 8017, section 7.1.1.
+    `name` is the hash function: md5, sha1, sha224, sha256, sha384 or sha512. `seed` must be as long as its digest (20
+    bytes for sha1), and the message can be at most as long as n minus two digests minus 2 bytes. The key must have
+    1,024 to 8,192 bits. Source: RFC 8017, section 7.1.1.
 
-    >>> key = rsa_key(2**607 - 1, 2**521 - 1)
-    >>> rsa_oaep_decrypt(key, rsa_oaep_encrypt(key, b"abc", bytes(20)))
-    b'abc'
+    Examples:
+        hex(rsa_oaep_encrypt(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc"), utf8("a seed of 20 bytes!!")))[:16]
+            -> "0b6a12950449317f"
     """
     hashed = _hash(name)
     size = hashed.digest_size
@@ -85,14 +85,14 @@ def rsa_oaep_encrypt(key: RsaKey, message: bytes, seed: bytes, name: str = "sha1
 
 @library_function
 def rsa_oaep_decrypt(key: RsaKey, ciphertext: bytes, name: str = "sha1") -> bytes:
-    """Message whose `rsa_oaep_encrypt` is the ciphertext.
+    """The message of an RSA-OAEP ciphertext.
 
-    The key is a private one. An error for a ciphertext that does not belong to it, and for another hash
-    function. Source: RFC 8017, section 7.1.2.
+    Needs a private key. Raises an error if the ciphertext does not match the key, or for an unsupported hash function.
+    Source: RFC 8017, section 7.1.2.
 
-    >>> key = rsa_key(2**607 - 1, 2**521 - 1)
-    >>> rsa_oaep_decrypt(key, rsa_oaep_encrypt(key, b"abc", bytes(32), "sha256"), "sha256")
-    b'abc'
+    Examples:
+        text_of(rsa_oaep_decrypt(rsa_key(2**607 - 1, 2**521 - 1),
+            rsa_oaep_encrypt(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc"), utf8("a seed of 20 bytes!!")))) -> "abc"
     """
     cipher = _oaep(_private("rsa_oaep_decrypt", key), _hash(name), PRIVATE, b"")
     try:
@@ -103,13 +103,12 @@ def rsa_oaep_decrypt(key: RsaKey, ciphertext: bytes, name: str = "sha1") -> byte
 
 @library_function
 def rsa_sign(key: RsaKey, message: bytes, name: str = "sha256") -> bytes:
-    """Signature of the message (PKCS #1 v1.5), as long as n, over its digest by the named hash function.
+    """The RSA signature (PKCS #1 v1.5) of `message`, as long as n, with the hash function called `name`.
 
-    The key is a private one of 1,024 to 8,192 bits. Source: RFC 8017, section 8.2.1.
+    Needs a private key of 1,024 to 8,192 bits. Source: RFC 8017, section 8.2.1.
 
-    >>> key = rsa_key(2**607 - 1, 2**521 - 1)
-    >>> rsa_verify(key, b"abc", rsa_sign(key, b"abc"))
-    True
+    Examples:
+        hex(rsa_sign(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc")))[:16] -> "98b31f2ecc0bd611"
     """
     from Crypto.Signature import pkcs1_15
 
@@ -120,13 +119,15 @@ def rsa_sign(key: RsaKey, message: bytes, name: str = "sha256") -> bytes:
 
 @library_function
 def rsa_verify(key: RsaKey, message: bytes, signature: bytes, name: str = "sha256") -> bool:
-    """Whether the signature is the one that `rsa_sign` gives for the message.
+    """Whether `signature` is the RSA signature (PKCS #1 v1.5) of `message`.
 
-    The public key is enough. Source: RFC 8017, section 8.2.2.
+    Needs only the public key. Source: RFC 8017, section 8.2.2.
 
-    >>> key = rsa_key(2**607 - 1, 2**521 - 1)
-    >>> rsa_verify(key, b"abd", rsa_sign(key, b"abc"))
-    False
+    Examples:
+        rsa_verify(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc"),
+            rsa_sign(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc"))) -> True
+        rsa_verify(rsa_key(2**607 - 1, 2**521 - 1), utf8("abd"),
+            rsa_sign(rsa_key(2**607 - 1, 2**521 - 1), utf8("abc"))) -> False
     """
     from Crypto.Signature import pkcs1_15
 
@@ -140,12 +141,12 @@ def rsa_verify(key: RsaKey, message: bytes, signature: bytes, name: str = "sha25
 
 @library_function
 def rsa_private_pem(key: RsaKey) -> str:
-    """PEM text of the private key (PKCS #8, not encrypted), without a newline at its end.
+    """The private key as PEM text (PKCS #8, not encrypted), without a newline at the end.
 
-    A key of 1,024 to 8,192 bits. Source: RFC 5208, RFC 7468.
+    The key must have 1,024 to 8,192 bits. Source: RFC 5208, RFC 7468.
 
-    >>> rsa_private_pem(rsa_key(2**607 - 1, 2**521 - 1))[:27]
-    '-----BEGIN PRIVATE KEY-----'
+    Examples:
+        lines(rsa_private_pem(rsa_key(2**607 - 1, 2**521 - 1)))[0] -> "-----BEGIN PRIVATE KEY-----"
     """
     built = _built(_private("rsa_private_pem", key), PRIVATE)
     return bytes(built.export_key("PEM", pkcs=8)).decode("ascii")
@@ -153,26 +154,25 @@ def rsa_private_pem(key: RsaKey) -> str:
 
 @library_function
 def rsa_public_pem(key: RsaKey) -> str:
-    """PEM text of the public key (SubjectPublicKeyInfo), without a newline at its end.
+    """The public key as PEM text (SubjectPublicKeyInfo), without a newline at the end.
 
-    A key of 1,024 to 8,192 bits. Source: RFC 5280, RFC 7468.
+    The key must have 1,024 to 8,192 bits. Source: RFC 5280, RFC 7468.
 
-    >>> rsa_public_pem(rsa_key(2**607 - 1, 2**521 - 1))[:26]
-    '-----BEGIN PUBLIC KEY-----'
+    Examples:
+        lines(rsa_public_pem(rsa_key(2**607 - 1, 2**521 - 1)))[0] -> "-----BEGIN PUBLIC KEY-----"
     """
     return bytes(_built(key, PUBLIC).export_key("PEM")).decode("ascii")
 
 
 @library_function
 def rsa_from_pem(text: str) -> Record:
-    """Key that the PEM text holds: n, e, d, p and q of a private one, n and e of a public one.
+    """The key in a PEM text: a record of n, e, d, p and q for a private key, of n and e for a public key.
 
-    Reads PKCS #1, PKCS #8 and SubjectPublicKeyInfo; an error for another text, for an encrypted key and for
-    numbers that do not belong together.
+    Reads PKCS #1, PKCS #8 and SubjectPublicKeyInfo. Raises an error for any other text, for an encrypted key, and for
+    inconsistent numbers.
 
-    >>> key = rsa_key(2**607 - 1, 2**521 - 1)
-    >>> rsa_from_pem(rsa_private_pem(key)) == key
-    True
+    Examples:
+        rsa_from_pem(rsa_private_pem(rsa_key(2**607 - 1, 2**521 - 1))) == rsa_key(2**607 - 1, 2**521 - 1) -> True
     """
     from Crypto.PublicKey import RSA
 

@@ -1,4 +1,4 @@
-"""Lists, and what texts have in common with them. Places count from 0, and nothing is changed in place."""
+"""Operations on lists, and those that lists and texts share. Positions are counted from 0."""
 
 from __future__ import annotations
 
@@ -19,22 +19,26 @@ from dia_language.numbers.values import Record
 
 @library_function
 def length(whole: Sized) -> int:
-    """How many items a list, characters a text, bytes a byte string or fields a record has.
+    """The number of items in a list, characters in a text, bytes in a byte string, or fields in a record.
 
-    >>> length([3, 1, 2]), length("naïve")
-    (3, 5)
+    Examples:
+        length([3, 1, 2]) -> 3
+        length("naïve") -> 5
     """
     return len(whole)
 
 
 @library_function
 def range_(first: int, *others: int) -> list[int]:
-    """List of integers: range(stop), range(start, stop) or range(start, stop, step), without the stop.
+    """The integers from start up to, but not including, stop.
 
-    At most 1,000,000 integers; the step is not 0.
+    Call it as range(stop), range(start, stop) or range(start, stop, step). At most 1,000,000 integers. The step must
+    not be 0.
 
-    >>> range_(4), range_(1, 4), range_(9, 0, -3)
-    ([0, 1, 2, 3], [1, 2, 3], [9, 6, 3])
+    Examples:
+        range(4) -> [0, 1, 2, 3]
+        range(1, 4) -> [1, 2, 3]
+        range(9, 0, -3) -> [9, 6, 3]
     """
     if len(others) > 2 or (len(others) == 2 and not others[1]):
         raise LanguageError("`range` takes a stop, or a start, a stop and a step that is not 0")
@@ -48,22 +52,24 @@ def range_(first: int, *others: int) -> list[int]:
 
 @library_function
 def sort(items: list[Value]) -> list[Value]:
-    """Items in ascending order: numbers by size, texts by code point, lists by their first difference.
+    """The items in ascending order: numbers by size, texts by code point, lists by their first difference.
 
-    An error for items of different kinds and for such as have no order.
+    Raises an error if the items are of different kinds or cannot be ordered.
 
-    >>> sort([3, 1, 2]), sort(["b", "B", "a"])
-    ([1, 2, 3], ['B', 'a', 'b'])
+    Examples:
+        sort([3, 1, 2]) -> [1, 2, 3]
+        sort(["b", "B", "a"]) -> ["B", "a", "b"]
     """
     return ascending(items)
 
 
 @library_function
 def is_sorted(items: list[Value]) -> bool:
-    """Whether each item is at least as great as the one before it.
+    """Whether the items are in ascending order; equal neighbours are allowed.
 
-    >>> is_sorted([1, 2, 2]), is_sorted([2, 1])
-    (True, False)
+    Examples:
+        is_sorted([1, 2, 2]) -> True
+        is_sorted([2, 1]) -> False
     """
     if is_plain(items):
         charge(len(items) // 4)
@@ -73,68 +79,72 @@ def is_sorted(items: list[Value]) -> bool:
 
 @library_function
 def all_(values: Iterable[Value]) -> bool:
-    """Whether all values are true; of no values it is true.
+    """Whether all values are true; true for an empty list.
 
-    An error for a value that is neither true nor false.
+    Raises an error for a value that is not a boolean.
 
-    >>> all_([True, False]), all_([])
-    (False, True)
+    Examples:
+        all([true, false]) -> False
+        all([]) -> True
     """
     return operators.every(values)
 
 
 @library_function
 def any_(values: Iterable[Value]) -> bool:
-    """Whether one of the values is true; of no values it is false.
+    """Whether any value is true; false for an empty list.
 
-    An error for a value that is neither true nor false.
+    Raises an error for a value that is not a boolean.
 
-    >>> any_([True, False]), any_([])
-    (True, False)
+    Examples:
+        any([true, false]) -> True
+        any([]) -> False
     """
     return operators.some(values)
 
 
 @library_function
 def unique(items: list[Value]) -> list[Value]:
-    """Items without repeats, in the order of their first appearance.
+    """The items without duplicates, in order of first appearance.
 
-    >>> unique([3, 1, 3, 2, 1])
-    [3, 1, 2]
+    Examples:
+        unique([3, 1, 3, 2, 1]) -> [3, 1, 2]
     """
     return distinct(items)
 
 
 @library_function
 def set_(items: list[Value]) -> list[Value]:
-    """Items without repeats in ascending order, so that sets with the same members are equal.
+    """The items without duplicates in ascending order, so that sets with the same members are equal.
 
-    An error for items that have no order among each other.
+    Raises an error if the items cannot be ordered.
 
-    >>> set_([3, 1, 3, 2, 1])
-    [1, 2, 3]
+    Examples:
+        set([3, 1, 3, 2, 1]) -> [1, 2, 3]
     """
     return ascending(distinct(items))
 
 
 @library_function
 def reverse(whole: str | bytes | list[Value]) -> str | bytes | list[Value]:
-    """Text, bytes or list from its end to its beginning.
+    """The text, bytes or list in reverse order.
 
-    >>> reverse([1, 2, 3]), reverse("abc")
-    ([3, 2, 1], 'cba')
+    Examples:
+        reverse([1, 2, 3]) -> [3, 2, 1]
+        reverse("abc") -> "cba"
     """
     return whole[::-1]
 
 
 @library_function
 def rotate(whole: str | bytes | list[Value], n: int) -> str | bytes | list[Value]:
-    """Text, bytes or list with its last n elements moved to the front.
+    """The text, bytes or list with its last `n` elements moved to the front.
 
-    A negative `n` moves the first ones to the end; `n` may be greater than the length.
+    A negative `n` moves the first elements to the end. `n` can be larger than the length.
 
-    >>> rotate([1, 2, 3, 4], 1), rotate("abcd", -1)
-    ([4, 1, 2, 3], 'bcda')
+    Examples:
+        rotate([1, 2, 3, 4], 1) -> [4, 1, 2, 3]
+        rotate("abcd", -1) -> "bcda"
     """
     at = len(whole) - n % len(whole) if whole else 0
     return operators.add(whole[at:], whole[:at])  # type: ignore[no-any-return]
@@ -142,10 +152,10 @@ def rotate(whole: str | bytes | list[Value], n: int) -> str | bytes | list[Value
 
 @library_function
 def zip_(first: list[Value], *others: list[Value]) -> list[Value]:
-    """List of lists that hold the first items, the second items and so on; as long as the shortest list.
+    """The list of lists that hold the first items, the second items, and so on, up to the length of the shortest list.
 
-    >>> zip_([1, 2, 3], ["a", "b", "c"])
-    [[1, 'a'], [2, 'b'], [3, 'c']]
+    Examples:
+        zip([1, 2, 3], ["a", "b", "c"]) -> [[1, "a"], [2, "b"], [3, "c"]]
     """
     charge(len(first))
     return [list(row) for row in zip(first, *others, strict=False)]
@@ -153,10 +163,11 @@ def zip_(first: list[Value], *others: list[Value]) -> list[Value]:
 
 @library_function
 def enumerate_(items: list[Value], start: int = 0) -> list[Value]:
-    """List of [number, item] for each item, counted from `start`.
+    """The list of [index, item] for each item, with indexes counted from `start`.
 
-    >>> enumerate_(["a", "b"]), enumerate_(["a"], 1)
-    ([[0, 'a'], [1, 'b']], [[1, 'a']])
+    Examples:
+        enumerate(["a", "b"]) -> [[0, "a"], [1, "b"]]
+        enumerate(["a"], 1) -> [[1, "a"]]
     """
     charge(len(items))
     return [[number, item] for number, item in enumerate(items, start)]
@@ -167,12 +178,12 @@ LISTS = frozenset({list})
 
 @library_function
 def flatten(items: list[Value]) -> list[Value]:
-    """Items of the lists in the list, one level deep; what is no list stays as it is.
+    """The items of the inner lists as one list, flattened by one level; items that are not lists are kept.
 
     At most 1,000,000 items.
 
-    >>> flatten([[1, 2], 3, [[4]]])
-    [1, 2, 3, [4]]
+    Examples:
+        flatten([[1, 2], 3, [[4]]]) -> [1, 2, 3, [4]]
     """
     are_lists = LISTS.issuperset(map(type, items))
     parts = items if are_lists else [item if isinstance(item, list) else [item] for item in items]
@@ -182,12 +193,12 @@ def flatten(items: list[Value]) -> list[Value]:
 
 @library_function
 def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
-    """All lists of one item from each list, the last list's items changing fastest.
+    """The Cartesian product: all lists with one item from each list. The last list varies fastest.
 
-    At most 1,000,000 of them.
+    At most 1,000,000 combinations.
 
-    >>> cartesian([0, 1], ["a", "b"])
-    [[0, 'a'], [0, 'b'], [1, 'a'], [1, 'b']]
+    Examples:
+        cartesian([0, 1], ["a", "b"]) -> [[0, "a"], [0, "b"], [1, "a"], [1, "b"]]
     """
     total = 1
     for items in (first, *others):
@@ -198,12 +209,13 @@ def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
 
 @library_function
 def count(whole: str | list[Value], value: Value) -> int:
-    """How often the value stands in a list, or a text in another without overlaps.
+    """The number of times that `value` occurs in a list, or, without overlaps, in a text.
 
-    An error where the text that is sought is empty.
+    Raises an error for an empty search text.
 
-    >>> count([1, 2, 1], 1), count("banana", "ana")
-    (2, 1)
+    Examples:
+        count([1, 2, 1], 1) -> 2
+        count("banana", "ana") -> 1
     """
     if isinstance(whole, str):
         return whole.count(_sought(value))
@@ -215,12 +227,14 @@ def count(whole: str | list[Value], value: Value) -> int:
 
 @library_function
 def first_index(whole: str | list[Value], value: Value) -> int | None:
-    """Place of the value's first appearance in a list, or of a text's in another; none where it is absent.
+    """The position of the first occurrence of `value` in a list or text, or none if it does not occur.
 
-    Places count from 0. An error where the text that is sought is empty.
+    Positions are counted from 0. Raises an error for an empty search text.
 
-    >>> first_index(["a", "b"], "b"), first_index("banana", "nan"), first_index([1], 2)
-    (1, 2, None)
+    Examples:
+        first_index(["a", "b"], "b") -> 1
+        first_index("banana", "nan") -> 2
+        first_index([1], 2) -> none
     """
     if isinstance(whole, str):
         place = whole.find(_sought(value))
@@ -233,10 +247,10 @@ def first_index(whole: str | list[Value], value: Value) -> int | None:
 
 @library_function
 def field_names(record: Record) -> list[str]:
-    """Names of a record's fields, in their order.
+    """The field names of a record, in order.
 
-    >>> field_names(Record({"red": True, "blue": False}))
-    ['red', 'blue']
+    Examples:
+        field_names({"red": true, "blue": false}) -> ["red", "blue"]
     """
     charge(len(record))
     return list(record)
@@ -250,24 +264,26 @@ def _sought(value: Value) -> str:
 
 @library_function
 def first(whole: str | list[Value]) -> Value:
-    """First item of the list, or first character of the text.
+    """The first item of a list or first character of a text.
 
-    An error where it is empty.
+    Raises an error if it is empty.
 
-    >>> first([7, 8]), first("abc")
-    (7, 'a')
+    Examples:
+        first([7, 8]) -> 7
+        first("abc") -> "a"
     """
     return _filled("first", whole)[0]
 
 
 @library_function
 def last(whole: str | list[Value]) -> Value:
-    """Last item of the list, or last character of the text.
+    """The last item of a list or last character of a text.
 
-    An error where it is empty.
+    Raises an error if it is empty.
 
-    >>> last([7, 8]), last("abc")
-    (8, 'c')
+    Examples:
+        last([7, 8]) -> 8
+        last("abc") -> "c"
     """
     return _filled("last", whole)[-1]
 
@@ -280,36 +296,39 @@ def _filled(name: str, whole: str | list[Value]) -> str | list[Value]:
 
 @library_function
 def take(whole: str | list[Value], n: int) -> str | list[Value]:
-    """First n items of the list or characters of the text, all of them where it has fewer.
+    """The first `n` items of the list or characters of the text; all of them if there are fewer.
 
-    `n` is 0 or more.
+    `n` must be 0 or more.
 
-    >>> take([1, 2, 3], 2), take("abc", 5)
-    ([1, 2], 'abc')
+    Examples:
+        take([1, 2, 3], 2) -> [1, 2]
+        take("abc", 5) -> "abc"
     """
     return whole[: _size("take", n, 0)]
 
 
 @library_function
 def drop(whole: str | list[Value], n: int) -> str | list[Value]:
-    """List or text without its first n items or characters, empty where it has fewer.
+    """The list or text without its first `n` items or characters; empty if it has no more than `n`.
 
-    `n` is 0 or more.
+    `n` must be 0 or more.
 
-    >>> drop([1, 2, 3], 2), drop("abc", 5)
-    ([3], '')
+    Examples:
+        drop([1, 2, 3], 2) -> [3]
+        drop("abc", 5) -> ""
     """
     return whole[_size("drop", n, 0) :]
 
 
 @library_function
 def chunks(whole: str | list[Value], n: int) -> list[Value]:
-    """Pieces of n items or characters in their order; the last one may be shorter.
+    """Consecutive pieces of `n` items or characters; the last one may be shorter.
 
-    `n` is 1 or more.
+    `n` must be 1 or more.
 
-    >>> chunks([1, 2, 3, 4, 5], 2), chunks("abcdef", 3)
-    ([[1, 2], [3, 4], [5]], ['abc', 'def'])
+    Examples:
+        chunks([1, 2, 3, 4, 5], 2) -> [[1, 2], [3, 4], [5]]
+        chunks("abcdef", 3) -> ["abc", "def"]
     """
     size = _size("chunks", n, 1)
     charge(len(whole) // size + 1)
@@ -318,12 +337,13 @@ def chunks(whole: str | list[Value], n: int) -> list[Value]:
 
 @library_function
 def windows(whole: str | list[Value], n: int) -> list[Value]:
-    """All runs of n neighbouring items or characters, from left to right.
+    """All runs of `n` consecutive items or characters, from left to right.
 
-    None where there are fewer. `n` is 1 or more; at most 1,000,000 items in all runs together.
+    Empty if there are fewer than `n`. `n` must be 1 or more. At most 1,000,000 items in total over all runs.
 
-    >>> windows([1, 2, 3, 4], 2), windows("abcd", 3)
-    ([[1, 2], [2, 3], [3, 4]], ['abc', 'bcd'])
+    Examples:
+        windows([1, 2, 3, 4], 2) -> [[1, 2], [2, 3], [3, 4]]
+        windows("abcd", 3) -> ["abc", "bcd"]
     """
     size = _size("windows", n, 1)
     runs = max(0, len(whole) - size + 1)
@@ -339,12 +359,12 @@ def _size(name: str, n: int, least: int) -> int:
 
 @library_function
 def riffle(a: list[Value], b: list[Value]) -> list[Value]:
-    """Items of the two lists in turns, beginning with `a`: a[0], b[0], a[1], b[1] and so on.
+    """The items of both lists alternately, starting with `a`: a[0], b[0], a[1], b[1] and so on.
 
-    An error unless `b` has as many items as `a` or one less.
+    Raises an error unless `b` has as many items as `a` or one fewer.
 
-    >>> riffle([1, 2, 3], ["+", "*"])
-    [1, '+', 2, '*', 3]
+    Examples:
+        riffle([1, 2, 3], ["+", "*"]) -> [1, "+", 2, "*", 3]
     """
     if len(a) - len(b) not in (0, 1):
         raise LanguageError(f"`riffle` has {len(a)} and {len(b)} items", "`b` has as many as `a`, or one less")
@@ -355,12 +375,12 @@ def riffle(a: list[Value], b: list[Value]) -> list[Value]:
 
 @library_function
 def interleave(a: list[Value], b: list[Value]) -> list[Value]:
-    """Items of the two lists, each in its own order, the shorter list's spread evenly over the longer's.
+    """The items of both lists, each in its own order, with the shorter list spread evenly over the longer one.
 
-    Item i of n stands at (2 i + 1) / 2 n of the way; of two at one place that of `a` comes first.
+    Item i of a list with n items is at position (2 i + 1) / 2 n; at equal positions, the item of `a` comes first.
 
-    >>> interleave([1, 2], ["a", "b", "c", "d"])
-    ['a', 1, 'b', 'c', 2, 'd']
+    Examples:
+        interleave([1, 2], ["a", "b", "c", "d"]) -> ["a", 1, "b", "c", 2, "d"]
     """
     charge(len(a) + len(b))
     mixed, used = [], 0
@@ -374,10 +394,10 @@ def interleave(a: list[Value], b: list[Value]) -> list[Value]:
 
 @library_function
 def prefix_sums(values: list[Number]) -> list[Number]:
-    """Running sums of the numbers: the first, the sum of the first two and so on; as long as the list.
+    """The running totals: the first number, the sum of the first two, and so on.
 
-    >>> prefix_sums([1, 2, 3])
-    [1, 3, 6]
+    Examples:
+        prefix_sums([1, 2, 3]) -> [1, 3, 6]
     """
     charge(len(values))
     return list(accumulate(values, add if INTEGERS.issuperset(map(type, values)) else operators.add))

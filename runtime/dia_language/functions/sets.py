@@ -1,4 +1,4 @@
-"""Lists as sets: what two have in common, and how often each item stands in one."""
+"""Lists used as sets: union, intersection, difference, and counts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from dia_language.functions.registry import library_function
 
 @library_function
 def union(a: list[Value], b: list[Value]) -> list[Value]:
-    """Items of either list without repeats, in the order of their first appearance, those of `a` first.
+    """The items of both lists without duplicates, in order of first appearance: first those of `a`, then those of `b`.
 
-    >>> union([3, 1, 1], [2, 3])
-    [3, 1, 2]
+    Examples:
+        union([3, 1, 1], [2, 3]) -> [3, 1, 2]
     """
     return distinct([*a, *b])
 
 
 @library_function
 def intersection(a: list[Value], b: list[Value]) -> list[Value]:
-    """Items that stand in both lists, without repeats, in the order of `a`.
+    """The items that are in both lists, without duplicates, in the order of `a`.
 
-    >>> intersection([3, 1, 2, 3], [3, 2, 5])
-    [3, 2]
+    Examples:
+        intersection([3, 1, 2, 3], [3, 2, 5]) -> [3, 2]
     """
     items = distinct(a)
     return list(filter(_membership(items, b), items))
@@ -35,10 +35,10 @@ def intersection(a: list[Value], b: list[Value]) -> list[Value]:
 
 @library_function
 def difference(a: list[Value], b: list[Value]) -> list[Value]:
-    """Items of `a` that do not stand in `b`, without repeats, in the order of `a`.
+    """The items of `a` that are not in `b`, without duplicates, in the order of `a`.
 
-    >>> difference([3, 1, 2, 1], [3, 5])
-    [1, 2]
+    Examples:
+        difference([3, 1, 2, 1], [3, 5]) -> [1, 2]
     """
     items = distinct(a)
     return list(filterfalse(_membership(items, b), items))
@@ -46,10 +46,11 @@ def difference(a: list[Value], b: list[Value]) -> list[Value]:
 
 @library_function
 def is_subset(a: list[Value], b: list[Value]) -> bool:
-    """Whether every item of `a` stands in `b`.
+    """Whether every item of `a` is in `b`.
 
-    >>> is_subset([2, 1, 1], [1, 2, 3]), is_subset([4], [1, 2, 3])
-    (True, False)
+    Examples:
+        is_subset([2, 1, 1], [1, 2, 3]) -> True
+        is_subset([4], [1, 2, 3]) -> False
     """
     items = distinct(a)
     return all(list(map(_membership(items, b), items)))
@@ -57,10 +58,10 @@ def is_subset(a: list[Value], b: list[Value]) -> bool:
 
 @library_function
 def tally(items: list[Value]) -> list[list[Value]]:
-    """How often each item stands in the list, as a list of [item, count] in the order of first appearance.
+    """The number of times each item occurs, as a list of [item, count] in order of first appearance.
 
-    >>> tally(["b", "a", "b"])
-    [['b', 2], ['a', 1]]
+    Examples:
+        tally(["b", "a", "b"]) -> [["b", 2], ["a", 1]]
     """
     items_once = distinct(items)
     if PLAIN.issuperset(map(type, items)):

@@ -1,4 +1,4 @@
-"""Signatures and shared secrets on elliptic curves; a nonce is an argument, never the system's."""
+"""Digital signatures and key agreement on elliptic curves. Nonces are arguments; nothing is random."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ COST = 40
 
 @library_function
 def ecdsa_sign(curve: Curve, key: int, digest: bytes, nonce: int) -> Record:
-    """ECDSA signature of the digest on a named curve, with this private key and nonce: a record of r and s.
+    """The ECDSA signature of `digest` on a named curve: a record of r and s.
 
-    Key and nonce are from 1 to n - 1; a longer digest counts with its first bits. An error for a nonce that
-    gives r or s = 0. Source: FIPS 186-5, section 6.4.1.
+    `key` and `nonce` must be from 1 to n - 1. If the digest is longer than n, only its leading bits are used. Raises an
+    error for a nonce for which r or s is 0. Source: FIPS 186-5, section 6.4.1.
 
-    >>> c = named_curve("P-256")
-    >>> ecdsa_verify(c, point_multiply(c, 5, base_point(c)), bytes(32), ecdsa_sign(c, 5, bytes(32), 7))
-    True
+    Examples:
+        ecdsa_sign(named_curve("P-256"), 5, sha256(utf8("abc")), 7).r % 1000 -> 771
     """
     base, n = base_point(curve), _order(curve)
     if not (0 < key < n and 0 < nonce < n):
@@ -38,13 +37,13 @@ def ecdsa_sign(curve: Curve, key: int, digest: bytes, nonce: int) -> Record:
 
 @library_function
 def ecdsa_verify(curve: Curve, public: Point, digest: bytes, signature: Record) -> bool:
-    """Whether the record of r and s is an ECDSA signature of the digest by the holder of the public point.
+    """Whether `signature`, a record of r and s, is a valid ECDSA signature of `digest` for the public key `public`.
 
-    An error for a public point that is not on the curve. Source: FIPS 186-5, section 6.4.2.
+    Raises an error if the public key is not on the curve. Source: FIPS 186-5, section 6.4.2.
 
-    >>> c = named_curve("P-256")
-    >>> ecdsa_verify(c, base_point(c), bytes(32), ecdsa_sign(c, 5, bytes(32), 7))
-    False
+    Examples:
+        ecdsa_verify(named_curve("P-256"), point_multiply(named_curve("P-256"), 5, base_point(named_curve("P-256"))),
+            sha256(utf8("abc")), ecdsa_sign(named_curve("P-256"), 5, sha256(utf8("abc")), 7)) -> True
     """
     base, n = base_point(curve), _order(curve)
     if public is None or not is_on_curve(curve, public):
@@ -62,13 +61,12 @@ def ecdsa_verify(curve: Curve, public: Point, digest: bytes, signature: Record) 
 
 @library_function
 def ecdsa_nonce(curve: Curve, key: int, digest: bytes, name: str = "sha256") -> int:
-    """Nonce that RFC 6979 derives from private key and digest with HMAC and the named hash function.
+    """The deterministic ECDSA nonce of RFC 6979 for a private key and a digest.
 
-    The hash function is that which made the digest. Source: RFC 6979, section 3.2.
+    `name` must be the hash function that produced the digest. Source: RFC 6979, section 3.2.
 
-    >>> c = named_curve("P-256")
-    >>> ecdsa_nonce(c, 5, bytes(32)) == ecdsa_nonce(c, 6, bytes(32))
-    False
+    Examples:
+        ecdsa_nonce(named_curve("P-256"), 5, sha256(utf8("abc"))) % 1000 -> 925
     """
     n = _order(curve)
     if name not in HASHES:
@@ -102,12 +100,12 @@ def _generated(seed: bytes, n: int, name: str) -> int:
 
 @library_function
 def ed25519_public_key(key: bytes) -> bytes:
-    """Public key of 32 bytes that belongs to the private key of 32 bytes.
+    """The 32-byte Ed25519 public key for a 32-byte private key.
 
     Source: RFC 8032, section 5.1.5.
 
-    >>> ed25519_public_key(bytes(32)).hex()[:16]
-    '3b6a27bcceb6a42d'
+    Examples:
+        hex(ed25519_public_key(utf8("thirty-two bytes of private key!")))[:16] -> "e1866cb3d5997dc7"
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -117,12 +115,12 @@ def ed25519_public_key(key: bytes) -> bytes:
 
 @library_function
 def ed25519_sign(key: bytes, message: bytes) -> bytes:
-    """Ed25519 signature of 64 bytes of the message with the private key of 32 bytes.
+    """The 64-byte Ed25519 signature of `message` with a 32-byte private key.
 
     Source: RFC 8032, section 5.1.6.
 
-    >>> ed25519_verify(ed25519_public_key(bytes(32)), b"abc", ed25519_sign(bytes(32), b"abc"))
-    True
+    Examples:
+        hex(ed25519_sign(utf8("thirty-two bytes of private key!"), utf8("abc")))[:16] -> "9b409e6a76f2b759"
     """
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -132,12 +130,13 @@ def ed25519_sign(key: bytes, message: bytes) -> bytes:
 
 @library_function
 def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the 64 bytes are an Ed25519 signature of the message by the holder of the public key.
+    """Whether `signature` (64 bytes) is a valid Ed25519 signature of `message` for the public key `public`.
 
     Source: RFC 8032, section 5.1.7.
 
-    >>> ed25519_verify(ed25519_public_key(bytes(32)), b"abd", ed25519_sign(bytes(32), b"abc"))
-    False
+    Examples:
+        ed25519_verify(ed25519_public_key(utf8("thirty-two bytes of private key!")), utf8("abc"),
+            ed25519_sign(utf8("thirty-two bytes of private key!"), utf8("abc"))) -> True
     """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -153,14 +152,13 @@ def ed25519_verify(public: bytes, message: bytes, signature: bytes) -> bool:
 
 @library_function
 def x25519(key: bytes, public: bytes) -> bytes:
-    """Secret of 32 bytes that the private key shares with the public key; with 9 the own public key.
+    """The 32-byte shared secret of a private key and another party's public key (X25519).
 
-    Both have 32 bytes, the lowest first. An error for a public key that gives zeros. Source: RFC 7748.
+    Both keys have 32 bytes, lowest byte first. With the public value 9, the result is the public key for `key`. Raises
+    an error for a public key that gives an all-zero secret. Source: RFC 7748.
 
-    >>> nine = bytes([9]) + bytes(31)
-    >>> a, b = bytes([1] * 32), bytes([2] * 32)
-    >>> x25519(a, x25519(b, nine)) == x25519(b, x25519(a, nine))
-    True
+    Examples:
+        hex(x25519(sha256(utf8("Ann")), integer_to_bytes(9, 32, "little")))[:16] -> "e97400b6abd515c0"
     """
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 

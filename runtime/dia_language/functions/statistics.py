@@ -1,4 +1,4 @@
-"""Statistics of lists of numbers, exact: spread, quantiles, and how two lists go together."""
+"""Exact statistics of lists of numbers: spread, quantiles, correlation."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from dia_language.numbers.values import normal
 
 @library_function
 def modes(items: list[Value]) -> list[Value]:
-    """Items that stand most often in the list, in the order of their first appearance; of an empty list none.
+    """The items that occur most often, in order of first appearance; an empty list for an empty list.
 
-    >>> modes([1, 3, 3, 2, 2]), modes(["a"])
-    ([3, 2], ['a'])
+    Examples:
+        modes([1, 3, 3, 2, 2]) -> [3, 2]
+        modes(["a"]) -> ["a"]
     """
     counts = tally(items)
     most = max((count for _, count in counts), default=0)
@@ -30,47 +31,52 @@ def modes(items: list[Value]) -> list[Value]:
 
 @library_function
 def variance(values: list[Number], of: str = "population") -> Number:
-    """Variance of the numbers, exact: the mean of the squared distances from their mean.
+    """The exact variance of the numbers.
 
-    `of` is population (divided by n) or sample (divided by n - 1). An error for an empty list, and for a sample
-    of one number.
+    `of` is population (divide by n) or sample (divide by n - 1). Raises an error for an empty list, and for a sample
+    with only one number.
 
-    >>> variance([1, 2, 3, 4]), variance([1, 2, 3, 4], "sample")
-    (Fraction(5, 4), Fraction(5, 3))
+    Examples:
+        variance([1, 2, 3, 4]) -> 5/4
+        variance([1, 2, 3, 4], "sample") -> 5/3
     """
     return covariance(values, values, of)
 
 
 @library_function
 def standard_deviation(values: list[Number], of: str = "population") -> Number:
-    """Standard deviation of the numbers: the square root of their `variance`, exact.
+    """The exact standard deviation of the numbers: the square root of their `variance`.
 
-    >>> standard_deviation([2, 4, 4, 4, 5, 5, 7, 9]), standard_deviation([1, 2])
-    (2, Fraction(1, 2))
+    `of` is population (divide by n) or sample (divide by n - 1).
+
+    Examples:
+        standard_deviation([2, 4, 4, 4, 5, 5, 7, 9]) -> 2
+        standard_deviation([1, 2]) -> 1/2
     """
     return sqrt(variance(values, of))
 
 
 @library_function
 def covariance(a: list[Number], b: list[Number], of: str = "population") -> Number:
-    """Covariance of two lists of numbers of one length, exact.
+    """The exact covariance of two lists of the same length.
 
-    `of` is population (divided by n) or sample (divided by n - 1).
+    `of` is population (divide by n) or sample (divide by n - 1).
 
-    >>> covariance([1, 2, 3], [2, 4, 7])
-    Fraction(5, 3)
+    Examples:
+        covariance([1, 2, 3], [2, 4, 7]) -> 5/3
     """
     return operators.divide(_products(a, b), _divisor(len(a), of))
 
 
 @library_function
 def correlation(a: list[Number], b: list[Number]) -> Number:
-    """Pearson's correlation of two lists of numbers of one length, exact, from -1 to 1.
+    """The Pearson correlation of two lists of the same length, exact, from -1 to 1.
 
-    An error where one of the lists has equal numbers only. Source: Pearson (1895).
+    Raises an error if all numbers of a list are equal. Source: Pearson (1895).
 
-    >>> correlation([1, 2, 3], [2, 4, 6]), correlation([1, 2, 3], [1, 3, 2])
-    (1, Fraction(1, 2))
+    Examples:
+        correlation([1, 2, 3], [2, 4, 6]) -> 1
+        correlation([1, 2, 3], [1, 3, 2]) -> 1/2
     """
     spread = operators.multiply(_products(a, a), _products(b, b))
     if operators.equal(spread, 0):
@@ -80,12 +86,13 @@ def correlation(a: list[Number], b: list[Number]) -> Number:
 
 @library_function
 def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
-    """Slope and intercept of the line with the least sum of squared vertical distances, exact.
+    """The slope and intercept of the least-squares line through the points, exact, as [slope, intercept].
 
-    An error where all of `xs` are equal. Source: Legendre (1805).
+    Raises an error if all of `xs` are equal. Source: Legendre (1805).
 
-    >>> linear_fit([0, 1, 2], [1, 3, 5]), linear_fit([1, 2, 3], [1, 3, 2])
-    ([2, 1], [Fraction(1, 2), 1])
+    Examples:
+        linear_fit([0, 1, 2], [1, 3, 5]) -> [2, 1]
+        linear_fit([1, 2, 3], [1, 3, 2]) -> [1/2, 1]
     """
     spread = _products(xs, xs)
     if len(xs) == len(ys) and operators.equal(spread, 0):
@@ -96,15 +103,16 @@ def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
 
 @library_function
 def quantile(values: list[Number], share: Rational, method: str = "linear") -> Number:
-    """Value below which the share of the sorted numbers lies, exact.
+    """The exact quantile of the numbers: the value below which the given share of them lies.
 
-    With h = (n - 1) share the methods are linear (between the neighbours of place h), lower, higher, midpoint and
-    nearest (of two equally near the one at the even place): places count from 0. `inverted` is the first number
-    up to which at least the share lies. Source: Hyndman and Fan, The American Statistician 50 (1996), types 7
-    and 1. An error for an empty list and a share outside 0 to 1.
+    `share` must be from 0 to 1. `method` says how to choose a value at position h = (n - 1) share of the sorted
+    numbers, counted from 0: linear (interpolate between the neighbours), lower, higher, midpoint, or nearest (if both
+    are equally near, the one at the even position). `inverted` is the first number at or below which the share lies.
+    Raises an error for an empty list. Source: Hyndman and Fan, The American Statistician 50 (1996), types 7 and 1.
 
-    >>> quantile([1, 2, 3, 4], Fraction(1, 4)), quantile([1, 2, 3, 4], Fraction(1, 4), "inverted")
-    (Fraction(7, 4), 1)
+    Examples:
+        quantile([1, 2, 3, 4], 1/4) -> 7/4
+        quantile([1, 2, 3, 4], 1/4, "inverted") -> 1
     """
     if not values or not 0 <= share <= 1:
         raise LanguageError("`quantile` needs a list that is not empty, and a share from 0 to 1")

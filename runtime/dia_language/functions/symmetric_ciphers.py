@@ -1,4 +1,4 @@
-"""Ciphers with a shared key: bytes in, bytes out; nonce, padding and associated data are arguments."""
+"""Symmetric ciphers on bytes. Nonce, padding and associated data are arguments."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PADDINGS = ("pkcs7", "none")
 
 @library_function
 def xor_bytes(data: bytes, key: bytes) -> bytes:
-    """Bytes of the data, each xor-ed with the byte of the key at its place; a shorter key is repeated.
+    """`data` XORed with `key`, byte by byte; a shorter key is repeated.
 
-    An error for an empty key.
+    Raises an error for an empty key.
 
-    >>> xor_bytes(b"abc", b" "), xor_bytes(b"ABC", b" ")
-    (b'ABC', b'abc')
+    Examples:
+        text_of(xor_bytes(utf8("abc"), utf8(" "))) -> "ABC"
     """
     if not key:
         raise _unfit("`xor_bytes` needs a key of at least one byte")
@@ -33,15 +33,17 @@ def xor_bytes(data: bytes, key: bytes) -> bytes:
 def aes_encrypt(
     data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
 ) -> bytes:
-    """AES ciphertext of the data; in the mode GCM the tag of 16 bytes stands behind it.
+    """The AES ciphertext of `data`; in GCM mode it is followed by the 16-byte tag.
 
-    Key: 16, 24 or 32 bytes. Mode: ECB (without nonce), CBC or CTR (a nonce of 16 bytes: the initialization
-    vector, the first counter block) or GCM (a nonce of any length but 0). Padding for ECB and CBC: pkcs7,
-    which is the default, or none, for which the data fill whole blocks of 16 bytes; CTR and GCM take none.
-    Associated data go with GCM alone. Source: FIPS 197, NIST SP 800-38A and 800-38D, RFC 5652 section 6.3.
+    `key` has 16, 24 or 32 bytes. `mode` is ECB (no nonce), CBC or CTR (a 16-byte nonce: the initialization vector or
+    the first counter block), or GCM (a nonce of any length except 0). `padding` applies to ECB and CBC: pkcs7 (used if
+    `padding` is empty), or none, for which the data must fill whole blocks of 16 bytes. CTR and GCM take no padding.
+    Only GCM takes associated data. Source: FIPS 197, NIST SP 800-38A and 800-38D, RFC 5652 section 6.3.
 
-    >>> aes_encrypt(bytes(range(16)), bytes(16), "ECB", b"", "none").hex()
-    '7aca0fd9bcd6ec7c9f97466616e6a282'
+    Examples:
+        hex(aes_encrypt(utf8("abc"), utf8("0123456789abcdef"), "ECB")) -> "1d25821c3e311eea2d4dd8633a25c1b5"
+        hex(aes_encrypt(utf8("abc"), utf8("0123456789abcdef"), "CBC", utf8("a nonce, 16 long")))
+            -> "3ab42ad1fc05287ddb3bc9d5cb925285"
     """
     is_padded = _is_padded("aes_encrypt", mode, padding)
     cipher = _aes("aes_encrypt", data, key, mode, nonce, associated)
@@ -56,13 +58,14 @@ def aes_encrypt(
 def aes_decrypt(
     data: bytes, key: bytes, mode: str, nonce: bytes = b"", padding: str = "", associated: bytes = b""
 ) -> bytes:
-    """Data whose AES ciphertext `aes_encrypt` gives with the same arguments.
+    """The plaintext of `data`, which was encrypted by `aes_encrypt` with the same arguments.
 
-    An error for a ciphertext of a wrong length, for padding that is malformed, and for a tag of GCM that does
-    not fit, as with a wrong key. Source: as `aes_encrypt`.
+    Raises an error for a ciphertext of invalid length, for malformed padding, and for a GCM tag that does not match,
+    for example because the key is wrong. Source: as for `aes_encrypt`.
 
-    >>> aes_decrypt(aes_encrypt(b"abc", bytes(16), "CBC", bytes(16)), bytes(16), "CBC", bytes(16))
-    b'abc'
+    Examples:
+        text_of(aes_decrypt(aes_encrypt(utf8("abc"), utf8("0123456789abcdef"), "CBC", utf8("a nonce, 16 long")),
+            utf8("0123456789abcdef"), "CBC", utf8("a nonce, 16 long"))) -> "abc"
     """
     is_padded = _is_padded("aes_decrypt", mode, padding)
     cipher = _aes("aes_decrypt", data, key, mode, nonce, associated)
@@ -74,12 +77,14 @@ def aes_decrypt(
 
 @library_function
 def chacha20(data: bytes, key: bytes, nonce: bytes, counter: int = 0) -> bytes:
-    """Bytes of the data xor-ed with ChaCha20's stream: the ciphertext of a plaintext, and the other way round.
+    """`data` XORed with the ChaCha20 keystream; the same call encrypts and decrypts.
 
-    Key: 32 bytes, nonce: 12 bytes, counter of the first block: 0 to 2**32 - 1. Source: RFC 8439, section 2.4.
+    `key` has 32 bytes and `nonce` 12. `counter` is that of the first block, from 0 to 2**32 - 1. Source: RFC 8439,
+    section 2.4.
 
-    >>> chacha20(bytes(8), bytes(32), bytes(12)).hex()
-    '76b8e0ada0f13d90'
+    Examples:
+        hex(chacha20(from_hex(repeat("00", 8)), from_hex(repeat("00", 32)), from_hex(repeat("00", 12))))
+            -> "76b8e0ada0f13d90"
     """
     from cryptography.hazmat.primitives.ciphers import Cipher
     from cryptography.hazmat.primitives.ciphers.algorithms import ChaCha20
@@ -96,12 +101,13 @@ def chacha20(data: bytes, key: bytes, nonce: bytes, counter: int = 0) -> bytes:
 
 @library_function
 def chacha20_poly1305_encrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
-    """ChaCha20 ciphertext of the data with the Poly1305 tag of 16 bytes behind it.
+    """The ChaCha20 ciphertext of `data`, followed by the 16-byte Poly1305 tag.
 
-    Key: 32 bytes, nonce: 12 bytes. Source: RFC 8439, section 2.8.
+    `key` has 32 bytes and `nonce` 12. Source: RFC 8439, section 2.8.
 
-    >>> chacha20_poly1305_encrypt(b"", bytes(32), bytes(12)).hex()
-    '4eb972c9a8fb3a1b382bb4d36f5ffad1'
+    Examples:
+        hex(chacha20_poly1305_encrypt(utf8("abc"), sha256(utf8("key")), utf8("twelve bytes")))
+            -> "02afcb76908a4bd55d1944eb25c456ff780d6c"
     """
     body, tag = _chacha("chacha20_poly1305_encrypt", data, key, nonce, associated).encrypt_and_digest(data)
     return bytes(body + tag)
@@ -109,13 +115,14 @@ def chacha20_poly1305_encrypt(data: bytes, key: bytes, nonce: bytes, associated:
 
 @library_function
 def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated: bytes = b"") -> bytes:
-    """Data whose ciphertext and tag `chacha20_poly1305_encrypt` gives with the same arguments.
+    """The plaintext of `data`, which was encrypted by `chacha20_poly1305_encrypt` with the same arguments.
 
-    An error for a tag that does not fit, as with a wrong key. Source: RFC 8439, section 2.8.
+    Raises an error if the tag does not match, for example because the key is wrong. Source: RFC 8439, section 2.8.
 
-    >>> sealed = chacha20_poly1305_encrypt(b"abc", bytes(32), bytes(12))
-    >>> chacha20_poly1305_decrypt(sealed, bytes(32), bytes(12))
-    b'abc'
+    Examples:
+        text_of(chacha20_poly1305_decrypt(
+            chacha20_poly1305_encrypt(utf8("abc"), sha256(utf8("key")), utf8("twelve bytes")),
+            sha256(utf8("key")), utf8("twelve bytes"))) -> "abc"
     """
     cipher = _chacha("chacha20_poly1305_decrypt", data, key, nonce, associated)
     return _verified("chacha20_poly1305_decrypt", cipher.decrypt_and_verify, data)
@@ -123,12 +130,12 @@ def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated:
 
 @library_function
 def rc4(data: bytes, key: bytes) -> bytes:
-    """Bytes of the data xor-ed with RC4's stream: the ciphertext of a plaintext, and the other way round.
+    """`data` XORed with the RC4 keystream; the same call encrypts and decrypts.
 
-    Key: 5 to 256 bytes. Broken; found in old protocols and files. Source: RFC 6229 has its stream.
+    `key` has 5 to 256 bytes. Broken, but still found in old protocols and files. RFC 6229 has test vectors.
 
-    >>> rc4(b"Attack at dawn", b"Secret").hex()
-    '45a01f645fc35b383552544b9bf5'
+    Examples:
+        hex(rc4(utf8("Attack at dawn"), utf8("Secret"))) -> "45a01f645fc35b383552544b9bf5"
     """
     from Crypto.Cipher import ARC4
 

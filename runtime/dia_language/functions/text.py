@@ -14,24 +14,26 @@ BLANKS = " \t\n\r\f\v"
 
 @library_function
 def str_(value: Value) -> str:
-    """Text of the value as prompts and f-strings print it.
+    """The value as text, as prompts and f-strings print it.
 
-    An error for bytes and catalog entries, which do not print.
+    Raises an error for bytes and catalog entries, which cannot be printed.
 
-    >>> str_(12), str_([1, "a"])
-    ('12', '[1, "a"]')
+    Examples:
+        str(12) -> "12"
+        str([1, "a"]) -> '[1, "a"]'
     """
     return plain(value)
 
 
 @library_function
 def join(items: list[Value], separator: str = "") -> str:
-    """Text of all items one after the other with the separator between them.
+    """The items as one text, with `separator` between them.
 
     At most 1,000,000 characters.
 
-    >>> join([1, 2, 3], ", "), join(["a", "b"])
-    ('1, 2, 3', 'ab')
+    Examples:
+        join([1, 2, 3], ", ") -> "1, 2, 3"
+        join(["a", "b"]) -> "ab"
     """
     charge(len(items))
     joints = len(separator) * max(0, len(items) - 1)
@@ -42,12 +44,12 @@ def join(items: list[Value], separator: str = "") -> str:
 
 @library_function
 def split(text: str, separator: str) -> list[str]:
-    """Pieces of the text between the separators; n separators make n + 1 pieces, which may be empty.
+    """The pieces of `text` between separators; n separators give n + 1 pieces, which may be empty.
 
-    An error for an empty separator.
+    Raises an error if the separator is empty.
 
-    >>> split("a,b,,c", ",")
-    ['a', 'b', '', 'c']
+    Examples:
+        split("a,b,,c", ",") -> ["a", "b", "", "c"]
     """
     charge(len(text) // 16)
     return text.split(_filled("separator", separator))
@@ -55,12 +57,12 @@ def split(text: str, separator: str) -> list[str]:
 
 @library_function
 def replace(text: str, old: str, new: str) -> str:
-    """Text with `new` in place of each `old`, from left to right without overlaps.
+    """`text` with every occurrence of `old` replaced by `new`, from left to right without overlaps.
 
-    An error for an empty `old`; at most 1,000,000 characters.
+    Raises an error if `old` is empty. At most 1,000,000 characters.
 
-    >>> replace("banana", "an", "o")
-    'booa'
+    Examples:
+        replace("banana", "an", "o") -> "booa"
     """
     _bounded("replace", len(text) + text.count(_filled("old", old)) * (len(new) - len(old)))
     return text.replace(old, new)
@@ -68,22 +70,22 @@ def replace(text: str, old: str, new: str) -> str:
 
 @library_function
 def without(text: str, unwanted: str) -> str:
-    """Text without any of the characters of `unwanted`.
+    """`text` without any of the characters in `unwanted`.
 
-    >>> without("banana", "an")
-    'b'
+    Examples:
+        without("banana", "an") -> "b"
     """
     return text.translate(dict.fromkeys(map(ord, unwanted)))
 
 
 @library_function
 def concat(*texts: str) -> str:
-    """Texts one after the other as one text.
+    """The texts joined into one.
 
     At most 1,000,000 characters.
 
-    >>> concat("a", "b", "c")
-    'abc'
+    Examples:
+        concat("a", "b", "c") -> "abc"
     """
     _bounded("concat", sum(map(len, texts)))
     return "".join(texts)
@@ -91,12 +93,12 @@ def concat(*texts: str) -> str:
 
 @library_function
 def repeat(text: str, times: int) -> str:
-    """Text written so many times in a row; empty for 0 times.
+    """`text` repeated `times` times.
 
-    `times` is 0 or more; at most 1,000,000 characters.
+    `times` must be 0 or more. At most 1,000,000 characters.
 
-    >>> repeat("ab", 3)
-    'ababab'
+    Examples:
+        repeat("ab", 3) -> "ababab"
     """
     if times < 0:
         raise LanguageError("`repeat` needs `times` to be 0 or more")
@@ -106,126 +108,129 @@ def repeat(text: str, times: int) -> str:
 
 @library_function
 def upper(text: str) -> str:
-    """Text in capital letters (Unicode's full mapping: the German sharp s becomes SS).
+    """`text` in uppercase, by Unicode's full mapping (ß becomes SS).
 
-    >>> upper("abc")
-    'ABC'
+    Examples:
+        upper("abc") -> "ABC"
     """
     return text.upper()
 
 
 @library_function
 def lower(text: str) -> str:
-    """Text in small letters.
+    """`text` in lowercase.
 
-    >>> lower("ABC")
-    'abc'
+    Examples:
+        lower("ABC") -> "abc"
     """
     return text.lower()
 
 
 @library_function
 def swap_case(text: str) -> str:
-    """Text with capital letters made small and small letters made capital.
+    """`text` with uppercase letters in lowercase and lowercase letters in uppercase.
 
-    >>> swap_case("aBc")
-    'AbC'
+    Examples:
+        swap_case("aBc") -> "AbC"
     """
     return text.swapcase()
 
 
 @library_function
 def casefold(text: str) -> str:
-    """Text in the form in which texts that differ in case alone are equal (Unicode's case folding).
+    """`text` in case-folded form: texts that differ only in case become equal (Unicode case folding).
 
-    >>> casefold("STRASSE") == casefold("straße")
-    True
+    Examples:
+        casefold("Straße") -> "strasse"
+        casefold("STRASSE") == casefold("straße") -> True
     """
     return text.casefold()
 
 
 @library_function
 def strip(text: str, unwanted: str = BLANKS) -> str:
-    """Text without the characters of `unwanted`, by default blanks and ends of lines, at its two ends.
+    """`text` without the characters of `unwanted` at its start and end; by default, without whitespace.
 
-    >>> strip("  a b "), strip("--a--", "-")
-    ('a b', 'a')
+    Examples:
+        strip("  a b ") -> "a b"
+        strip("--a--", "-") -> "a"
     """
     return text.strip(unwanted)
 
 
 @library_function
 def starts_with(text: str, part: str) -> bool:
-    """Whether the text begins with the part.
+    """Whether `text` starts with `part`.
 
-    >>> starts_with("banana", "ban")
-    True
+    Examples:
+        starts_with("banana", "ban") -> True
     """
     return text.startswith(part)
 
 
 @library_function
 def ends_with(text: str, part: str) -> bool:
-    """Whether the text ends with the part.
+    """Whether `text` ends with `part`.
 
-    >>> ends_with("banana", "nan")
-    False
+    Examples:
+        ends_with("banana", "nan") -> False
     """
     return text.endswith(part)
 
 
 @library_function
 def contains(text: str, part: str) -> bool:
-    """Whether the part stands in the text; `part in text` says the same.
+    """Whether `part` occurs in `text`; the same as `part in text`.
 
-    >>> contains("banana", "nan")
-    True
+    Examples:
+        contains("banana", "nan") -> True
     """
     return part in text
 
 
 @library_function
 def pad_left(value: Value, width: int, fill: str = " ") -> str:
-    """Text of the value, filled up at its left to the width; longer ones stay as they are.
+    """The value as text, padded on the left to `width` characters; longer text does not change.
 
-    `fill` is one character; at most 1,000,000 characters.
+    `fill` is one character. At most 1,000,000 characters.
 
-    >>> pad_left(7, 3, "0"), pad_left("abcd", 3)
-    ('007', 'abcd')
+    Examples:
+        pad_left(7, 3, "0") -> "007"
+        pad_left("abcd", 3) -> "abcd"
     """
     return str_(value).rjust(_width("pad_left", width), _character(fill))
 
 
 @library_function
 def pad_right(value: Value, width: int, fill: str = " ") -> str:
-    """Text of the value, filled up at its right to the width; longer ones stay as they are.
+    """The value as text, padded on the right to `width` characters; longer text does not change.
 
-    `fill` is one character; at most 1,000,000 characters.
+    `fill` is one character. At most 1,000,000 characters.
 
-    >>> pad_right("ab", 4, ".")
-    'ab..'
+    Examples:
+        pad_right("ab", 4, ".") -> "ab.."
     """
     return str_(value).ljust(_width("pad_right", width), _character(fill))
 
 
 @library_function
 def char_code(character: str) -> int:
-    """Unicode code point of the one character.
+    """The Unicode code point of a single character.
 
-    >>> char_code("A")
-    65
+    Examples:
+        char_code("A") -> 65
     """
     return ord(_character(character))
 
 
 @library_function
 def from_char_code(code: int) -> str:
-    """Character of the Unicode code point.
+    """The character with the given Unicode code point.
 
-    From 0 to 1,114,111 without the surrogates 55,296 to 57,343, which are no characters.
+    `code` must be from 0 to 1,114,111, except the surrogates 55,296 to 57,343, which are not characters.
 
-    >>> from_char_code(233)
-    'é'
+    Examples:
+        from_char_code(233) -> "é"
     """
     if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000:
         raise LanguageError("no character has this code")
@@ -234,10 +239,10 @@ def from_char_code(code: int) -> str:
 
 @library_function
 def characters(text: str) -> list[str]:
-    """Characters of the text as a list.
+    """The characters of `text` as a list.
 
-    >>> characters("abc")
-    ['a', 'b', 'c']
+    Examples:
+        characters("abc") -> ["a", "b", "c"]
     """
     charge(len(text))
     return list(text)
@@ -245,12 +250,12 @@ def characters(text: str) -> list[str]:
 
 @library_function
 def translate(text: str, old: str, new: str) -> str:
-    """Text with each character that stands in `old` replaced by the one at the same place in `new`.
+    """`text` with each character that occurs in `old` replaced by the character at the same position in `new`.
 
-    Both have the same length, and `old` no character twice; other characters stay.
+    `old` and `new` must have the same length, and `old` must not repeat a character. Other characters do not change.
 
-    >>> translate("banana", "abn", "xyz")
-    'yxzxzx'
+    Examples:
+        translate("banana", "abn", "xyz") -> "yxzxzx"
     """
     return text.translate(_table(old, new))
 
@@ -263,20 +268,21 @@ def _table(old: str, new: str) -> dict[int, int]:
 
 @library_function
 def is_palindrome(text: str) -> bool:
-    """Whether the text reads the same from its end; case, blanks and signs count.
+    """Whether `text` reads the same backward; case, spaces and punctuation count.
 
-    >>> is_palindrome("level"), is_palindrome("Level")
-    (True, False)
+    Examples:
+        is_palindrome("level") -> True
+        is_palindrome("Level") -> False
     """
     return text == text[::-1]
 
 
 @library_function
 def capitalize(text: str) -> str:
-    """Text with its first character as a capital; the others stay as they are.
+    """`text` with its first character in uppercase; the others do not change.
 
-    >>> capitalize("aBC d")
-    'ABC d'
+    Examples:
+        capitalize("aBC d") -> "ABC d"
     """
     return text[:1].upper() + text[1:]
 

@@ -1,8 +1,7 @@
-"""How near two texts are: edit distances, common subsequences and substrings.
+"""Similarity of texts: edit distances, common subsequences and substrings.
 
-The two lengths multiplied are the steps that a function costs, but for `indel_distance`, which works on
-whole rows as bits of one integer and shares nothing with `longest_common_subsequence`, so that each can
-check the other.
+Each function costs as many steps as the product of the two lengths, except `indel_distance`, which processes whole
+rows as the bits of one integer. It shares no code with `longest_common_subsequence`, so each can check the other.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from dia_language.functions.registry import library_function
 
 @library_function
 def levenshtein(a: str, b: str) -> int:
-    """Fewest insertions, deletions and replacements of one character that turn one text into the other.
+    """The smallest number of single-character insertions, deletions and replacements that turn `a` into `b`.
 
     Source: Wagner and Fischer, Journal of the ACM 21 (1974).
 
-    >>> levenshtein("kitten", "sitting")
-    3
+    Examples:
+        levenshtein("kitten", "sitting") -> 3
     """
     charge((len(a) + 1) * (len(b) + 1))
     above = list(range(len(b) + 1))
@@ -40,12 +39,12 @@ def levenshtein(a: str, b: str) -> int:
 
 @library_function
 def hamming(a: str, b: str) -> int:
-    """How many places of the two texts differ.
+    """The number of positions at which two texts of equal length differ.
 
-    An error unless they have the same length.
+    Raises an error if the lengths differ.
 
-    >>> hamming("karolin", "kathrin")
-    3
+    Examples:
+        hamming("karolin", "kathrin") -> 3
     """
     if len(a) != len(b):
         raise LanguageError(f"`hamming` needs texts of one length; these have {len(a)} and {len(b)}")
@@ -55,14 +54,14 @@ def hamming(a: str, b: str) -> int:
 
 @library_function
 def longest_common_subsequence(a: str, b: str) -> str:
-    """Longest text that both texts become when some of their characters are taken out.
+    """The longest text that can be obtained from both texts by deleting characters.
 
-    Of several the one that this walk from the two beginnings finds: equal characters are taken; else the
-    character of `b` is left out where that loses nothing, else that of `a`.
-    Source of the lengths: Hunt and Szymanski, Communications of the ACM 20 (1977).
+    If there are several, the result is the one found by walking both texts from the start: equal characters are taken;
+    otherwise the character of `b` is skipped if that loses nothing, else the character of `a`. Source for the lengths:
+    Hunt and Szymanski, Communications of the ACM 20 (1977).
 
-    >>> longest_common_subsequence("abcd", "acbd")
-    'abd'
+    Examples:
+        longest_common_subsequence("abcd", "acbd") -> "abd"
     """
     steps = _last_beginnings(a, b)
     common, j, last = [], 0, len(b) - 1
@@ -103,12 +102,12 @@ def _last_beginnings(a: str, b: str) -> list[list[int]]:
 
 @library_function
 def longest_common_substring(a: str, b: str) -> str:
-    """Longest run of neighbouring characters that stands in both texts.
+    """The longest run of consecutive characters that occurs in both texts.
 
-    Of several the one that begins first in `a`.
+    If there are several, the one that starts first in `a`.
 
-    >>> longest_common_substring("bananas", "kahana")
-    'ana'
+    Examples:
+        longest_common_substring("bananas", "kahana") -> "ana"
     """
     charge((len(a) + 1) * (len(b) + 1))
     first, size = 0, 0
@@ -120,10 +119,11 @@ def longest_common_substring(a: str, b: str) -> str:
 
 @library_function
 def is_subsequence(part: str, whole: str) -> bool:
-    """Whether the part is what is left of the whole when some of its characters are taken out.
+    """Whether `part` can be obtained from `whole` by deleting characters.
 
-    >>> is_subsequence("ace", "abcde"), is_subsequence("aec", "abcde")
-    (True, False)
+    Examples:
+        is_subsequence("ace", "abcde") -> True
+        is_subsequence("aec", "abcde") -> False
     """
     charge(len(whole) // 8)
     rest: Any = iter(whole)  # each search goes on where the last one ended
@@ -132,12 +132,12 @@ def is_subsequence(part: str, whole: str) -> bool:
 
 @library_function
 def indel_distance(a: str, b: str) -> int:
-    """Fewest insertions and deletions of one character that turn one text into the other.
+    """The smallest number of single-character insertions and deletions that turn `a` into `b`.
 
     Source: Hyyro, Bit-parallel LCS-length computation revisited, AWOCA 2004.
 
-    >>> indel_distance("abcd", "acbd")
-    2
+    Examples:
+        indel_distance("abcd", "acbd") -> 2
     """
     charge(len(b) * (len(a) // 1024 + 1) + len(a))
     places: dict[str, int] = {}

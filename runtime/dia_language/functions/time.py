@@ -1,7 +1,7 @@
-"""Dates and times of the Gregorian calendar, extended over the years 1 to 9999; times are in UTC, without leap seconds.
+"""Dates and times in the proleptic Gregorian calendar, years 1 to 9999. Times are in UTC, without leap seconds.
 
-A date is text such as 2026-01-31, a time text such as 2026-01-31T12:30:00Z; where either will do, a date stands for
-its midnight.
+A date is text such as 2026-01-31, a time is text such as 2026-01-31T12:30:00Z. Where both are accepted, a date means
+midnight.
 """
 
 from __future__ import annotations
@@ -35,20 +35,25 @@ def is_moment(text: object) -> bool:
 
 @library_function
 def is_leap_year(year: int) -> bool:
-    """Whether the year has a 29 February: every fourth, of the hundreds every fourth.
+    """Whether the year is a leap year in the Gregorian calendar.
 
-    >>> is_leap_year(2024), is_leap_year(1900), is_leap_year(2000)
-    (True, False, True)
+    Examples:
+        is_leap_year(2024) -> True
+        is_leap_year(1900) -> False
+        is_leap_year(2000) -> True
     """
     return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
 
 
 @library_function
 def days_in_month(year: int, month: int) -> int:
-    """Number of days of the month, which counts from 1.
+    """The number of days in the month.
 
-    >>> days_in_month(2024, 2), days_in_month(2026, 12)
-    (29, 31)
+    `month` must be from 1 to 12.
+
+    Examples:
+        days_in_month(2024, 2) -> 29
+        days_in_month(2026, 12) -> 31
     """
     if not 1 <= month <= 12:
         raise LanguageError("`days_in_month` needs a month from 1 to 12")
@@ -61,60 +66,60 @@ def _length(year: int, month: int) -> int:
 
 @library_function
 def year(moment: Moment) -> int:
-    """Year of the date or time.
+    """The year.
 
-    >>> year("2026-01-31")
-    2026
+    Examples:
+        year("2026-01-31") -> 2026
     """
     return _fields(moment)[0]
 
 
 @library_function
 def month(moment: Moment) -> int:
-    """Month of the date or time, from 1 to 12.
+    """The month, from 1 to 12.
 
-    >>> month("2026-01-31")
-    1
+    Examples:
+        month("2026-01-31") -> 1
     """
     return _fields(moment)[1]
 
 
 @library_function
 def day(moment: Moment) -> int:
-    """Day of the month of the date or time, from 1.
+    """The day of the month, from 1 to 31.
 
-    >>> day("2026-01-31T23:59:59Z")
-    31
+    Examples:
+        day("2026-01-31T23:59:59Z") -> 31
     """
     return _fields(moment)[2]
 
 
 @library_function
 def hour(moment: Moment) -> int:
-    """Hour of the time, from 0 to 23.
+    """The hour, from 0 to 23.
 
-    >>> hour("2026-01-31T23:59:58Z")
-    23
+    Examples:
+        hour("2026-01-31T23:59:58Z") -> 23
     """
     return _fields(moment)[3]
 
 
 @library_function
 def minute(moment: Moment) -> int:
-    """Minute of the time, from 0 to 59.
+    """The minute, from 0 to 59.
 
-    >>> minute("2026-01-31T23:59:58Z")
-    59
+    Examples:
+        minute("2026-01-31T23:59:58Z") -> 59
     """
     return _fields(moment)[4]
 
 
 @library_function
 def second(moment: Moment) -> int:
-    """Second of the time, from 0 to 59.
+    """The second, from 0 to 59.
 
-    >>> second("2026-01-31T23:59:58Z")
-    58
+    Examples:
+        second("2026-01-31T23:59:58Z") -> 58
     """
     return _fields(moment)[5]
 
@@ -128,64 +133,68 @@ def _fields(moment: str) -> tuple[int, ...]:
 
 @library_function
 def weekday(moment: Moment) -> str:
-    """English name of the day of the week of the date or time.
+    """The English name of the day of the week.
 
-    >>> weekday("2026-01-31")
-    'Saturday'
+    Examples:
+        weekday("2026-01-31") -> "Saturday"
     """
     return DAYS[_day_number(moment) % 7]
 
 
 @library_function
 def day_of_year(moment: Moment) -> int:
-    """Number of the day within its year, from 1 to 366.
+    """The day of the year, from 1 to 366.
 
-    >>> day_of_year("2026-02-01")
-    32
+    Examples:
+        day_of_year("2026-02-01") -> 32
     """
     return _day_number(moment) - _days_before(year(moment), 1, 1) + 1
 
 
 @library_function
 def days_between(start: Moment, end: Moment) -> int:
-    """Days from the date of `start` to that of `end`; negative where it lies before.
+    """The number of days from the date of `start` to the date of `end`; negative if `end` is earlier.
 
-    >>> days_between("2026-01-31", "2026-03-01"), days_between("2026-01-02", "2026-01-01")
-    (29, -1)
+    Examples:
+        days_between("2026-01-31", "2026-03-01") -> 29
+        days_between("2026-01-02", "2026-01-01") -> -1
     """
     return _day_number(end) - _day_number(start)
 
 
 @library_function
 def seconds_between(start: Moment, end: Moment) -> int:
-    """Seconds from `start` to `end`; negative where it lies before.
+    """The number of seconds from `start` to `end`; negative if `end` is earlier.
 
-    >>> seconds_between("2026-01-01T00:00:00Z", "2026-01-02T00:00:01Z")
-    86401
+    Examples:
+        seconds_between("2026-01-01T00:00:00Z", "2026-01-02T00:00:01Z") -> 86401
     """
     return _seconds(end) - _seconds(start)
 
 
 @library_function
 def add_days(moment: Moment, n: int) -> Moment:
-    """Date or time so many days later, or earlier where `n` is negative.
+    """The date or time `n` days later, or earlier if `n` is negative.
 
-    An error outside of the years 1 to 9999.
+    Raises an error if the result is outside the years 1 to 9999.
 
-    >>> add_days("2026-01-31", 29), add_days("2026-01-31T12:00:00Z", -31)
-    ('2026-03-01', '2025-12-31T12:00:00Z')
+    Examples:
+        add_days("2026-01-31", 29) -> "2026-03-01"
+        add_days("2026-01-31T12:00:00Z", -31) -> "2025-12-31T12:00:00Z"
     """
     return _dated(_day_number(moment) + n) + moment[10:]
 
 
 @library_function
 def add_months(moment: Moment, n: int) -> Moment:
-    """Date or time so many months later, or earlier where `n` is negative; on the month's last day where it is shorter.
+    """The date or time `n` months later, or earlier if `n` is negative.
 
-    An error outside of the years 1 to 9999.
+    The result is the last day of the month if that month is too short. Raises an error if the result is outside the
+    years 1 to 9999.
 
-    >>> add_months("2026-01-31", 1), add_months("2024-02-29", 12)
-    ('2026-02-28', '2025-02-28')
+    Examples:
+        add_months("2026-01-31", 1) -> "2026-02-28"
+        add_months("2024-02-29", 12) -> "2025-02-28"
     """
     at_year, at_month, at_day, *_ = _fields(moment)
     later, at = divmod(12 * at_year + at_month - 1 + n, 12)
@@ -196,58 +205,60 @@ def add_months(moment: Moment, n: int) -> Moment:
 
 @library_function
 def add_seconds(moment: Moment, n: int) -> Timestamp:
-    """Time so many seconds later, or earlier where `n` is negative.
+    """The time `n` seconds later, or earlier if `n` is negative.
 
-    An error outside of the years 1 to 9999.
+    Raises an error if the result is outside the years 1 to 9999.
 
-    >>> add_seconds("2026-01-31T23:59:58Z", 3)
-    '2026-02-01T00:00:01Z'
+    Examples:
+        add_seconds("2026-01-31T23:59:58Z", 3) -> "2026-02-01T00:00:01Z"
     """
     return _timed(_seconds(moment) + n)
 
 
 @library_function
 def unix_time(moment: Moment) -> int:
-    """Seconds from 1970-01-01T00:00:00Z to the date or time.
+    """The number of seconds from 1970-01-01T00:00:00Z to the date or time.
 
-    >>> unix_time("2001-09-09T01:46:40Z")
-    1000000000
+    Examples:
+        unix_time("2001-09-09T01:46:40Z") -> 1000000000
     """
     return _seconds(moment) - EPOCH_DAY * DAY_SECONDS
 
 
 @library_function
 def from_unix_time(n: int) -> Timestamp:
-    """Time that lies so many seconds after 1970-01-01T00:00:00Z.
+    """The time `n` seconds after 1970-01-01T00:00:00Z.
 
-    An error outside of the years 1 to 9999.
+    Raises an error if the result is outside the years 1 to 9999.
 
-    >>> from_unix_time(1000000000), from_unix_time(-1)
-    ('2001-09-09T01:46:40Z', '1969-12-31T23:59:59Z')
+    Examples:
+        from_unix_time(1000000000) -> "2001-09-09T01:46:40Z"
+        from_unix_time(-1) -> "1969-12-31T23:59:59Z"
     """
     return _timed(n + EPOCH_DAY * DAY_SECONDS)
 
 
 @library_function
 def clf_time(moment: Moment) -> str:
-    """Time as the logs of web servers write it (common log format).
+    """The time in the common log format of web servers.
 
-    >>> clf_time("2026-01-31T12:30:05Z")
-    '31/Jan/2026:12:30:05 +0000'
+    Examples:
+        clf_time("2026-01-31T12:30:05Z") -> "31/Jan/2026:12:30:05 +0000"
     """
     return format_time(moment, "%d/%b/%Y:%H:%M:%S +0000")
 
 
 @library_function
 def format_time(moment: Moment, pattern: str) -> str:
-    """Date or time in the pattern, in which directives are replaced.
+    """The date or time formatted by `pattern`.
 
-    %Y %m %d %H %M %S are the numbers with leading zeros, %-d %-m %-H the day, month and hour without; %B %b %A %a
-    the English names of month and day, whole and in three letters; %j the day of the year in three digits; %I %p
-    the hour of twelve with AM or PM; %y the last two digits of the year; %s the Unix time; %% a percent sign.
+    Directives: %Y %m %d %H %M %S are numbers with leading zeros; %-d %-m %-H are day, month and hour without them; %B
+    %b %A %a are English month and weekday names, in full and abbreviated to three letters; %j is the day of the year in
+    three digits; %I %p are the 12-hour clock with AM or PM; %y is the last two digits of the year; %s is the Unix time;
+    %% is a percent sign.
 
-    >>> format_time("2026-01-31T15:05:09Z", "%A, %-d %B %Y, %I:%M %p")
-    'Saturday, 31 January 2026, 03:05 PM'
+    Examples:
+        format_time("2026-01-31T15:05:09Z", "%A, %-d %B %Y, %I:%M %p") -> "Saturday, 31 January 2026, 03:05 PM"
     """
     charge(len(pattern))
     fields = dict(zip("YmdHMS", _fields(moment), strict=True))

@@ -18,13 +18,13 @@ ALGORITHMS = {"HS256": "sha256", "HS384": "sha384", "HS512": "sha512"}
 
 @library_function
 def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -> str:
-    """JSON Web Token of the payload, signed with the secret; its header is {"alg":ALGORITHM,"typ":"JWT"}.
+    """A JSON Web Token with the given payload, signed with `secret`; its header is {"alg":ALGORITHM,"typ":"JWT"}.
 
-    JSON is written without blanks, fields in the record's order. Algorithms: HS256, HS384, HS512, and none,
-    which takes an empty secret. Source: RFC 7515, RFC 7518 section 3.2, RFC 7519.
+    The JSON has no spaces, and fields keep the record's order. `algorithm` is HS256, HS384, HS512, or none, which needs
+    an empty secret. Source: RFC 7515, RFC 7518 section 3.2, RFC 7519.
 
-    >>> jwt_encode(Record(admin=True), "secret")[:36]
-    'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9'
+    Examples:
+        jwt_encode({"admin": true}, "secret")[:36] -> "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
     """
     signed = ".".join(to_base64url(utf8(json(part, "compact"))) for part in (Record(alg=algorithm, typ="JWT"), payload))
     return f"{signed}.{to_base64url(_signature(signed, secret, algorithm))}"
@@ -32,13 +32,13 @@ def jwt_encode(payload: Record, secret: str | bytes, algorithm: str = "HS256") -
 
 @library_function
 def jwt_decode(token: str) -> Record:
-    """Parts of a JSON Web Token: a record of header, payload (both records) and signature (bytes).
+    """The parts of a JSON Web Token: a record of header, payload (both records) and signature (bytes).
 
-    The signature is not looked into; `jwt_verify` does that. An error for a text that is no such token.
-    Source: RFC 7515, section 3.1.
+    The signature is not verified; use `jwt_verify` for that. Raises an error if the text is not a token. Source: RFC
+    7515, section 3.1.
 
-    >>> jwt_decode(jwt_encode(Record(admin=True), "secret"))["payload"]
-    {'admin': True}
+    Examples:
+        jwt_decode(jwt_encode({"admin": true}, "secret")).payload -> {admin: True}
     """
     parts = token.split(".")
     if len(parts) != 3:
@@ -51,14 +51,14 @@ def jwt_decode(token: str) -> Record:
 
 @library_function
 def jwt_verify(token: str, secret: str | bytes) -> bool:
-    """Whether the token's signature is the one that its header names, made with the secret.
+    """Whether the token has a valid signature for `secret`, with the algorithm that its header names.
 
-    A token of the algorithm none verifies with an empty secret alone. An error for a text that is no token
-    and for other algorithms.
+    A token with the algorithm none is valid only with an empty secret. Raises an error if the text is not a token or
+    for any other algorithm.
 
-    >>> token = jwt_encode(Record(admin=True), "secret")
-    >>> jwt_verify(token, "secret"), jwt_verify(token, "guess")
-    (True, False)
+    Examples:
+        jwt_verify(jwt_encode({"admin": true}, "secret"), "secret") -> True
+        jwt_verify(jwt_encode({"admin": true}, "secret"), "guess") -> False
     """
     parts = jwt_decode(token)
     algorithm = parts["header"].get("alg")

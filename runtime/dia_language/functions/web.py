@@ -1,4 +1,4 @@
-"""Text of the web: addresses and their parts, queries, entities of HTML, international names, dates of HTTP."""
+"""Text formats of the web: URLs, query strings, HTML entities, internationalised domain names, HTTP dates."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 
 @library_function
 def parse_url(url: str) -> Record:
-    """Parts of the web address: a record of scheme, user, host, port, path, query and fragment.
+    """The parts of a URL: a record of scheme, user, host, port, path, query and fragment.
 
-    Texts as they stand, without the signs that divide them; a part that is missing is an empty text, a
-    missing port none. An error for blanks and for a malformed host or port. Source: RFC 3986, appendix B.
+    The parts are not decoded and do not include their delimiters. A missing part is an empty text; a missing port is
+    none. Raises an error for spaces and for a malformed host or port. Source: RFC 3986, appendix B.
 
-    >>> parts = parse_url("https://ann@example.org:8443/a/b?c=1#top")
-    >>> parts["user"], parts["host"], parts["port"], parts["path"], parts["query"]
-    ('ann', 'example.org', 8443, '/a/b', 'c=1')
+    Examples:
+        parse_url("https://ann@example.org:8443/a/b?c=1#top").host -> "example.org"
+        parse_url("https://ann@example.org:8443/a/b?c=1#top").port -> 8443
     """
     charge(len(url) // 8)
     match = URL.fullmatch(url)
@@ -47,10 +47,10 @@ def parse_url(url: str) -> Record:
 
 @library_function
 def query_string(pairs: list[list[Value]]) -> str:
-    """Query of a web address from a list of [name, value], percent-encoded, with = and & between them.
+    """The query string for a list of [name, value], percent-encoded and joined with = and &.
 
-    >>> query_string([["q", "a b"], ["page", 2]])
-    'q=a%20b&page=2'
+    Examples:
+        query_string([["q", "a b"], ["page", 2]]) -> "q=a%20b&page=2"
     """
     if not all(len(pair) == 2 for pair in pairs):
         raise LanguageError("`query_string` takes a list of [name, value]")
@@ -61,12 +61,12 @@ def query_string(pairs: list[list[Value]]) -> str:
 
 @library_function
 def parse_query(query: str) -> list[list[str]]:
-    """Names and values of the query as a list of [name, value], decoded; + is a blank.
+    """The names and values of a query string as a list of [name, value], decoded; + is decoded to a space.
 
-    A name without = has an empty value; nothing between two & is left out. Source: WHATWG, URL, section 5.1.
+    A name without = has an empty value. Empty parts between two & are skipped. Source: WHATWG, URL, section 5.1.
 
-    >>> parse_query("q=a%20b&page=2&open")
-    [['q', 'a b'], ['page', '2'], ['open', '']]
+    Examples:
+        parse_query("q=a%20b&page=2&open") -> [["q", "a b"], ["page", "2"], ["open", ""]]
     """
     charge(len(query) // 8)
     pairs = [part.partition("=") for part in query.replace("+", " ").split("&") if part]
@@ -75,10 +75,10 @@ def parse_query(query: str) -> list[list[str]]:
 
 @library_function
 def html_escape(text: str) -> str:
-    """Text with & < > and both quotes written as entities of HTML.
+    """`text` with &, <, > and both kinds of quotes written as HTML entities.
 
-    >>> html_escape("a < 'b'")
-    'a &lt; &#39;b&#39;'
+    Examples:
+        html_escape("a < 'b'") -> "a &lt; &#39;b&#39;"
     """
     charge(len(text) // 8)
     return _bounded("html_escape", text.translate(ENTITIES))
@@ -86,12 +86,12 @@ def html_escape(text: str) -> str:
 
 @library_function
 def html_unescape(text: str) -> str:
-    """Text that the text with entities of HTML stands for, named and numbered ones.
+    """`text` with named and numeric HTML entities replaced by their characters.
 
-    What is no entity stays. Source: WHATWG, HTML, section 13.5.
+    Anything that is not an entity does not change. Source: WHATWG, HTML, section 13.5.
 
-    >>> html_unescape("a &lt; &#39;b&#x27; &eacute;")
-    "a < 'b' é"
+    Examples:
+        html_unescape("a &lt; &#39;b&#x27; &eacute;") -> "a < 'b' é"
     """
     charge(len(text) // 8)
     return html.unescape(text)
@@ -99,13 +99,13 @@ def html_unescape(text: str) -> str:
 
 @library_function
 def to_punycode(domain: str) -> str:
-    """Domain with each label that is not ASCII written in Punycode behind xn--, as the name system has it.
+    """The domain with each non-ASCII label written in Punycode, with the prefix xn--.
 
-    Labels are taken in small letters, composed (NFC) already; at most 59 characters each, 253 in all.
+    Labels must be in lowercase and in Unicode normalization form NFC. At most 59 characters per label and 253 in total.
     Source: RFC 3492.
 
-    >>> to_punycode("bücher.example")
-    'xn--bcher-kva.example'
+    Examples:
+        to_punycode("bücher.example") -> "xn--bcher-kva.example"
     """
     labels = _short(domain).lower().split(".")
     return ".".join(label if label.isascii() else f"xn--{_puny(label)}" for label in labels)
@@ -113,24 +113,24 @@ def to_punycode(domain: str) -> str:
 
 @library_function
 def from_punycode(domain: str) -> str:
-    """Domain whose `to_punycode` is the domain given.
+    """The domain in Unicode, with Punycode labels decoded.
 
-    An error for a label behind xn-- that is not Punycode.
+    Raises an error if a label starts with xn-- but is not valid Punycode.
 
-    >>> from_punycode("xn--bcher-kva.example")
-    'bücher.example'
+    Examples:
+        from_punycode("xn--bcher-kva.example") -> "bücher.example"
     """
     return ".".join(_unpuny(label) if label.startswith("xn--") else label for label in _short(domain).split("."))
 
 
 @library_function
 def http_date(timestamp: str) -> str:
-    """Timestamp in UTC, such as 2026-01-31T12:00:00Z, as headers of HTTP write it.
+    """The UTC timestamp, such as 2026-01-31T12:00:00Z, in the format of HTTP headers.
 
     Source: RFC 9110, section 5.6.7 (IMF-fixdate).
 
-    >>> http_date("1994-11-06T08:49:37Z")
-    'Sun, 06 Nov 1994 08:49:37 GMT'
+    Examples:
+        http_date("1994-11-06T08:49:37Z") -> "Sun, 06 Nov 1994 08:49:37 GMT"
     """
     at = _moment(timestamp)
     clock = f"{at.hour:02d}:{at.minute:02d}:{at.second:02d}"

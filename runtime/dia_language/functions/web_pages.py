@@ -1,4 +1,4 @@
-"""What pages of HTML and messages of HTTP hold: the inverse of what builds them."""
+"""Reading HTML pages and HTTP messages, such as those of the asset builders `html` and `http`."""
 
 from __future__ import annotations
 
@@ -44,18 +44,17 @@ class Element(NamedTuple):
 
 @library_function
 def html_elements(page: str, name: str) -> list[Record]:
-    """Elements of that name in the page or part of a page, in their order: records of attributes, inner and text.
+    """The elements called `name` in an HTML page or fragment, in order: records of attributes, inner and text.
 
-    `attributes` is a record of texts, its names in small letters, empty where they have no value; `inner` is the HTML
-    between the element's tags; `text` what is to be read there, with entities decoded and without scripts and styles,
-    but for those asked for. An element without an end reaches to the end of what holds it. An error for a tag, a
-    comment or a script without an end. Source: WHATWG, HTML, section 13.
+    `attributes` is a record from lowercase attribute name to text (empty if the attribute has no value). `inner` is the
+    HTML between the tags of the element. `text` is the visible text, with entities decoded and without scripts and
+    styles, unless those are the elements asked for. An element without an end tag extends to the end of its parent.
+    Raises an error for an unterminated tag, comment or script. Source: WHATWG, HTML, section 13.
 
-    >>> page = '<form id="a"><label>Your name</label><input name="who" value="x &amp; y"></form>'
-    >>> [found["attributes"]["value"] for found in html_elements(page, "input")]
-    ['x & y']
-    >>> html_elements(page, "form")[0]["text"]
-    'Your name'
+    Examples:
+        [field.attributes.value for field in html_elements("<input name='who' value='x &amp; y'>", "input")]
+            -> ["x & y"]
+        html_elements("<p>Your <b>name</b></p>", "p")[0].text -> "Your name"
     """
     charge(len(page) // 8)
     pieces = _pieces(page)
@@ -69,10 +68,10 @@ def html_elements(page: str, name: str) -> list[Record]:
 
 @library_function
 def html_comments(page: str) -> list[str]:
-    """Comments of the page in their order, what stands between <!-- and -->; those within scripts are none.
+    """The comments of an HTML page, in order, without <!-- and -->; text inside scripts does not count.
 
-    >>> html_comments("<p>one<!-- two --></p>")
-    [' two ']
+    Examples:
+        html_comments("<p>one<!-- two --></p>") -> [" two "]
     """
     charge(len(page) // 8)
     return [piece.content for piece in _pieces(page) if piece.kind == "comment"]
@@ -80,14 +79,14 @@ def html_comments(page: str) -> list[str]:
 
 @library_function
 def http_message(message: str) -> Record:
-    """Parts of a message of HTTP: a record of start (its first line), headers (a list of [name, value]) and body.
+    r"""The parts of an HTTP message: a record of start (the first line), headers (a list of [name, value]) and body.
 
-    Lines above the body end with CRLF or LF. An error for a message without an empty line, and for a header
+    Lines before the body end with CRLF or LF. Raises an error for a message without an empty line and for a header
     without a name. Source: RFC 9112, section 2.
 
-    >>> parts = http_message("GET / HTTP/1.1\\nHost: example.org\\n\\nbody")
-    >>> parts["start"], parts["headers"], parts["body"]
-    ('GET / HTTP/1.1', [['Host', 'example.org']], 'body')
+    Examples:
+        http_message("GET / HTTP/1.1\nHost: example.org\n\nbody")
+            -> {start: "GET / HTTP/1.1", headers: [["Host", "example.org"]], body: "body"}
     """
     charge(len(message) // 8)
     end = re.search(r"\r?\n\r?\n", message)
@@ -103,12 +102,12 @@ def http_message(message: str) -> Record:
 
 @library_function
 def header_of(message: str, name: str) -> str | None:
-    """Value of the message's header of that name, whatever its case; none where it has no such header.
+    r"""The value of the header called `name` in an HTTP message, in any case; none if there is no such header.
 
-    The values of several are joined by a comma and a blank. Source: RFC 9110, section 5.3.
+    If the header occurs several times, the values are joined with ", ". Source: RFC 9110, section 5.3.
 
-    >>> header_of("HTTP/1.1 200 OK\\nETag: x\\nVary: a\\nvary: b\\n\\n", "VARY")
-    'a, b'
+    Examples:
+        header_of("HTTP/1.1 200 OK\nETag: x\nVary: a\nvary: b\n\n", "VARY") -> "a, b"
     """
     values = [value for header, value in http_message(message)["headers"] if header.lower() == name.lower()]
     return ", ".join(values) if values else None

@@ -1,32 +1,55 @@
-"""The library as a whole: its examples give what they say, and its arguments are checked."""
+"""The library as a whole: the examples of the docs are right, and arguments are checked."""
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_language.budgets import reset
+from dia_compiler.commands.cli import run
+from dia_language.confinement import permission
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import FUNCTIONS, KINDS, library
 from dia_language.functions.argument_checks import USUAL, checked_function
 from dia_language.numbers.values import Record
+from helpers.function_examples import EXAMPLES, MODULES, PROGRAMS, evaluated, needs, shown, spec
 from hypothesis import given
 from hypothesis import strategies as st
 
-MODULES = sorted({function.__module__ for function in FUNCTIONS.values()})
+IN_SPECS = [example for example in EXAMPLES if example[0] not in MODULES.keys() | PROGRAMS.keys()]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_every_worked_example_gives_what_it_says(module: str) -> None:
-    reset()
-    found = doctest.testmod(importlib.import_module(module))
-    assert found.attempted > 0
-    assert found.failed == 0
+@pytest.fixture
+def permissions() -> Iterator[None]:
+    yield
+    permission.permit(permission.NO)
+    permission.used()
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize(("name", "call", "result"), EXAMPLES)
+def test_every_example_has_the_value_that_the_docs_show(name: str, call: str, result: str) -> None:
+    needs(name)
+    assert shown(evaluated(call)) == result
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_every_function_has_examples_that_call_it(name: str) -> None:
+    function = library()[name]
+    examples = function.doc.removeprefix(function.text).strip().removeprefix("Examples:")
+    shown_lines = "\n".join(f"{call} -> {result}" for call, result in function.examples)
+    assert examples.split() == shown_lines.split()
+    assert all(f"{name}(" in call or f"({name}," in call for call, _ in function.examples)
+    assert function.examples
+
+
+def test_the_examples_compile_in_a_spec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: examples\n", encoding="utf-8")
+    (tmp_path / "examples.yaml").write_text(spec(IN_SPECS), encoding="utf-8")
+    assert run(["check", str(tmp_path)]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

@@ -19,10 +19,10 @@ from dia_runtime.language.diagnostics import LanguageError
 
 
 def vowel_count(text: str) -> int:
-    """How many of the letters a, e, i, o, u the text contains, in uppercase or lowercase.
+    """The number of vowels (a, e, i, o, u) in `text`, in either case.
 
-    >>> vowel_count("Arrow")
-    2
+    Examples:
+        vowel_count("Arrow") -> 2
     """
     if len(text) > 1_000_000:
         raise LanguageError("`vowel_count` takes texts of at most 1000000 characters")
