@@ -131,6 +131,15 @@ def visible(text: str) -> str:
     return "".join(char if _is_shown(char) else _escaped(char) for char in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun, in the plural where that is right.
+
+    >>> counted(1, "item"), counted(12000, "item")
+    ('1 item', '12,000 items')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def _is_shown(char: str) -> bool:
     return char in "\n\t" or (char.isprintable() and ord(char) not in BIDIRECTIONAL)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
 
 from dia_compiler.commands.console import is_quiet
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 FOLDER = Path("build") / "explored"
 OWN = ("seed", "roles", "role_urls", "prefill")  # what a search has for itself, and what only sessions need
 ENDINGS = {
-    "items": "as many items are found as were wanted",
-    "budget": "the budget is spent",
-    "too easy": "the hardest items that the types allow are too easy for this model",
-    "too hard": "the easiest items that the types allow are too hard for this model",
-    "nothing left": "no item between those that are passed and those that are failed is left to try",
-    "questions without a reply": "questions are left without a reply; the same command asks them",
+    "items": "found the requested number of items",
+    "budget": "budget spent",
+    "too easy": "even the hardest items that the parameter types allow are too easy for this model",
+    "too hard": "even the easiest items that the parameter types allow are too hard for this model",
+    "nothing left": "no items are left between those that the model passes and those that it fails",
+    "questions without a reply": "some questions have no reply; repeat the command to ask them",
 }
 
 
@@ -40,36 +40,46 @@ def asking(command: Any) -> Any:
 
 @click.command("explore")
 @click.argument("spec", type=click.Path(path_type=Path))
-@click.option("--bank", type=click.Path(path_type=Path), required=True, help="The bank that the items are linked into.")
-@click.option("--model", required=True, metavar="NAME", help="Whom to ask, as `dia run` has it.")
-@click.option("--ability", type=click.FloatRange(-100, 100), metavar="LOGITS", help="Its ability, if not in the bank.")
+@click.option("--bank", type=click.Path(path_type=Path), required=True, help="Bank that the new items join.")
+@click.option("--model", required=True, metavar="NAME", help="Model to ask, as for `dia run`.")
+@click.option(
+    "--ability",
+    type=click.FloatRange(-100, 100),
+    metavar="LOGITS",
+    help="The model's ability, if it is not in the bank.",
+)
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
-              help="What the bank was calibrated from: explains what makes items hard. Repeatable.")  # fmt: skip
-@click.option("--move", "moved", multiple=True, metavar="NAME", help="Move this parameter alone. Repeatable.")
-@click.option("--items", type=click.IntRange(1, 1000), default=20, show_default=True, help="Items that are wanted.")
-@click.option("--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Questions at most.")
-@click.option("--at-once", type=click.IntRange(1, 100), default=8, show_default=True, help="Items tried together.")
+              help="Run that the bank was calibrated from: shows what makes items hard. Repeatable.")  # fmt: skip
+@click.option("--move", "moved", multiple=True, metavar="NAME", help="Vary only this parameter. Repeatable.")
+@click.option("--items", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of items to find.")
+@click.option(
+    "--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Maximum number of questions to ask."
+)
+@click.option("--at-once", type=click.IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
 @click.option("--accept", type=click.FloatRange(0.5, 0.95), default=0.78, show_default=True,
-              help="How sure an item must be to lie between 0.35 and 0.65.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of search and instances.")
+              help="Required probability that an item's success rate is between 0.35 and 0.65.")  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
+)
 @click.option("--chain", type=click.Choice(["strict", "lenient", "compat"]), default="strict", show_default=True,
-              help="How answers are read out of replies.")  # fmt: skip
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="The folder of the search.")
+              help="How answers are read from replies: the prescribed format only, more tolerant, or as a "
+              "published evaluator.")  # fmt: skip
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @asking
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **chosen: Any
 ) -> int:
-    """Find new items of a template at which a model succeeds about half of the time.
+    """Find new items of a template that a model solves about half of the time.
 
-    Whole numbers of the template's types (bounds, bits, lengths, sizes) are moved, and the entries of a catalog are
-    added and dropped: harder where the model passes, easier where it fails. An item is a moved template with ten
-    instances; it is tried on three, then five, then ten of them, and accepted when its success rate surely lies near
-    one half. The accepted ones become a bundle and join the bank, whose scale stays as it is.
+    The search varies the integers in the template's parameter types (bounds, bits, lengths, sizes) and the entries of
+    catalogs: harder where the model passes, easier where it fails. An item is a varied template with ten instances. The
+    model is asked three, then five, then ten of them, and the item is accepted if its success rate is close to one half
+    with sufficient probability. Accepted items become a bundle and join the bank, whose scale does not change.
 
-    Everything lies in --out; the same command takes an interrupted search up and asks nothing twice.
+    All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 
     \b
     Example:
@@ -87,7 +97,7 @@ def command(
     try:
         result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
     except KeyboardInterrupt:
-        click.echo(visible(f"interrupted: the replies so far are in {place}; the same command goes on"), err=True)
+        click.echo(visible(f"interrupted: the replies so far are in {place}; repeat the command to continue"), err=True)
         return 130
     record = as_record(result, options.plan, bank, place)
     put(place / REPORT, json.dumps(record, indent=1) + "\n")
@@ -115,8 +125,8 @@ def _search_options(chosen: dict[str, Any]) -> SearchOptions:
 
 def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
     if len(temperatures) > 1:
-        message = visible(f"`{model[:80]}` at several temperatures is several models, and a search is of one")
-        raise DiaError(Diagnostic("E897", message, None, "give one `--temperature`"))
+        message = visible(f"`{model[:80]}` has several temperatures, but a search needs exactly one model")
+        raise DiaError(Diagnostic("E897", message, None, "give only one `--temperature`"))
 
 
 def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
@@ -148,11 +158,12 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
         )
     each = record["queries_per_accepted"]
     costs = "" if each is None else f", {each:.1f} for each accepted item"
-    lines.append(f"{len(accepted)} of {record['tried']} items accepted; {record['queries']} queries{costs}")
+    queries = f"{record['queries']:,} " + ("query" if record["queries"] == 1 else "queries")
+    lines.append(f"accepted {len(accepted)} of {counted(record['tried'], 'item')}; {queries}{costs}")
     if record["spread"] is not None:
         lines.append(f"success rate {record['success_rate']:.2f}, standard deviation {record['spread']:.2f}")
     if record["impossible"]:
-        lines.append(f"{record['impossible']} items could not be made")
+        lines.append(f"{counted(record['impossible'], 'item')} could not be generated")
     lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
     if result.bundle is not None:
         lines += [result.bundle.path.as_posix(), f"  digest {result.bundle.digest}", str(result.bank)]

@@ -21,15 +21,21 @@ from dia_runtime.commands.progress import activity
 
 @click.command("audit")
 @runs_argument
-@click.option("--chains", default="strict,compat", show_default=True, metavar="A,B", help="The two chains to compare.")
+@click.option(
+    "--chains",
+    default="strict,compat",
+    show_default=True,
+    metavar="A,B",
+    help="The two chains to compare: strict, lenient or compat.",
+)
 @click.option(
     "--labelled",
     type=PATH,
     metavar="FILE",
-    help='Compare verdicts with those of people instead: {"id", "verdict"} a line.',
+    help='Compare verdicts with human labels instead: JSON Lines with "id" and "verdict".',
 )
 @bundle_option
-@format_option("text", "csv", "markdown", help="The form of the tables; CSV has the replies alone.")
+@format_option("text", "csv", "markdown", help="Output format; CSV contains only the replies.")
 @json_option
 @out_option
 def command(
@@ -41,11 +47,11 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> int:
-    """List every reply that two chains read or judge differently, and what that does to the figures.
+    """List every reply that two chains read or grade differently, and the effect on the figures.
 
-    The chains are strict, lenient and compat, as far as the questions' formats have them. Shown are what each
-    read, the step that decided, and the reply itself, cut where it is long. With --labelled the verdicts by the
-    first chain, which may be those of a judge, are put beside the verdicts that people gave to a sample.
+    A chain is a way to read an answer from a reply: strict, lenient or compat (if the answer format has them). For each
+    reply you see what both chains read, which step decided, and the reply itself, shortened if it is long. With
+    --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
 
     \b
     Example:

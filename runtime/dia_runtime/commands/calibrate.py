@@ -1,4 +1,4 @@
-"""`dia calibrate`: a bank of items with their difficulties, and the abilities of models."""
+"""`dia calibrate`: estimate a bank of item difficulties, and the abilities of models."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from dia_language.diagnostics import visible
+from dia_language.diagnostics import counted, visible
 
 from dia_runtime.commands.options import (
     PATH,
@@ -38,7 +38,7 @@ CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", 
 
 @dataclass(frozen=True)
 class CalibrateOptions:
-    """What `dia calibrate` is given."""
+    """The arguments of `dia calibrate`."""
 
     data: tuple[Path, ...]
     out: Path | None
@@ -70,40 +70,52 @@ class CalibrateOptions:
 
 @click.command("calibrate")
 @click.argument("data", nargs=-1, required=True, metavar="RUN...", type=PATH)
-@click.option("-o", "--out", type=PATH, help="Write the bank there; build/banks/NAME.json if not.")
-@choice_option("--method", choices=METHODS, help="The estimator; mml-items, for tables of shares jml.")
+@click.option("-o", "--out", type=PATH, help="File for the bank. Default: build/banks/NAME.json.")
+@choice_option("--method", choices=METHODS, help="Estimation method. Default: mml-items, or jml for tables of shares.")
 @choice_option(
     "--eliminate",
     choices=["auto", "respondents", "items"],
     default="auto",
-    help="The side that cml conditions on; auto: the larger one.",
+    help="For cml: the side that is conditioned out; auto chooses the larger one.",
 )
 @choice_option(
-    "--item-scores", choices=["eap", "wle", "mle"], default="eap", help="How the side is placed that is no parameter."
+    "--item-scores",
+    choices=["eap", "wle", "mle"],
+    default="eap",
+    help="Estimator for the side that the method does not estimate directly.",
 )
-@choice_option("--preset", choices=["paper"], help="Algorithm 1 of the Self-Execution paper, as it was run.")
-@choice_option("--gauge", choices=GAUGES, help="What fixes the origin; mean-difficulty, or the anchors given.")
-@click.option("--anchors", type=PATH, metavar="BANK", help="Keep the difficulties of this bank.")
+@choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
+@choice_option(
+    "--gauge", choices=GAUGES, help="Origin of the scale. Default: mean-difficulty, or anchors with --anchors."
+)
+@click.option("--anchors", type=PATH, metavar="BANK", help="Fix the difficulties of this bank's items.")
 @choice_option(
     "--items",
     "unit",
     choices=["instances", "items", "templates", "benchmarks"],
     default="instances",
-    help="What has a difficulty of its own.",
+    help="What has its own difficulty.",
 )
-@choice_option("--bias-correction", choices=["none", "trials"], default="none", help="Shrink a joint scale by (n-1)/n.")
+@choice_option(
+    "--bias-correction", choices=["none", "trials"], default="none", help="For jml: shrink the scale by (n-1)/n."
+)
 @choice_option(
     "--extreme",
     choices=["winsteps", "drop"],
     default="winsteps",
-    help="Place what is all right or all wrong a little inside, or leave it out.",
+    help="Models or items with only correct or only wrong replies: place them slightly inside the scale, or leave them "
+    "out.",
 )
 @click.option(
-    "--extreme-adjust", type=click.FloatRange(0.01, 0.5), default=0.3, show_default=True, help="How far inside."
+    "--extreme-adjust",
+    type=click.FloatRange(0.01, 0.5),
+    default=0.3,
+    show_default=True,
+    help="Distance from the end, in replies, for --extreme winsteps.",
 )
-@click.option("--largest-block", is_flag=True, help="Keep the largest block of data that fall apart.")
-@click.option("--filter", "rule", metavar="RULE", help="Keep items: avg:0.05,0.95, atlas, difficulty:-2,2, infit.")
-@click.option("--choose-filter", is_flag=True, help="Choose the filter in two stages.")
+@click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
+@click.option("--filter", "rule", metavar="RULE", help="Filter items: avg:0.05,0.95, atlas, difficulty:-2,2 or infit.")
+@click.option("--choose-filter", is_flag=True, help="Choose the filter automatically, in two stages.")
 @click.option(
     "--check",
     "checks",
@@ -111,15 +123,17 @@ class CalibrateOptions:
     type=click.Choice(CHECKS),
     default=["andersen", "components"],
     show_default=True,
-    help="Look deeper. Repeatable.",
+    help="Additional checks of the model fit. Repeatable.",
 )
-@click.option("--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Data sets of the null.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of folds and draws.")
-@click.option("--labels", type=PATH, help="Labels of models, as for dia score.")
-@click.option("--family", default="family", show_default=True, help="The label that makes families.")
+@click.option(
+    "--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of folds and simulations.")
+@click.option("--labels", type=PATH, help="YAML file with labels of models, as for dia score.")
+@click.option("--family", default="family", show_default=True, help="Label that assigns models to families.")
 @bundle_option
 @chain_option
-@click.option("--all", "every", is_flag=True, help="Print all models and items.")
+@click.option("--all", "every", is_flag=True, help="Print all models and items, not only a selection.")
 @format_option("text", "csv", "markdown", "latex")
 @json_option
 @quiet_option("notes")
@@ -127,8 +141,8 @@ class CalibrateOptions:
 def command(options: CalibrateOptions) -> int:
     """Estimate the difficulties of items and the abilities of models on one Rasch scale.
 
-    RUN... are runs, or one table (CSV or Parquet) with a row for each model and a column for each item. The bank is
-    written as a whole or not at all.
+    RUN... are runs, or one table (CSV or Parquet) with a row for each model and a column for each item. The result is
+    written to a bank, which other commands read.
 
     \b
     Example:
@@ -152,13 +166,13 @@ def command(options: CalibrateOptions) -> int:
     else:
         click.echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
     if not is_quiet(options.quiet):
-        for note in [*_notes(scaled.result, options, panel), f"the bank is in {out}"]:
+        for note in [*_notes(scaled.result, options, panel), f"wrote the bank to {out}"]:
             click.echo(f"note: {visible(note)}", err=True)
     return 0
 
 
 def _stage_printer(quiet: bool) -> Callable[[str], None]:
-    """What says on standard error what is begun; nothing where quiet is wanted."""
+    """Return a callback that prints each stage to standard error, unless quiet."""
     return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
 
 
@@ -182,7 +196,7 @@ def _options(options: CalibrateOptions, panel: Panel) -> CalibrationOptions:
 
 
 def _anchors(path: Path | None, panel: Panel) -> dict[str, float] | None:
-    """The difficulties of the items of a bank, which must be of the same questions."""
+    """Return the difficulties of a bank's items. The bank must be about the same questions."""
     from dia_runtime.psychometrics.rasch.bank import read_bank, require_questions
 
     if path is None:
@@ -215,24 +229,30 @@ def _families(labels_file: Path, family: str, panel: Panel) -> tuple[str | None,
     labels = read_labels(labels_file)
     families = tuple(labels.of(model).get(family) for model in panel.models)
     if len(set(families) - {None}) < 2:
-        message = f"the label `{family}` tells no two families of these models apart"
-        raise calibration_error(message, f"the file has the labels {', '.join(labels.names) or 'of none'}")
+        message = f"the label `{family}` does not divide these models into two or more families"
+        raise calibration_error(message, f"labels in the file: {', '.join(labels.names) or 'none'}")
     return families
 
 
 def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
-    """What a reader of the tables must know."""
+    """Return notes that a reader of the tables needs."""
     notes = []
     if panel.is_shares and options.method is None and options.preset is None:
-        notes.append("the cells are shares of unknown numbers of trials, each counted as one trial: errors are rough")
+        notes.append(
+            "the cells are shares of an unknown number of trials and count as one trial each, so standard errors are "
+            "rough"
+        )
     if len(panel.models) > len(panel.items) and result.method == "mml_items":
         notes.append(
-            "there are more models than items: `--method cml` or `--method mml-persons` suits these data better"
+            "there are more models than items: `--method cml` or `--method mml-persons` fits these data better"
         )
-    for what, entries in (("items", result.difficulties), ("models", result.abilities)):
+    for what, entries in (("item", result.difficulties), ("model", result.abilities)):
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
-            notes.append(f"{extreme} {what} are all right or all wrong: their places owe much to the rule for extremes")
+            notes.append(
+                f"{counted(extreme, what)} with only correct or only wrong replies: their estimates depend on "
+                "`--extreme`"
+            )
     for left in result.left_out[:5]:
-        notes.append(f"the {left.kind} {left.name} has no place on the scale: {left.why}")
+        notes.append(f"the {left.kind} {left.name} is not on the scale: {left.why}")
     return notes

@@ -23,11 +23,10 @@ LINES = 10
 @click.argument("new", type=PATH)
 @json_option
 def command(old: Path, new: Path, as_json: bool) -> int:
-    """Tell what differs between two bundles.
+    """Show what differs between two bundles.
 
-    First come the questions that are asked as before and have another answer; then changed answers, changed, added
-    and removed questions, templates, specs, facts of the manifest, and versions of libraries. Exit code 1 where the
-    bundles differ.
+    First come unchanged questions whose answer changed. Then: other changed answers, changed, added and removed
+    questions, templates, specs, manifest entries and library versions. Exit code 1 if the bundles differ.
 
     \b
     Example:
@@ -98,13 +97,13 @@ def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
     else:
         yield f"old {old['path']}\n    {old['digest']}"
         yield f"new {new['path']}\n    {new['digest']}"
-        yield f"questions: {'the same' if facts['same_questions'] else 'others'}"
-    yield from _change_lines("answers changed although the questions did not", facts["answers_changed_alone"])
-    yield from _change_lines("answers changed with their questions", facts["answers_changed"])
+        yield f"questions {'are the same' if facts['same_questions'] else 'differ'}"
+    yield from _change_lines("answers changed, questions unchanged", facts["answers_changed_alone"])
+    yield from _change_lines("answers and questions changed", facts["answers_changed"])
     yield from _change_lines("questions changed", facts["questions_changed"])
     yield from _change_lines("questions added", facts["questions_added"])
     yield from _change_lines("questions removed", facts["questions_removed"])
-    yield from _change_lines("questions with other facts, asked as before", facts["questions_relabelled"])
+    yield from _change_lines("questions with changed metadata only", facts["questions_relabelled"])
     for what, names_by_change in (("templates", facts["templates"]), ("specs", facts["specs"])):
         for how, names in names_by_change.items():
             if names:
@@ -117,18 +116,18 @@ def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
 def _change_lines(head: str, changes: ChangesRecord) -> Iterator[str]:
     if not changes["count"]:
         return
-    yield f"{head}: {changes['count']}"
+    yield f"{head}: {changes['count']:,}"
     for entry in changes["listed"][:LINES]:
         yield f"  {entry['id']}{_old_and_new(entry)}"
     if changes["count"] > LINES:
-        yield f"  and {changes['count'] - LINES} more"
+        yield f"  and {changes['count'] - LINES:,} more"
 
 
 def _old_and_new(entry: Change) -> str:
     if "old" not in entry or "new" not in entry:
         return ""
     if entry["old"] == entry["new"]:
-        return f": {_short(entry['old'])}, compared otherwise"
+        return f": {_short(entry['old'])}, same text but compared differently"
     return f": {_short(entry['old'])} -> {_short(entry['new'])}"
 
 

@@ -1,4 +1,4 @@
-"""`dia explain`: difficulty by parameters and skills."""
+"""`dia explain`: explain item difficulties by parameters and skills."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from dia_runtime.commands.progress import activity
 
 @click.command("explain")
 @runs_argument
-@click.option("--bank", required=True, type=PATH, help="The bank that was calibrated from them.")
+@click.option("--bank", required=True, type=PATH, help="Bank calibrated from these runs.")
 @bundle_option
 @chain_option
-@click.option("--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Parts that are held out.")
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the parts.")
-@format_option("text", "markdown", "latex", help="The form of the table.")
+@click.option(
+    "--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Folds of the cross-validation."
+)
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds.")
+@format_option("text", "markdown", "latex", help="Output format.")
 @json_option
 @out_option
 def command(
@@ -43,10 +45,10 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> int:
-    """Explain difficulties by the skills that items need and the parameters they were made with.
+    """Explain item difficulties by skills and template parameters.
 
-    Each effect is in logits; that of a number is for a step of one standard deviation. Templates with ten or more
-    items have their parameters looked at.
+    Effects are in logits; for numeric parameters, per standard deviation. Parameters are used for templates with at
+    least ten items.
 
     \b
     Example:
@@ -61,7 +63,9 @@ def command(
 
     source_bank = read_bank(bank)
     if source_bank.unit not in UNITS:
-        raise calibration_error("a bank of a table's columns knows no parameters", "calibrate runs")
+        raise calibration_error(
+            "this bank was calibrated from a table, which has no parameters", "calibrate the bank from runs"
+        )
     with activity("explaining"):
         result = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed).result
     write_output(json.dumps(asdict(result), indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)

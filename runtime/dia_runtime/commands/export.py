@@ -1,4 +1,4 @@
-"""`dia export`: a bundle in the form that another harness reads, or the replies of a run."""
+"""`dia export`: write a bundle for another harness, or the replies of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.bundle.atomic_output import replace_with, require_replaceable, temporary_sibling
 from dia_runtime.bundle.files import path_error, walk
@@ -29,29 +29,28 @@ COMMENTED = (".py", ".yaml", ".yml", ".toml")
 
 @click.command("export")
 @click.argument("bundle", type=PATH)
-@click.option(
-    "--to", "target", required=True, metavar="TARGET", help="The harness or form, or a plug-in's name of one."
-)
+@click.option("--to", "target", required=True, metavar="TARGET", help="Harness or format; plug-ins can add more.")
 @click.option(
     "--model",
     "models",
     multiple=True,
     metavar="NAME",
-    help="Of a run only this respondent; repeatable. For openai-batch: who is asked.",
+    help="For runs: export only this respondent. For openai-batch: the model to ask. Repeatable.",
 )
-@click.option("-o", "--out", type=PATH, help="The folder to write. Default: build/exports/...")
-@click.option("--force", is_flag=True, help="Replace what lies in the folder of -o.")
+@click.option("-o", "--out", type=PATH, help="Folder to write. Default: build/exports/BUNDLE-TARGET.")
+@click.option("--force", is_flag=True, help="Replace the contents of the folder.")
 @quiet_option("notes")
 @json_option
 def command(
     bundle: Path, target: str, models: tuple[str, ...], out: Path | None, force: bool, quiet: bool, as_json: bool
 ) -> int:
-    """Write a bundle in the form that another harness reads, or the replies of a run.
+    """Export a bundle for another harness, or the replies of a run.
 
-    TARGET is lm-eval, inspect, lighteval, huggingface, promptfoo, openai-batch, dia-bench or jsonl for a bundle; for
-    the file of a run it is replies (JSON Lines) or replies-parquet.
+    TARGET for a bundle: lm-eval, inspect, lighteval, huggingface, promptfoo, openai-batch, dia-bench or jsonl. TARGET
+    for a run: replies (JSON Lines) or replies-parquet.
 
-    The same bundle gives the same files. A folder of -o that holds something else is replaced only with --force.
+    The output is deterministic: the same bundle gives the same files. An existing folder with other contents is
+    replaced only with --force.
 
     \b
     Example:
@@ -81,7 +80,7 @@ def command(
 def _report(
     target: str, folder: Path, names: list[str], questions: int, quiet: bool, as_json: bool, run: str | None = None
 ) -> int:
-    """Prints what was written."""
+    """Print what was written."""
     if as_json:
         facts = {"target": target, "path": folder.as_posix(), "files": names, "questions": questions}
         click.echo(json.dumps(facts, indent=2))
@@ -89,7 +88,7 @@ def _report(
     click.echo(folder.as_posix())
     if not is_quiet(quiet):
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        what = f"{questions} questions for {target}" if run is None else f"replies of {run}"
+        what = f"{counted(questions, 'question')} for {target}" if run is None else f"replies of {run}"
         click.echo(f"  {what}: {listed}", err=True)
     return 0
 
@@ -98,39 +97,39 @@ def _exporter(target: str, models: tuple[str, ...]) -> Exporter:
     if target not in EXPORTERS:
         targets = sorted([*EXPORTERS, *RUN_EXPORTERS])
         fix = did_you_mean(target, targets) or f"the targets are {', '.join(targets)}"
-        raise DiaError(Diagnostic("E715", f"no target `{target}`", None, fix))
+        raise DiaError(Diagnostic("E715", f"unknown target `{target}`", None, fix))
     exporter = EXPORTERS[target]
     if exporter.takes_model:
         return type(exporter)(models)  # type: ignore[call-arg]
     if models:
-        raise DiaError(Diagnostic("E715", f"`--model` chooses replies of a run, and `{target}` holds none"))
+        raise DiaError(Diagnostic("E715", f"`--model` selects replies of a run, but the target `{target}` has none"))
     return exporter
 
 
 def export(bundle: Bundle, exporter: Exporter, folder: Path, force: bool = False) -> list[str]:
-    """The names of the files that the exporter has written to the folder, which appears whole or not at all.
+    """Write the exporter's files to the folder, all of them or none, and return their names.
 
-    Raises DiaError (exit code 2) where something else lies there, or nothing can be written.
+    Raises DiaError (exit code 2) if the folder has other contents or cannot be written.
     """
     return write(_with_canary(exporter.files(bundle), bundle.manifest["canary"]), folder, force)
 
 
 def _with_canary(files: Files, canary: str | None) -> Files:
-    """The files, the bundle's canary in a comment before those texts that can have one."""
+    """Yield the files; text files with comments start with the bundle's canary."""
     for name, pieces in files:
         is_marked = canary and name.endswith(COMMENTED) and not name.startswith("assets/")
         yield name, chain((_comment(name, str(canary)),), pieces) if is_marked else pieces
 
 
 def _comment(name: str, canary: str) -> bytes:
-    """The canary as one line of comment, whatever a stranger's bundle says: no second line, and no other encoding."""
+    """Return the canary as one line of comment. An untrusted bundle can add neither a line nor an encoding."""
     encoding = "# coding: utf-8\n" if name.endswith(".py") else ""
     canary_text = visible(" ".join(canary.split()))
     return f"{encoding}# {canary_text}\n".encode()
 
 
 def write(files: Files, folder: Path, force: bool = False) -> list[str]:
-    """The names of the files, which are written to the folder in the same way."""
+    """Write the files to the folder, all of them or none, and return their names."""
     with _write_errors(folder), temporary_sibling(folder) as private:
         new_folder = private / "made"
         new_folder.mkdir()
@@ -138,16 +137,18 @@ def write(files: Files, folder: Path, force: bool = False) -> list[str]:
         if _is_empty(folder) or force:
             replace_with(new_folder, folder, private / "old")
         elif not _is_same(folder, new_folder):
-            message = f"`{folder}` holds something else"
-            raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))
+            message = f"`{folder}` already has other contents"
+            raise DiaError(
+                Diagnostic("E601", message, None, "use --force to replace them, or -o to choose another folder")
+            )
     return names
 
 
 def _write(new_folder: Path, name: str, pieces: Iterator[bytes]) -> str:
-    """The name of a file, which is written. Raises DiaError for a name that leaves the folder."""
+    """Write a file and return its name. Raises DiaError for a name that leads out of the folder."""
     why = path_error(name)
     if why is not None:
-        raise DiaError(Diagnostic("E716", f"the exporter names a file `{name}`: {why}", None))
+        raise DiaError(Diagnostic("E716", f"the exporter wants to write a file `{name}`: {why}", None))
     path = new_folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
@@ -160,7 +161,7 @@ def _is_empty(folder: Path) -> bool:
 
 
 def _is_same(folder: Path, new_folder: Path) -> bool:
-    """Whether two folders hold the same files."""
+    """Return whether two folders contain the same files."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     names = [sorted(walk(place)) for place in (folder, new_folder)]
@@ -172,8 +173,10 @@ def _write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError:
-        message = "a text of the bundle holds half a character (a lone surrogate), which no file in UTF-8 can hold"
+        message = "a text of the bundle contains half a character (a lone surrogate), which UTF-8 cannot encode"
         raise DiaError(Diagnostic("E707", message, None, "`dia verify` names the question"), 3) from None
     except OSError as error:
-        message = f"the export cannot be written to `{folder}`: {error.strerror or error}"
-        raise DiaError(Diagnostic("E602", message, None, "free space, or choose another folder with -o")) from None
+        message = f"cannot write the export to `{folder}`: {error.strerror or error}"
+        raise DiaError(
+            Diagnostic("E602", message, None, "free some disk space, or choose another folder with -o")
+        ) from None

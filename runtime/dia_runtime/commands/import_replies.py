@@ -1,4 +1,4 @@
-"""`dia import`: tables of replies from elsewhere become a run."""
+"""`dia import`: make a run from tables and from logs of other harnesses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, render_diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, render_diagnostic, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress import activity
@@ -32,7 +32,7 @@ OF_ANSWERS = ("letters", "skip", "kind_of_answer", "answer_format", "points", "b
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """What `dia import` is given."""
+    """The arguments of `dia import`."""
 
     files: tuple[Path, ...]
     kind: str
@@ -55,59 +55,63 @@ class ImportOptions:
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
-@click.option("--from", "kind", type=click.Choice(KINDS), required=True, help="What the files are.")
+@click.option("--from", "kind", type=click.Choice(KINDS), required=True, help="Format of the files.")
 @click.option(
     "--bundle",
     type=PATH,
     metavar="BUNDLE",
-    help="The bundle that was asked: its questions are joined by id, its answers grade.",
+    help="Bundle whose questions were asked: rows are matched to it by id and graded with its answers.",
 )
-@click.option("-o", "--out", type=PATH, required=True, metavar="RUN", help="The file of the run.")
-@click.option("--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Which column holds what. Repeatable.")
-@click.option("--letters", metavar="A-E", help="Answers are letters of options: A-E, or A,B,C.")
-@click.option("--skip", metavar="TOKEN", help="What skips a question: E, or I-DO-NOT-KNOW.")
+@click.option("-o", "--out", type=PATH, required=True, metavar="RUN", help="File for the run.")
+@click.option(
+    "--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Column in which a field is found. Repeatable."
+)
+@click.option("--letters", metavar="A-E", help="Answers are letters of options: A-E or A,B,C.")
+@click.option("--skip", metavar="TOKEN", help="Reply that abstains, for example E or I-DO-NOT-KNOW.")
 @click.option(
     "--type",
     "kind_of_answer",
     metavar="TYPE",
     default="text",
     show_default=True,
-    help="What answers are, if not letters.",
+    help="Answer type, if answers are not letters.",
 )
 @click.option(
     "--answer-format",
     metavar="FORMAT",
     default="whole",
     show_default=True,
-    help="How replies mark answers, if not by letters.",
+    help="Answer format: how replies mark their answer, if not by letters.",
 )
-@click.option("--points", multiple=True, metavar="VERDICT=N", help="The points that the models were told. Repeatable.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Who replied: one name, or one a file.")
+@click.option("--points", multiple=True, metavar="VERDICT=N", help="Points that the prompts stated. Repeatable.")
 @click.option(
-    "--benchmark", metavar="NAME", default="imported", show_default=True, help="What tables call the questions."
+    "--model", "models", multiple=True, metavar="NAME", help="Name of the model: one for all files, or one for each."
+)
+@click.option(
+    "--benchmark", metavar="NAME", default="imported", show_default=True, help="Name for the set of questions."
 )
 @click.option(
     "--experiment",
     "experiments",
     multiple=True,
     type=click.Choice(["exp1", "exp2", "exp3", "exp4"]),
-    help="Of self-execution: take this experiment alone. Repeatable.",
+    help="For self-execution: import only this experiment. Repeatable.",
 )
-@click.option("--keep", is_flag=True, help="Take what can be used, and tell what cannot.")
-@click.option("--force", is_flag=True, help="Replace a run that is there.")
+@click.option("--keep", is_flag=True, help="Import the valid rows and report the others.")
+@click.option("--force", is_flag=True, help="Replace an existing run.")
 @json_option
 @quiet_option("notes")
 @options_object(ImportOptions)
 def command(options: ImportOptions) -> int:
-    """Make a run of tables or other harnesses' logs, to be scored like any other.
+    """Import replies from a table, or from the log of another harness, as a run that can be scored.
 
-    Logs of inspect, lm-eval, lighteval, promptfoo and openai-batch have fields of their own. A log of a bundle's
-    questions is joined to it with --bundle; a log of other questions brings their gold answers along.
+    The fields of logs from inspect, lm-eval, lighteval, promptfoo and openai-batch are known. If the log is about
+    questions of a bundle, name it with --bundle. Otherwise the log must contain the correct answers.
 
-    Every row of a table is one reply. Fields are id, gold and reply, which are needed, and model, attempt, accept,
-    item, instance, template, variant, category, domain, level, skills, adversarial, number, error, finish_reason,
-    prompt_tokens, completion_tokens, cost, seconds, model_version, asked_at and questions_root. Files packed by gzip
-    or zstd are read as they are.
+    In a table, every row is one reply. The fields id, gold and reply are required. Optional fields are model, attempt,
+    accept, item, instance, template, variant, category, domain, level, skills, adversarial, number, error,
+    finish_reason, prompt_tokens, completion_tokens, cost, seconds, model_version, asked_at and questions_root. Files
+    compressed with gzip or zstd need no unpacking.
 
     \b
     Example:
@@ -122,26 +126,28 @@ def command(options: ImportOptions) -> int:
     click.echo(visible(str(done.path)))
     if not is_quiet(options.quiet):
         for name, replies in done.models.items():
-            click.echo(visible(f"{name}: {replies} replies to {done.questions} questions"), err=True)
+            click.echo(visible(f"{name}: {replies:,} replies to {counted(done.questions, 'question')}"), err=True)
     return 0
 
 
 def _import(options: ImportOptions) -> Imported:
-    """The run that was made. Raises DiaError (exit 2) for options that do not fit each other."""
+    """Import the files. Raises DiaError (exit 2) for options that contradict each other."""
     from dia_runtime.integrations.importing.tables import import_tables
 
     kind, out, force, keep = options.kind, options.out, options.force, options.keep
     if kind == RECORDINGS:
         return _recordings(options)
     if options.experiments:
-        raise _usage_error("only recordings of self-execution have experiments", "leave `--experiment` out")
+        raise _usage_error("`--experiment` applies to `--from self-execution` only", "remove `--experiment`")
     sources, columns_given = _sources(options.files, kind, options.models), _fields(options.fields)
     columns_by_field = _default_fields(kind, options.bundle is not None, bool(options.models)) | columns_given
     if options.bundle is not None:
         with activity(f"writing {out}", options.quiet):
             return _import_joined(sources, columns_by_field, options.bundle, out, force, keep)
     if kind == "openai-batch" and "gold" not in columns_given:
-        raise _usage_error("answers of a batch come without gold answers", "name the bundle with `--bundle`")
+        raise _usage_error(
+            "the results of a batch do not contain the correct answers", "name the bundle with `--bundle`"
+        )
     columns, format = _columns(options, columns_by_field)
     with activity(f"writing {out}", options.quiet):
         return import_tables(sources, columns, _form(format, options.points, options.benchmark), out, force, keep)
@@ -151,14 +157,14 @@ def _recordings(options: ImportOptions) -> Imported:
     from dia_runtime.integrations.self_execution.recordings import EXPERIMENTS, import_recordings
 
     if len(options.files) != 1 or not options.files[0].is_dir():
-        raise _usage_error("recordings of self-execution are one folder", "name the folder that holds exp1 to exp4")
+        raise _usage_error("`--from self-execution` needs one folder", "name the folder that contains exp1 to exp4")
     return import_recordings(options.files[0], options.experiments or tuple(EXPERIMENTS), options.out, options.force)
 
 
 def _import_joined(
     sources: Sequence[Source], named: dict[str, str], bundle: Path, out: Path, force: bool, keep: bool
 ) -> Imported:
-    """A run of the bundle. Raises DiaError for options that say what the bundle says."""
+    """Import replies to a bundle's questions. Raises DiaError for options that the bundle already decides."""
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.integrations.importing.bundle_logs import import_joined
     from dia_runtime.integrations.importing.fields import Cells
@@ -167,12 +173,14 @@ def _import_joined(
     for name in OF_ANSWERS:
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             option = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise _usage_error(f"`{option}` says what the bundle says", "leave it out, or `--bundle`")
+            raise _usage_error(
+                f"`{option}` cannot be combined with `--bundle`, which already defines it", "remove one of the two"
+            )
     return import_joined(sources, Cells(named), open_bundle(bundle), out, force, keep)
 
 
 def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str]:
-    """Field -> column, as the kind of file has them before `--field` says otherwise."""
+    """Return the column of each field, by default, for this kind of file."""
     from dia_runtime.integrations.importing.fields import NEEDED, ROOT
     from dia_runtime.integrations.reading.log_rows import ALWAYS
 
@@ -183,15 +191,15 @@ def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str
 
 
 def _print_diagnostics(done: Imported) -> None:
-    """Prints what was left out."""
+    """Print why rows were left out."""
     for entry in done.faults[:MOST_PRINTED]:
         click.echo(render_diagnostic(replace(entry, severity="warning"), {}), err=True)
     if len(done.faults) > MOST_PRINTED:
-        click.echo(f"and {len(done.faults) - MOST_PRINTED} more", err=True)
+        click.echo(f"and {len(done.faults) - MOST_PRINTED:,} more", err=True)
 
 
 def import_json(done: Imported) -> dict[str, Any]:
-    """What `dia import --json` prints."""
+    """Return what `dia import --json` prints."""
     return {
         "path": str(done.path),
         "questions_root": done.questions_root,
@@ -208,14 +216,16 @@ def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[So
     from dia_runtime.integrations.importing.tables import source
 
     if len(models) > 1 and len(models) != len(files):
-        message = f"{len(models)} names of models, but {len(files)} files"
-        raise _usage_error(message, "give `--model` once, once a file, or a column by `--field model=COLUMN`")
+        message = f"{len(models)} model names for {counted(len(files), 'file')}"
+        raise _usage_error(
+            message, "give `--model` once, once for each file, or name a column with `--field model=COLUMN`"
+        )
     names: Sequence[str | None] = models if len(models) > 1 else [models[0] if models else None] * len(files)
     return [source(path, kind, name) for path, name in zip(files, names, strict=True)]
 
 
 def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[Columns, dict[str, Any]]:
-    """What the columns hold, and the answer format of the questions."""
+    """Return the meaning of the columns, and the answer format of the questions."""
     from dia_runtime.formats import FORMATS
     from dia_runtime.grading.grader import typed
     from dia_runtime.integrations.importing.fields import Columns
@@ -228,8 +238,8 @@ def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[
         comparison, format = {"type": "choice", "of": of}, {"kind": "letter", "of": of}
     format |= {"skip": options.skip} if options.skip else {}
     if format["kind"] not in FORMATS:
-        fix = did_you_mean(str(format["kind"]), FORMATS) or f"there are {', '.join(FORMATS)}"
-        raise _usage_error(f"no answer format is called `{format['kind']}`", fix)
+        fix = did_you_mean(str(format["kind"]), FORMATS) or f"the formats are {', '.join(FORMATS)}"
+        raise _usage_error(f"unknown answer format `{format['kind']}`", fix)
     if faults := FORMATS[format["kind"]].faults(format):
         raise _usage_error(faults[0])
     try:
@@ -240,42 +250,44 @@ def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[
 
 
 def _fields(texts: Iterable[str]) -> dict[str, str]:
-    """Field -> column, from `gold=target`."""
+    """Return the column of each field, from texts such as `gold=target`."""
     from dia_runtime.integrations.importing.fields import FIELDS
 
     columns = {}
     for text in texts:
         name, sign, column = text.partition("=")
         if not sign or not column:
-            raise _usage_error(f"`--field {text}` names no column", "write `--field gold=target`")
+            raise _usage_error(
+                f"`--field {text}` does not have the form NAME=COLUMN", "write, for example, `--field gold=target`"
+            )
         if name not in FIELDS:
             raise _usage_error(
-                f"no field is called `{name}`", did_you_mean(name, FIELDS) or f"there are {', '.join(FIELDS)}"
+                f"unknown field `{name}`", did_you_mean(name, FIELDS) or f"the fields are {', '.join(FIELDS)}"
             )
         columns[name] = column
     return columns
 
 
 def _letters(text: str) -> list[str]:
-    """The letters of `A-E` or `A,B,C`."""
+    """Return the letters that `A-E` or `A,B,C` stands for."""
     match = RANGE.fullmatch(text)
     if match and match[1] < match[2]:
         return [chr(code) for code in range(ord(match[1]), ord(match[2]) + 1)]
     if LETTERS.fullmatch(text):
         return list(text.replace(",", ""))
-    raise _usage_error(f"`--letters {text}` names no letters", "write `A-E`, or `A,B,C`")
+    raise _usage_error(f"`--letters {text}` is not a list of letters", "write `A-E` or `A,B,C`")
 
 
 def _json_object(text: str, key: str) -> dict[str, Any]:
-    """The mapping of a JSON text, or that of a bare word."""
+    """Return the mapping of a JSON text; a bare word is the value of `key`."""
     if not text.lstrip().startswith("{"):
         return {key: text}
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
-        raise _usage_error(f"`{text[:60]}` is no JSON") from None
+        raise _usage_error(f"`{text[:60]}` is not valid JSON") from None
     if not isinstance(record.get(key), str):
-        raise _usage_error(f"`{text[:60]}` has no `{key}`")
+        raise _usage_error(f"`{text[:60]}` lacks the key `{key}`")
     return dict(record)
 
 

@@ -1,4 +1,4 @@
-"""`dia keygen`: a pair of keys to sign bundles with."""
+"""`dia keygen`: create a pair of keys for signing bundles."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dia_runtime.commands.passphrase import passphrase, passphrase_file
 
 @click.command("keygen")
 @click.option("-o", "--out", type=PATH, default=Path("dia.key"), show_default=True,
-              metavar="FILE", help="The file of the private key; the public one gets .pub behind it.")  # fmt: skip
+              metavar="FILE", help="File for the private key; the public key has the same name plus .pub.")  # fmt: skip
 @passphrase_file
 @quiet_option("notes")
 @json_option
 def command(out: Path, passphrase_file: Path | None, quiet: bool, as_json: bool) -> int:
-    """Make a pair of Ed25519 keys to sign bundles with.
+    """Create a pair of Ed25519 keys for signing bundles.
 
-    The private key is encrypted by a passphrase, which is asked for, or read from --passphrase-file or from the
-    environment variable DIA_PASSPHRASE. An existing file is never replaced.
+    The private key is encrypted with a passphrase: from --passphrase-file, the environment variable DIA_PASSPHRASE or a
+    prompt. Existing files are never replaced.
 
     \b
     Example:
@@ -36,5 +36,5 @@ def command(out: Path, passphrase_file: Path | None, quiet: bool, as_json: bool)
         return 0
     click.echo(f"{pair.private.as_posix()}\n{pair.public.as_posix()}")
     if not is_quiet(quiet):
-        click.echo(f"  publish {pair.public.as_posix()}: it holds the key {pair.name}", err=True)
+        click.echo(f"  publish {pair.public.as_posix()}, the public key {pair.name}", err=True)
     return 0

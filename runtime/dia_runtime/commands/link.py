@@ -1,4 +1,4 @@
-"""`dia link`: two banks on one scale."""
+"""`dia link`: put two banks on one scale."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ from dia_runtime.commands.options import PATH, json_option
 @click.argument("first", metavar="BANK", type=PATH)
 @click.argument("second", metavar="OTHER", type=PATH)
 @click.option(
-    "--drift", type=click.FloatRange(1), default=3.0, show_default=True, help="Standard errors at which items drift."
+    "--drift",
+    type=click.FloatRange(1),
+    default=3.0,
+    show_default=True,
+    help="Number of standard errors from which an item counts as drifted.",
 )
-@click.option("-o", "--out", type=PATH, help="Write OTHER there, on the scale of BANK.")
+@click.option("-o", "--out", type=PATH, help="File for OTHER on the scale of BANK.")
 @json_option
 def command(first: Path, second: Path, drift: float, out: Path | None, as_json: bool) -> int:
-    """Put two banks on one scale by the items in common, with the error of that and the items that drifted.
+    """Put two banks on one scale by their common items.
 
-    Items whose difference strays too far from the others' link no longer, one after the other.
+    Prints the shift with its standard error, and the items that drifted. Items whose difference deviates too much from
+    the others are removed from the link, one at a time.
 
     \b
     Example:
@@ -40,7 +45,10 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
         write_bank(moved, out)
     click.echo(json.dumps(asdict(result), indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
     if has_other_questions(bank, second_bank.questions_root):
-        click.echo("note: the banks are of other questions: what has one name in both is taken for one item", err=True)
+        click.echo(
+            "note: the banks are about different questions; items with the same name are treated as the same item",
+            err=True,
+        )
     if out is not None:
-        click.echo(f"note: {visible(str(second))} is on the scale of {visible(str(first))} in {out}", err=True)
+        click.echo(f"note: wrote {visible(str(second))}, on the scale of {visible(str(first))}, to {out}", err=True)
     return 0

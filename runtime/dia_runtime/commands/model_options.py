@@ -28,27 +28,55 @@ RESERVED_PARAMETERS = frozenset(
 )
 option = click.option
 OPTIONS = (
-    option("--base-url", metavar="URL", help="Ask the OpenAI-compatible interface there."),
-    option("--key-name", metavar="NAME", help="The key to send, by its name, which ends in _API_KEY."),
-    option("--temperature", metavar="LIST", help="0.7, or several: 0,0.7,1 make a respondent each."),
-    option("--max-tokens", type=click.IntRange(min=1), help="Bound of a reply."),
-    option("--system", metavar="TEXT", help="A system prompt; @FILE reads it from a file."),
-    option("--reasoning-effort", metavar="WORD", help="low, medium or high, where the model takes it."),
-    option("--seed", type=int, help="Passed on to the provider."),
-    option("--parameter", "extra", multiple=True, metavar="NAME=VALUE", help="Any other of the request; repeatable."),
-    option("--concurrency", type=click.IntRange(1, 1024), help="Requests at once: 16, and copies of a program: 1."),
-    option("--retries", type=click.IntRange(0, 100), default=6, show_default=True, help="Further tries on trouble."),
-    option("--timeout", type=click.FloatRange(min=0.001), default=600.0, show_default=True, help="Seconds a reply."),
-    option("--budget-usd", metavar="AMOUNT", help="Stop when so much money is spent."),
-    option("--budget-tokens", type=click.IntRange(min=1), help="Stop when so many tokens are spent."),
-    option("--budget-requests", type=click.IntRange(min=1), help="Stop after so many requests."),
-    option("--role", "roles", multiple=True, metavar="ROLE=NAME", help="Who plays a role, or none; repeatable."),
+    option("--base-url", metavar="URL", help="URL of an OpenAI-compatible API."),
+    option("--key-name", metavar="NAME", help="Environment variable with the API key; its name must end in _API_KEY."),
+    option("--temperature", metavar="LIST", help="Temperature, or several (0,0.7,1): each one becomes a respondent."),
+    option("--max-tokens", type=click.IntRange(min=1), help="Maximum number of tokens in a reply."),
+    option("--system", metavar="TEXT", help="System prompt; @FILE reads it from a file."),
+    option("--reasoning-effort", metavar="WORD", help="low, medium or high, for models that support it."),
+    option("--seed", type=int, help="Sampling seed, passed to the provider."),
     option(
-        "--role-base-url", "role_urls", multiple=True, metavar="ROLE=URL", help="Where a role is asked; repeatable."
+        "--parameter",
+        "extra",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Other request parameter, for example top_p=0.9. Repeatable.",
     ),
-    option("--prefill", is_flag=True, help="The endpoint continues replies that are begun for the model."),
-    option("--cache", is_flag=True, help="Take replies to the same requests from build/.cache/replies.sqlite."),
-    choice_option("--through", choices=["auto", "litellm"], default="auto", help="How to reach models."),
+    option(
+        "--concurrency",
+        type=click.IntRange(1, 1024),
+        help="Parallel requests (default 16), or copies of a program (default 1).",
+    ),
+    option(
+        "--retries", type=click.IntRange(0, 100), default=6, show_default=True, help="Retries after a failed request."
+    ),
+    option(
+        "--timeout",
+        type=click.FloatRange(min=0.001),
+        default=600.0,
+        show_default=True,
+        help="Seconds to wait for a reply.",
+    ),
+    option("--budget-usd", metavar="AMOUNT", help="Stop when this amount has been spent."),
+    option("--budget-tokens", type=click.IntRange(min=1), help="Stop when this many tokens have been used."),
+    option("--budget-requests", type=click.IntRange(min=1), help="Stop after this many requests."),
+    option(
+        "--role",
+        "roles",
+        multiple=True,
+        metavar="ROLE=NAME",
+        help="Model for a role of the sessions, or none. Repeatable.",
+    ),
+    option(
+        "--role-base-url",
+        "role_urls",
+        multiple=True,
+        metavar="ROLE=URL",
+        help="API URL for the model of a role. Repeatable.",
+    ),
+    option("--prefill", is_flag=True, help="The endpoint can continue a reply whose beginning the request contains."),
+    option("--cache", is_flag=True, help="Reuse replies to identical requests from build/.cache/replies.sqlite."),
+    choice_option("--through", choices=["auto", "litellm"], default="auto", help="Client library for the requests."),
 )
 model_options = combined(*OPTIONS)
 
@@ -127,8 +155,15 @@ def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:
     for text in texts:
         role, equals, value = text.partition("=")
         if not role or not equals or not value or role in values:
-            fix = f"write `{option} judge=...`, once a role"
-            raise DiaError(Diagnostic("E846", visible(f"`{option} {text}` binds no role"), None, fix))
+            fix = f"write `{option} judge=...`, at most once for each role"
+            raise DiaError(
+                Diagnostic(
+                    "E846",
+                    visible(f"`{option} {text}` does not have the form ROLE=VALUE, or repeats a role"),
+                    None,
+                    fix,
+                )
+            )
         values[role] = value
     return values
 
@@ -138,7 +173,9 @@ def _part(text: str | None) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise DiaError(
-            Diagnostic("E600", visible(f"`--part {text}` is no part"), None, "write 2/5 for the second of five")
+            Diagnostic(
+                "E600", visible(f"`--part {text}` is not a part"), None, "write 2/5 for the second of five parts"
+            )
         )
     return int(match[1]), int(match[2])
 
@@ -147,8 +184,8 @@ def _parameter(text: str) -> tuple[str, Any]:
     """Name and value of a parameter: the value as JSON where it is some, else as text."""
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in RESERVED_PARAMETERS:
-        fix = "write a parameter of the provider that no other option names: top_p=0.9"
-        raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed on"), None, fix))
+        fix = "write NAME=VALUE with a parameter of the provider that has no option of its own, such as top_p=0.9"
+        raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed to the provider"), None, fix))
     try:
         return name, json.loads(value, parse_float=Decimal, parse_constant=_no_number)
     except (ValueError, RecursionError):
@@ -163,7 +200,7 @@ def _decimal(option: str, text: str) -> str:
     """The text of a decimal number from 0 on."""
     number = text.strip()
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
-        raise DiaError(Diagnostic("E600", visible(f"`{option}` takes numbers such as 0.7, not `{text}`")))
+        raise DiaError(Diagnostic("E600", visible(f"`{option}` must be a number such as 0.7, not `{text}`")))
     return number
 
 
@@ -174,4 +211,4 @@ def _text_of(text: str | None) -> str | None:
     try:
         return Path(text[1:]).read_text(encoding="utf-8").strip()
     except (OSError, ValueError) as error:
-        raise DiaError(Diagnostic("E600", visible(f"`--system {text}` cannot be read: {error}"))) from None
+        raise DiaError(Diagnostic("E600", visible(f"cannot read the file of `--system {text}`: {error}"))) from None

@@ -26,14 +26,14 @@ def choice_option(*names: str, choices: Sequence[str], help: str, default: str |
     )
 
 
-def format_option(*formats: str, help: str = "The form of the tables.") -> Decorator[Any]:
+def format_option(*formats: str, help: str = "Output format.") -> Decorator[Any]:
     """The option `--format` of a command that prints tables; the first format is the default."""
     return choice_option("--format", "form", choices=formats, default=formats[0], help=help)
 
 
 def quiet_option(of: str) -> Decorator[Any]:
     """The option `-q` of a command that prints notes, or progress."""
-    return click.option("-q", "--quiet", is_flag=True, help=f"Print no {of}.")
+    return click.option("-q", "--quiet", is_flag=True, help=f"Do not print {of}.")
 
 
 def combined(*decorators: Decorator[Any]) -> Decorator[Any]:
@@ -63,25 +63,33 @@ def options_object(kind: type[Any], name: str = "options") -> Callable[[Callable
 
 
 runs_argument = click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=PATH)
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-out_option = click.option("-o", "--out", type=PATH, help="Write to this file.")
-bundle_option = click.option("--bundle", type=PATH, help="Take the answers from this bundle.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+out_option = click.option("-o", "--out", type=PATH, help="Write the output to this file.")
+bundle_option = click.option("--bundle", type=PATH, help="Bundle with the answers, where the runs do not contain them.")
 chain_option = choice_option(
-    "--chain", choices=["strict", "lenient", "compat"], default="strict", help="How answers are read out of replies."
+    "--chain",
+    choices=["strict", "lenient", "compat"],
+    default="strict",
+    help="How answers are read from replies: the prescribed format only, more tolerant, or as a published evaluator.",
 )
 points_option = click.option(
-    "--points", multiple=True, metavar="VERDICT=N", help="Replace points: wrong=-1. Repeatable."
+    "--points", multiple=True, metavar="VERDICT=N", help="Points for a verdict, for example wrong=-1. Repeatable."
 )
 errors_option = choice_option(
-    "--errors", choices=["keep", "wrong"], default="keep", help="Keep errors open, or count them as wrong."
+    "--errors",
+    choices=["keep", "wrong"],
+    default="keep",
+    help="Show ranges while errors remain, or count errors as wrong.",
 )
 over_option = choice_option(
     "--over",
     choices=["instances", "attempts"],
     default="instances",
-    help="What k counts: instances of an item, or attempts at a question.",
+    help="What k counts: the instances of an item, or the attempts at a question.",
 )
-labels_option = click.option("--labels", type=PATH, metavar="FILE", help="Group models by the labels of this file.")
+labels_option = click.option(
+    "--labels", type=PATH, metavar="FILE", help="YAML file with labels by which models can be grouped."
+)
 grading_options = combined(bundle_option, chain_option, points_option, errors_option, over_option)
 
 

@@ -15,16 +15,26 @@ from dia_runtime.commands.progress import activity
 @click.command("overlap")
 @click.argument("bundle", metavar="BUNDLE", type=PATH)
 @click.argument("sets", nargs=-1, required=True, metavar="SET...", type=PATH)
-@click.option("--bank", type=PATH, help="Look at the items of this bank alone.")
-@click.option("--words", type=click.IntRange(1, 50), default=5, show_default=True, help="Words of a shingle.")
+@click.option("--bank", type=PATH, help="Check only the items of this bank.")
 @click.option(
-    "--least", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of shingles that is a hit."
+    "--words",
+    type=click.IntRange(1, 50),
+    default=5,
+    show_default=True,
+    help="Number of words in a shingle (a sequence of consecutive words).",
+)
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Share of common shingles from which a text counts as overlapping.",
 )
 @json_option
 def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
-    """Find questions of a bundle, or of a bank, in validation sets: bundles, JSON Lines, or a text a line.
+    """Find questions of a bundle, or of a bank, that also occur in validation sets.
 
-    Exit code 1 when any is found.
+    A SET is a bundle, a JSON Lines file, or a text file with one text per line. Exit code 1 if any question is found.
 
     \b
     Example:

@@ -16,13 +16,13 @@ from dia_runtime.commands.progress import activity
 @click.command("pack")
 @click.argument("bundle", type=PATH)
 @click.option("-o", "--out", type=PATH, metavar="FILE",
-              help="The file to write. Default: beside BUNDLE, its name and .tar.zst.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace the file.")
+              help="File to write. Default: BUNDLE.tar.zst, next to BUNDLE.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Pack a bundle into one .tar.zst file.
 
-    The same bundle gives the same file, wherever and whenever it is packed. The digest stays that of the folder.
+    Packing is deterministic: the same bundle always gives the same file. The bundle's digest does not change.
 
     \b
     Example:

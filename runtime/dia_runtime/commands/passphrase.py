@@ -1,4 +1,4 @@
-"""Where passphrases come from: a file, the environment, or a prompt that shows nothing; never the command line."""
+"""Read passphrases from a file, the environment or a hidden prompt; never from the command line."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from dia_runtime.bundle.cipher import LONGEST_PASSPHRASE
 from dia_runtime.commands.options import PATH
 
 VARIABLE = "DIA_PASSPHRASE"
-FORMS = "give --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"
+FORMS = "use --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"
 
 
 def passphrase_file(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option that names a file with the passphrase."""
+    """Add the option that names a file with the passphrase."""
     return click.option(
         "--passphrase-file",
         type=PATH,
         metavar="FILE",
-        help="Read the passphrase from the first line of FILE; else from DIA_PASSPHRASE, else ask for it.",
+        help="File whose first line is the passphrase. Default: the variable DIA_PASSPHRASE, else a prompt.",
     )(command)
 
 
 def passphrase(file: Path | None, what: str, is_new: bool = False) -> str:
-    """The passphrase of something; a new one is asked for twice. Raises DiaError (exit 2) where there is none."""
+    """Return the passphrase; the prompt asks twice for a new one. Raises DiaError (exit 2) if there is none."""
     if file is not None:
         return _first_line(file)
     secret = os.environ.get(VARIABLE)
     if secret:
         return secret
     if not sys.stdin.isatty():
-        raise DiaError(Diagnostic("E718", visible(f"there is no passphrase for {what}"), None, FORMS))
-    text = click.prompt(f"Passphrase of {visible(what)}", hide_input=True, confirmation_prompt=is_new, err=True)
+        raise DiaError(Diagnostic("E718", visible(f"no passphrase for {what}"), None, FORMS))
+    text = click.prompt(f"Passphrase for {visible(what)}", hide_input=True, confirmation_prompt=is_new, err=True)
     return str(text)
 
 
@@ -46,14 +46,14 @@ def _first_line(file: Path) -> str:
         with file.open("rb") as opened:
             raw = opened.readline(LONGEST_PASSPHRASE + 3)
         if len(raw.rstrip(b"\r\n")) > LONGEST_PASSPHRASE:
-            message = f"the first line of the passphrase file `{file}` has more than {LONGEST_PASSPHRASE} bytes"
+            message = f"the first line of the passphrase file `{file}` is longer than {LONGEST_PASSPHRASE:,} bytes"
             raise DiaError(Diagnostic("E718", visible(message)))
         text = raw.decode("utf-8-sig").rstrip("\r\n")  # some editors begin a file with a mark that nobody can type
     except OSError as error:
-        message = visible(f"the passphrase file `{file}` cannot be read: {error.strerror}")
+        message = visible(f"cannot read the passphrase file `{file}`: {error.strerror}")
         raise DiaError(Diagnostic("E718", message, None, FORMS)) from None
     except UnicodeDecodeError:
         raise DiaError(Diagnostic("E718", visible(f"the passphrase file `{file}` is not UTF-8"))) from None
     if not text:
-        raise DiaError(Diagnostic("E718", visible(f"the passphrase file `{file}` begins with an empty line")))
+        raise DiaError(Diagnostic("E718", visible(f"the first line of the passphrase file `{file}` is empty")))
     return text

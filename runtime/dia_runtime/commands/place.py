@@ -1,4 +1,4 @@
-"""`dia place`: where a model stands on a calibrated bank, by as few questions as it takes."""
+"""`dia place`: estimate a model's ability on a calibrated bank with as few questions as possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import (
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from dia_runtime.psychometrics.rasch.bank import Bank
 
 RUNS = Path("build") / "runs"
-AT_ONCE = 4  # questions under way unless said: each but the first is chosen a little earlier than it could be
+AT_ONCE = 4  # default number of open questions; all but the first are chosen before the latest replies are known
 RULES = ("max-info", "randomesque", "random")
 ENDINGS = {
-    "se": "the error is reached",
-    "budget": "the budget is spent",
-    "exhausted": "the bank has no more items",
-    "going": "questions are left without a reply",
+    "se": "standard error reached",
+    "budget": "budget spent",
+    "exhausted": "all items of the bank asked",
+    "going": "some questions have no reply",
 }
 
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """What `dia place` is given, beside how models are asked."""
+    """The arguments of `dia place`, except how models are asked."""
 
     bank_file: Path
     bundle: Path | None
@@ -63,30 +63,39 @@ class PlaceOptions:
 
 @click.command("place")
 @click.option("--bank", "bank_file", type=PATH, required=True, help="The calibrated bank.")
-@click.option("--bundle", type=PATH, help="The bundle that holds the bank's questions.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Whom to ask, or whom to take from --replay.")
-@click.option("--replay", multiple=True, type=PATH, metavar="RUN", help="Place recorded replies.")
-@click.option("-o", "--out", type=PATH, metavar="RUN", help="The file of the run.")
-@click.option("--se", type=click.FloatRange(min=0.01), default=0.3, show_default=True, help="End at this error.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Ask so many items at most.")
-@click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions an item.")
-@choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="The estimator.")
+@click.option("--bundle", type=PATH, help="Bundle with the bank's questions.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Model to ask, or to take from --replay. Repeatable."
+)
+@click.option(
+    "--replay", multiple=True, type=PATH, metavar="RUN", help="Use recorded replies instead of asking. Repeatable."
+)
+@click.option("-o", "--out", type=PATH, metavar="RUN", help="File for the run.")
+@click.option(
+    "--se", type=click.FloatRange(min=0.01), default=0.3, show_default=True, help="Stop at this standard error."
+)
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Maximum number of items to ask.")
+@click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions for each item.")
+@choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="Estimator of the ability.")
 @choice_option(
     "--quadrature",
     choices=["adaptive", "fixed"],
     default="adaptive",
-    help="Where eap looks; fixed repeats what was published, and is wrong from about ten items on.",
+    help="Integration points of eap; fixed reproduces the published method, which is inaccurate from about ten items "
+    "on.",
 )
-@choice_option("--rule", choices=RULES, default="max-info", help="How items are chosen.")
+@choice_option("--rule", choices=RULES, default="max-info", help="Rule for choosing the next item.")
 @click.option(
     "--exposure",
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,
-    help="Of so many best items randomesque draws one.",
+    help="For randomesque: draw from this many best items.",
 )
-@click.option("--draw", type=SEED, default=0, show_default=True, metavar="SEED", help="Seed of randomesque and random.")
-@click.option("--balance", is_flag=True, help="Ask categories alike.")
+@click.option(
+    "--draw", type=SEED, default=0, show_default=True, metavar="SEED", help="Seed for randomesque and random."
+)
+@click.option("--balance", is_flag=True, help="Ask about equally many items of each category.")
 @chain_option
 @model_options
 @json_option
@@ -94,12 +103,12 @@ class PlaceOptions:
 @options_object(ModelArguments, "model_arguments")
 @options_object(PlaceOptions)
 def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
-    """Say where a model stands on a bank, asking it the questions that tell most.
+    """Estimate a model's ability on a bank from the most informative questions.
 
-    The model is asked one question after the other of the bundle that the bank was calibrated on, each chosen by what
-    it has replied so far, until the standard error is reached, the budget is spent or the bank is empty. The replies
-    are kept in a run; the same command takes an interrupted placement up. With --replay recorded replies are taken in
-    the order in which they would have been asked, and nobody is.
+    The questions come from the bundle that the bank was calibrated on. Each is chosen from the replies so far, until
+    the standard error is small enough, the budget is spent or all items have been asked. The replies are stored in a
+    run; to resume an interrupted placement, repeat the command. With --replay, recorded replies are used in the order
+    in which they would have been requested.
 
     \b
     Example:
@@ -126,7 +135,7 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
 
 
 def _placement_options(options: PlaceOptions) -> PlacementOptions:
-    """How to place, as placing takes it."""
+    """Return the options for the placement."""
     from dia_runtime.psychometrics.boundary.placement import EstimationMethod, StoppingRule
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions
     from dia_runtime.psychometrics.boundary.selection import SelectionRule
@@ -142,7 +151,7 @@ def _placement_options(options: PlaceOptions) -> PlacementOptions:
 def _ask_models(
     bank: Bank, options: PlaceOptions, placement: PlacementOptions, model_arguments: ModelArguments
 ) -> tuple[list[PlacementResult], int]:
-    """Where the models stand, and the exit code."""
+    """Ask the models; return their placements and the exit code."""
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.commands.run import exit_code, file_name_part
     from dia_runtime.psychometrics.boundary.placing import place
@@ -158,38 +167,38 @@ def _ask_models(
         try:
             placements, summary = place(bank, opened, model, path, placement, terms, None if quiet else _progress())
         except KeyboardInterrupt:
-            message = f"interrupted: the replies so far are in {path}; the same command goes on"
+            message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
             click.echo(visible(message), err=True)
             return placed, 130
         placed += placements
         summaries.append(summary)
         if not quiet:
-            click.echo(visible(f"{model}: the replies are in {path}"), err=True)
+            click.echo(visible(f"{model}: replies in {path}"), err=True)
     refused = exit_code(summaries)
     return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
 
 
 def _progress() -> Callable[[PlacementResult], None] | None:
-    """What to call with each step: a line that is written again on a terminal."""
+    """Return a callback that updates one line on a terminal; None if there is no terminal."""
     import sys
 
     if not sys.stderr.isatty():
         return None
 
-    def tell(placed: PlacementResult) -> None:
+    def update(placed: PlacementResult) -> None:
         line = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
         click.echo(f"\r\x1b[K{visible(line)}", err=True, nl=False)
 
-    return tell
+    return update
 
 
 def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
-    """A line for each model."""
+    """Return a line for each model."""
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
     for one in placed:
-        outside = "; outside what the bank covers" if one.is_outside else ""
-        lost = f"; {one.lost} items without a reply" if one.lost else ""
+        outside = "; outside the range of the bank" if one.is_outside else ""
+        lost = f"; {counted(one.lost, 'item')} without a reply" if one.lost else ""
         lines.append(
             f"{visible(one.model):{width}}  {one.ability:7.3f} +- {one.se:.3f} logits  {len(one.steps):4} items  "
             f"{ENDINGS[one.ending]}{outside}{lost}"
@@ -198,7 +207,7 @@ def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
 
 
 def as_record(bank: Bank, file: Path, options: PlacementOptions, placed: Sequence[PlacementResult]) -> dict[str, Any]:
-    """What `dia place --json` prints."""
+    """Return what `dia place --json` prints."""
     from dia_runtime.psychometrics.rasch.bank import as_record as of_bank
 
     return {

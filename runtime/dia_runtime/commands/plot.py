@@ -1,4 +1,4 @@
-"""`dia plot`: one picture of runs."""
+"""`dia plot`: draw one plot of runs or of a bank."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ COMPARED = ("rs",)
 
 
 class Kinds(click.Command):
-    """A command whose help lists the kinds of pictures."""
+    """A command whose help lists the kinds of plots."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The kinds, each with what it shows."""
+        """Write the kinds of plots, each with its title."""
         from dia_runtime.report.pictures import pictures
 
         with formatter.section("Kinds"):
@@ -39,7 +39,7 @@ class Kinds(click.Command):
 
 @dataclass(frozen=True)
 class PlotOptions(GradingOptions):
-    """What `dia plot` is given."""
+    """The arguments of `dia plot`."""
 
     kind: str
     runs: tuple[Path, ...]
@@ -51,15 +51,15 @@ class PlotOptions(GradingOptions):
 @click.command("plot", cls=Kinds)
 @click.argument("kind")
 @runs_argument
-@click.option("-o", "--out", required=True, type=PATH, help="The file: an .svg or a .png.")
-@click.option("--bank", type=PATH, help="The bank to draw, where runs show what models did.")
+@click.option("-o", "--out", required=True, type=PATH, help="File to write: .svg or .png.")
+@click.option("--bank", type=PATH, help="Bank to draw; the runs then provide the observed replies.")
 @grading_options
 @json_option
 @options_object(PlotOptions)
 def command(options: PlotOptions) -> int:
-    """Draw one picture of runs, or of a bank, as an .svg, or as a .png, for which matplotlib must be installed.
+    """Draw one plot of runs, or of a bank, as an .svg or .png file.
 
-    An .svg says in words what it shows, and follows the light or dark ground of its reader.
+    An .svg contains a text description and adapts to light and dark backgrounds. A .png needs matplotlib.
 
     \b
     Example:
@@ -97,12 +97,12 @@ def command(options: PlotOptions) -> int:
 
 
 def _of_bank(options: PlotOptions, with_replies: bool) -> PictureData:
-    """A bank as pictures want it, and of its items what the models of the runs did."""
+    """Return a bank, and how often the models of the runs solved its items, as the plots need them."""
     from dia_runtime.psychometrics.panel import observed, read_panel
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
     if options.bank is None and (with_replies or len(options.runs) > 1):
-        raise DiaError(Diagnostic("E872", "this picture is of a bank", None, "name it: `--bank FILE`"))
+        raise DiaError(Diagnostic("E872", "this plot needs a bank", None, "name it with `--bank FILE`"))
     bank = read_bank(options.runs[0] if options.bank is None else options.bank)
     data: PictureData = {"bank": as_record(bank)}
     if with_replies:
@@ -114,10 +114,10 @@ def _of_bank(options: PlotOptions, with_replies: bool) -> PictureData:
 
 def _require_known(kind: str, kinds: Any) -> None:
     if kind not in kinds:
-        help = did_you_mean(kind, kinds) or f"there are {', '.join(kinds)}"
-        raise DiaError(Diagnostic("E872", visible(f"no picture is called `{kind}`"), None, help))
+        help = did_you_mean(kind, kinds) or f"the plots are {', '.join(kinds)}"
+        raise DiaError(Diagnostic("E872", visible(f"unknown plot `{kind}`"), None, help))
 
 
 def _require_suffix(out: Path) -> None:
     if out.suffix.lower() not in SUFFIXES:
-        raise DiaError(Diagnostic("E872", visible(f"`{out}` ends neither in .svg nor in .png")))
+        raise DiaError(Diagnostic("E872", visible(f"the name of the file `{out}` must end in .svg or .png")))

@@ -1,4 +1,4 @@
-"""What is under way, and for how long: shown on terminals for work that takes more than a second."""
+"""A spinner for work that takes more than a second, shown on terminals only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = 1.0
 
 @contextmanager
 def activity(what: str, quiet: bool = False) -> Iterator[None]:
-    """Says what is being done, with the seconds that have passed, until it is done; nothing where stderr is piped."""
+    """Show what is being done and for how long, unless standard error is not a terminal."""
     if is_quiet(quiet) or not sys.stderr.isatty():
         yield
         return

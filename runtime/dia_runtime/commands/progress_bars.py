@@ -1,4 +1,4 @@
-"""Progress bars for terminals; imported only where there is one, since rich takes its time."""
+"""Progress bars for terminals. Imported only when needed, because importing rich is slow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from dia_language.diagnostics import visible
+from dia_language.diagnostics import counted, visible
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -27,29 +27,30 @@ if TYPE_CHECKING:
 
 
 class Rate(ProgressColumn):
-    """How many replies a second came lately, how many errors there are, and what the replies have cost."""
+    """The current rate of replies, the number of errors, and the cost so far."""
 
     def render(self, task: Task) -> Text:
-        """The column's text."""
+        """Return the text of the column."""
         cost = task.fields["cost"]
         money = "" if cost is None else f", ${Decimal(cost):.4f}"
         elsewhere = task.fields["elsewhere"]
-        waiting = f", {elsewhere} asked by another process" if elsewhere else ""
-        return Text(f"{rate_text(task.speed or 0)}, {task.fields['errors']} errors{money}{waiting}")
+        waiting = f", {elsewhere:,} asked by another process" if elsewhere else ""
+        errors = counted(task.fields["errors"], "error")
+        return Text(f"{rate_text(task.speed or 0)}, {errors}{money}{waiting}")
 
 
 def rate_text(speed: float) -> str:
-    """Replies a second, or a minute where they are few.
+    """Return the replies per second, or per minute where they are few.
 
-    >>> pace(12.3), pace(0.25)
-    ('12 a second', '15 a minute')
+    >>> rate_text(12.3), rate_text(0.25)
+    ('12/s', '15/min')
     """
-    return f"{speed:.0f} a second" if speed >= 1 or not speed else f"{60 * speed:.0f} a minute"
+    return f"{speed:.0f}/s" if speed >= 1 or not speed else f"{60 * speed:.0f}/min"
 
 
 @contextmanager
 def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
-    """What to call with each step, while a bar a model is drawn on standard error."""
+    """Draw one bar for each model on standard error; yield the callback for progress."""
     name = TextColumn("{task.description}", markup=False)
     columns = (name, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as display:

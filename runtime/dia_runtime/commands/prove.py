@@ -19,24 +19,24 @@ LONGEST = 1 << 26
 @click.command("prove")
 @click.argument("bundle", type=PATH)
 @click.argument("id", required=False)
-@click.option("--check", type=PATH, metavar="PROOF", help="Check a proof; needs no passphrase.")
+@click.option("--check", type=PATH, metavar="PROOF", help="Check this proof; needs no passphrase.")
 @passphrase_file
-@click.option("-o", "--out", type=PATH, metavar="FILE", help="Write the proof to this file.")
+@click.option("-o", "--out", type=PATH, metavar="FILE", help="File for the proof.")
 @json_option
 def command(
     bundle: Path, id: str | None, check: Path | None, passphrase_file: Path | None, out: Path | None, as_json: bool
 ) -> int:
-    """Show one answer of a sealed bundle, and prove that it was sealed.
+    """Reveal one answer of a sealed bundle, with a proof that it is the sealed one.
 
-    With the passphrase and a question's ID a proof is made: the answer and its salt. With --check anybody compares a
-    proof with the commitment in the sealed bundle. Exit code 3 where it is not the answer that was sealed.
+    With the passphrase and a question's ID, dia writes a proof: the answer and its salt. With --check, anyone can
+    compare a proof with the commitment in the sealed bundle. Exit code 3 if it is not the sealed answer.
 
     \b
     Example:
       dia prove build/dia_bench-0.3.3-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
     """
     if (id is None) == (check is None):
-        raise DiaError(Diagnostic("E600", "give the ID of a question, or a proof behind --check, and not both"))
+        raise DiaError(Diagnostic("E600", "give either the ID of a question or a proof with --check"))
     if check is not None:
         return _check(bundle, check, as_json)
     return _make(bundle, str(id), passphrase_file, out, as_json)
@@ -70,7 +70,7 @@ def _check(bundle: Path, check: Path, as_json: bool) -> int:
         click.echo(json.dumps({**_proof_facts(proof), "valid": True}, indent=2))
     else:
         answer = proof["answer"]["text"]
-        click.echo(visible(f"{proof['id']}: the answer {answer!r} is the one that was sealed\n  bundle {sealed.id}"))
+        click.echo(visible(f"{proof['id']}: the answer {answer!r} is the sealed one\n  bundle {sealed.id}"))
     return 0
 
 
@@ -84,4 +84,4 @@ def _read(place: Path) -> bytes:
         with place.open("rb") as file:
             return file.read(LONGEST)
     except OSError as error:
-        raise DiaError(Diagnostic("E724", visible(f"`{place}` cannot be read: {error.strerror}"))) from None
+        raise DiaError(Diagnostic("E724", visible(f"cannot read `{place}`: {error.strerror}"))) from None

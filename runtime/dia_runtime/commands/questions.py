@@ -23,9 +23,13 @@ from dia_runtime.commands.options import (
 @chain_option
 @bundle_option
 @click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Name so many questions a view."
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Maximum number of questions in each table.",
 )
-@format_option("text", "csv", "markdown", help="The form of the tables; CSV has the hardest questions alone.")
+@format_option("text", "csv", "markdown", help="Output format; CSV contains only the hardest questions.")
 @json_option
 @out_option
 def command(
@@ -37,9 +41,9 @@ def command(
     as_json: bool,
     out: Path | None,
 ) -> int:
-    """Show where models agree: unanimous and hardest questions, shared wrong answers, lengths of replies.
+    """Show where models agree: unanimous questions, the hardest ones, shared wrong answers, reply lengths.
 
-    All respondents of all runs count, each by its first reply to a question.
+    Uses the first reply of every respondent of all runs to each question.
 
     \b
     Example:

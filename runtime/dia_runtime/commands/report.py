@@ -1,4 +1,4 @@
-"""`dia report`: runs as one page."""
+"""`dia report`: write runs as one HTML page."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of mo
 
 @dataclass(frozen=True)
 class ReportOptions(GradingOptions):
-    """What `dia report` is given."""
+    """The arguments of `dia report`."""
 
     runs: tuple[Path, ...]
     out: Path
@@ -49,35 +49,37 @@ class ReportOptions(GradingOptions):
 
 @click.command("report")
 @runs_argument
-@click.option("-o", "--out", required=True, type=PATH, help="The page to write, an .html.")
-@click.option("--title", help="The page's title.")
+@click.option("-o", "--out", required=True, type=PATH, help="HTML file to write.")
+@click.option("--title", help="Title of the page.")
 @grading_options
 @labels_option
-@click.option("--by", multiple=True, metavar="LABEL", help="Show the verdicts by this label too. Repeatable.")
+@click.option("--by", multiple=True, metavar="LABEL", help="Also show the verdicts by this label. Repeatable.")
 @choice_option(
-    "--preset", choices=["paper"], help="Read as the published evaluators did, and show what a published study prints."
+    "--preset",
+    choices=["paper"],
+    help="Read replies as the published evaluators did, and show the figures of the published study.",
 )
 @click.option(
     "--bank",
     type=PATH,
     metavar="FILE",
-    help="Show models and items on the scale of this bank, with what the models did.",
+    help="Also show models and items on the scale of this bank.",
 )
 @click.option(
     "--replies",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Keep N characters of a reply; 0: no replies. Unless given, as many as make a page that can be sent.",
+    help="Keep at most N characters of each reply; 0 leaves replies out. Default: enough for a page that can be "
+    "mailed.",
 )
 @json_option
 @quiet_option("progress")
 @options_object(ReportOptions)
 def command(options: ReportOptions) -> int:
-    """Write one page with the figures, the pictures and every question of runs.
+    """Write an HTML page with the figures, plots and every question of runs.
 
-    The page loads nothing and sends nothing: it can be mailed, printed and kept. With --bundle it also shows what was
-    asked, with --bank how models and items stand on one scale. Texts of models are shown as text, long ones cut in
-    their middle.
+    The page is one file that loads and sends nothing, so it can be mailed, printed and archived. With --bundle it also
+    shows the prompts, with --bank the models and items on one scale. Long replies are shortened in the middle.
 
     \b
     Example:
@@ -108,7 +110,9 @@ def command(options: ReportOptions) -> int:
             labels=options.labels,
             preset=options.preset,
         )
-        all_notes = notes(result) + ([] if models <= MOST_MODELS else [f"{models} models are too many to be compared"])
+        all_notes = notes(result) + (
+            [] if models <= MOST_MODELS else [f"{models:,} models are too many for comparisons in pairs"]
+        )
         page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale)
         page = write_report(options.out, result, stores, rules, source, page_options, on_progress)
     facts = {
@@ -128,9 +132,9 @@ def command(options: ReportOptions) -> int:
 
 
 def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) -> PictureData:
-    """A bank, and of its items what the models of the runs did, as pictures of banks want them.
+    """Return a bank, and how often the models of the runs solved its items, as the plots of banks need them.
 
-    Raises DiaError (exit 2) for a bank of other questions than those of the runs.
+    Raises DiaError (exit 2) if the bank was calibrated on other questions than those of the runs.
     """
     from dia_runtime.psychometrics.panel import UNITS, observed, read_panel
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
@@ -142,8 +146,8 @@ def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) 
         panel.questions_root,
     )
     if is_of_others or not {entry.item for entry in scale_bank.items} & set(panel.items):
-        message = visible(f"the bank `{bank}` is of other questions than the runs")
-        help = "calibrate these runs: `dia calibrate RUN... -o bank.json`"
+        message = visible(f"the bank `{bank}` was calibrated on other questions than these runs")
+        help = "calibrate a bank from these runs: `dia calibrate RUN... -o bank.json`"
         raise DiaError(Diagnostic("E895", message, None, help))
     abilities = {entry.model: entry.ability for entry in scale_bank.models}
     return {"bank": as_record(scale_bank), "observed": observed(panel, abilities)}
@@ -151,7 +155,7 @@ def scale_of(bank: Path, runs: Sequence[Path], chain: str, bundle: Path | None) 
 
 @contextmanager
 def _progress(is_wanted: bool) -> Iterator[Callable[[int], None]]:
-    """What to call with the number of questions that are done: it tells, on standard error, where somebody looks."""
+    """Yield a callback that prints the number of finished questions to standard error, if that is a terminal."""
     import sys
 
     if not is_wanted or not sys.stderr.isatty():
@@ -159,6 +163,6 @@ def _progress(is_wanted: bool) -> Iterator[Callable[[int], None]]:
         return
     click.echo("scoring ...", err=True, nl=False)
     try:
-        yield lambda done: click.echo(f"\r{done:,} questions written", err=True, nl=False)
+        yield lambda done: click.echo(f"\rwrote {done:,} questions", err=True, nl=False)
     finally:
         click.echo(err=True)

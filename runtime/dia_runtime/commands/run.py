@@ -1,4 +1,4 @@
-"""`dia run`: asks respondents the questions of a bundle."""
+"""`dia run`: ask respondents the questions of a bundle."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import Diagnostic, visible
+from dia_language.diagnostics import Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
@@ -27,7 +27,7 @@ Report = Callable[["Progress"], None]
 
 @dataclass(frozen=True)
 class RunCommandOptions:
-    """What `dia run` is given, beside how models are asked."""
+    """The arguments of `dia run`, except how models are asked."""
 
     bundle: Path
     models: tuple[str, ...]
@@ -41,28 +41,35 @@ class RunCommandOptions:
 
 @click.command("run")
 @click.argument("bundle", type=PATH)
-@click.option("--model", "models", multiple=True, required=True, metavar="NAME", help="Whom to ask; repeatable.")
-@click.option("-o", "--out", type=PATH, metavar="RUN", help="The file of the run.")
-@click.option("--attempts", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tries a question.")
-@click.option("--limit", type=click.IntRange(min=1), help="Ask the first so many questions only.")
-@click.option("--part", metavar="I/N", help="Ask every N-th question, from the I-th on.")
+@click.option("--model", "models", multiple=True, required=True, metavar="NAME", help="Model to ask. Repeatable.")
+@click.option("-o", "--out", type=PATH, metavar="RUN", help="File for the run.")
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 1_000_000),
+    default=1,
+    show_default=True,
+    help="Number of replies to each question.",
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Ask only the first N questions.")
+@click.option("--part", metavar="I/N", help="Ask only part I of N: every N-th question, starting with the I-th.")
 @model_options
 @json_option
 @quiet_option("progress")
 @options_object(ModelArguments, "model_arguments")
 @options_object(RunCommandOptions)
 def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
-    """Ask models the questions of a bundle and keep every reply.
+    """Ask models the questions of a bundle and store every reply.
 
-    NAME is a provider and its model, such as openai/gpt-4o-mini. Its key is read from the environment, or from .env of
-    this folder. The models oracle, abstain, wrong and guess need no provider; nor do replay:FILE (recorded replies),
-    'command:PROGRAM ARGUMENTS' (one line of JSON in, one out), manual:FOLDER (prompts as files, replies pasted beside
-    them), simulated:theta=0.5 (answers by the Rasch model) and says:TEXT (always that text).
+    NAME is a provider and its model, such as openai/gpt-4o-mini. The API key comes from the environment or from .env
+    in the current folder. These models need no provider: oracle, abstain, wrong and guess (baselines), replay:FILE
+    (recorded replies), 'command:PROGRAM ARGUMENTS' (reads and writes one line of JSON for each question),
+    manual:FOLDER (prompts as files; you paste the replies), simulated:theta=0.5 (a simulated Rasch model) and says:TEXT
+    (always the same text).
 
-    Sessions may have roles beside that of the model, such as a judge: --role judge=NAME says who plays it, and none
-    leaves its sessions out.
+    Sessions can have other roles, such as a judge. --role judge=NAME chooses the model for a role; --role judge=none
+    leaves out the sessions that need it.
 
-    The same command takes an interrupted run up where it stopped. Without --out each model's run is
+    To resume an interrupted run, repeat the command. Without --out, each model has its own file
     build/runs/BENCHMARK-MODEL.run.
 
     \b
@@ -94,20 +101,26 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
 
 
 def exit_code(summaries: Sequence[RunSummary]) -> int:
-    """The exit code; what providers refused is told."""
+    """Return the exit code, and print an error for each model that a provider refused."""
     from dia_language.diagnostics import render_diagnostic
 
     refused = [entry for summary in summaries for entry in summary.respondents if entry.is_refused]
     for entry in refused:
-        message = visible(f"`{entry.respondent}` was asked no further: {entry.ended}")
+        message = visible(f"stopped asking `{entry.respondent}`: {entry.ended}")
         click.echo(
-            render_diagnostic(Diagnostic("E825", message, None, "the same command asks what is missing"), {}), err=True
+            render_diagnostic(
+                Diagnostic(
+                    "E825", message, None, "fix the cause, then repeat the command to ask the remaining questions"
+                ),
+                {},
+            ),
+            err=True,
         )
     return 4 if refused else int(any(summary.has_errors for summary in summaries))
 
 
 def _files(bundle: Bundle, models: list[str], out: Path | None) -> list[tuple[Path, list[str]]]:
-    """The files to write, each with its models: one of all, or one a model."""
+    """Return the files to write, each with its models: one for all, or one for each model."""
     if out is not None:
         return [(out, models)]
     benchmark = file_name_part(bundle.manifest["benchmark"])
@@ -115,14 +128,14 @@ def _files(bundle: Bundle, models: list[str], out: Path | None) -> list[tuple[Pa
 
 
 def file_name_part(name: str) -> str:
-    """The name as part of a file's name."""
+    """Return the name in a form that can be part of a file name."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100] or "unnamed"
 
 
 def _run_one(
     bundle: Bundle, models: list[str], path: Path, options: RunCommandOptions, terms: RunOptions
 ) -> RunSummary | None:
-    """The summary; None for a run that was interrupted."""
+    """Run one file's models and return the summary; None if the run was interrupted."""
     from dia_runtime.running.run import run
 
     quiet = is_quiet(options.quiet)
@@ -130,7 +143,7 @@ def _run_one(
         with _progress(_shown_names(models, terms), quiet) as report:
             summary = run(bundle, models, path, options.limit, options.attempts, report, terms)
     except KeyboardInterrupt:
-        message = f"interrupted: the replies so far are in {path}; the same command asks for the others"
+        message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
         click.echo(visible(message), err=True)
         return None
     if not quiet:
@@ -140,7 +153,7 @@ def _run_one(
 
 
 def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
-    """The names of the respondents that the models make."""
+    """Return the names of the respondents: one for each model and temperature."""
     from dia_runtime.respondents.registry import BASELINES
 
     temperatures = terms.model_options.temperatures
@@ -150,7 +163,7 @@ def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
 
 
 def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Report | None]:
-    """What to call with each step: a bar on a terminal, else a line where the run waits for another process."""
+    """Return a callback for progress: bars on a terminal, otherwise one line when the run waits for another process."""
     if quiet:
         return nullcontext()
     if not sys.stderr.isatty():
@@ -161,13 +174,15 @@ def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Repo
 
 
 def _wait_notes() -> Report:
-    """Tells once of each respondent that another process is asking what is left."""
+    """Return a callback that reports, once for each respondent, that another process asks the remaining questions."""
     announced: set[str] = set()
 
     def report(step: Progress) -> None:
         if step.elsewhere and step.respondent not in announced:
             announced.add(step.respondent)
-            message = f"{step.respondent}: waits for {step.elsewhere} questions that another process is asking"
+            message = (
+                f"{step.respondent}: waiting for {counted(step.elsewhere, 'question')} that another process is asking"
+            )
             click.echo(visible(message), err=True)
 
     return report
@@ -176,19 +191,21 @@ def _wait_notes() -> Report:
 def _summary_lines(summary: RunSummary) -> Iterator[str]:
     total = summary.questions * summary.attempts
     for entry in summary.respondents:
-        from_before = f", {entry.kept} of them from before" if entry.kept else ""
-        errors = f", {entry.errors} errors" if entry.errors else ""
-        errors += f"; ended early: {entry.ended}" if entry.ended and not entry.is_refused else ""  # told as an error
-        still = f", {entry.open} still to come" if entry.open else ""
+        from_before = f", {entry.kept:,} of them from an earlier run" if entry.kept else ""
+        errors = f", {counted(entry.errors, 'error')}" if entry.errors else ""
+        errors += (
+            f"; stopped early: {entry.ended}" if entry.ended and not entry.is_refused else ""
+        )  # reported as an error
+        still = f", {entry.open:,} still to be answered" if entry.open else ""
         still += f", {entry.cost} US dollars" if entry.cost not in (None, "0") else ""
         there = entry.kept + entry.asked - entry.errors
-        yield f"{entry.respondent}: {there} of {total} replies{from_before}{errors}{still}"
+        yield f"{entry.respondent}: {there:,} of {total:,} replies{from_before}{errors}{still}"
 
 
 def _left_out_lines(summary: RunSummary) -> Iterator[str]:
     for entry in summary.respondents:
         for why, number in entry.left_out.items():
-            yield f"{entry.respondent}: {number} questions are left out: {why}"
+            yield f"{entry.respondent}: left out {counted(number, 'question')}: {why}"
 
 
 def _paths_text(summaries: Sequence[RunSummary]) -> str:
@@ -196,7 +213,7 @@ def _paths_text(summaries: Sequence[RunSummary]) -> str:
 
 
 def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
-    """What `dia run --json` prints."""
+    """Return what `dia run --json` prints."""
     return {
         "bundle": summaries[0].bundle_id,
         "questions_root": summaries[0].questions_root,

@@ -1,4 +1,4 @@
-"""`dia scan`: canaries and prompts of a benchmark in a corpus."""
+"""`dia scan`: search a corpus for a benchmark's canaries and prompts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, out_option, quiet_option, write_output
 
@@ -21,13 +21,13 @@ SHOWN = 10
 
 @click.command("scan")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
-@click.option("--bundle", type=PATH, help="Look for the prompts and the canary of this bundle.")
-@click.option("--canary", "canaries", multiple=True, metavar="TEXT", help="Look for this canary; repeatable.")
+@click.option("--bundle", type=PATH, help="Search for the prompts and the canary of this bundle.")
+@click.option("--canary", "canaries", multiple=True, metavar="TEXT", help="Search for this canary. Repeatable.")
 @click.option("--words", type=click.IntRange(5, 50), default=13, show_default=True, metavar="N",
-              help="Of how many words the pieces of prompts are.")  # fmt: skip
+              help="Length of the prompt fragments, in words.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
-              help="List the first so many finds of a kind; all are counted.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="End with exit code 1 where anything was found.")
+              help="List at most N matches of each kind; all are counted.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Exit with code 1 if anything was found.")
 @json_option
 @out_option
 @quiet_option("progress")
@@ -42,10 +42,10 @@ def command(
     out: Path | None,
     quiet: bool,
 ) -> int:
-    """Find a benchmark in a corpus: its canaries, its prompts, and pieces of them.
+    """Search a corpus for a benchmark: its canaries, its prompts and fragments of prompts.
 
-    A FILE is text or JSON Lines, plain or packed (.gz, .zst), or a folder of such files. Canaries that dia writes are
-    found without any option. Spacing, punctuation and the case of letters play no part.
+    A FILE is text or JSON Lines, plain or compressed (.gz, .zst), or a folder of such files. Canaries written by dia
+    are found without any option. Spaces, punctuation and case are ignored.
 
     \b
     Example:
@@ -57,10 +57,8 @@ def command(
 
     for canary in canaries:
         if not normalized_words(canary.encode("utf-8", "replace")).strip():
-            message = visible(
-                f"the canary `{canary[:40]}` has neither a letter nor a digit, so that nothing would be found"
-            )
-            raise DiaError(Diagnostic("E727", message, None, "give its text or GUID behind --canary"))
+            message = visible(f"the canary `{canary[:40]}` has neither letters nor digits, so nothing can match it")
+            raise DiaError(Diagnostic("E727", message, None, "use --canary with its text or GUID"))
     opened = None if bundle is None else open_bundle(bundle)
     tell = None if is_quiet(quiet) or not sys.stderr.isatty() else _progress()
     result = scan(list(_all_files(files)), opened, canaries, words, limit, tell)
@@ -72,7 +70,7 @@ def command(
 
 
 def _all_files(files: Sequence[Path]) -> Iterator[Path]:
-    """The files, and those of folders in the order of their names."""
+    """Yield the files, and the files in folders, sorted by name."""
     for path in files:
         if path.is_dir():
             yield from (place for place in sorted(path.rglob("*")) if place.is_file() and not place.is_symlink())
@@ -85,7 +83,7 @@ def _all_files(files: Sequence[Path]) -> Iterator[Path]:
 
 
 def _progress() -> OnProgress:
-    """Shows the file and how much of it was read, on one line."""
+    """Return a callback that shows the file and how much of it was read."""
 
     def tell(file: str, size: int) -> None:
         click.echo(f"\r\x1b[K{visible(file)[-60:]}: {size / 1e6:,.0f} MB", err=True, nl=False)
@@ -94,16 +92,22 @@ def _progress() -> OnProgress:
 
 
 def _text(result: ScanResult) -> str:
-    lines = [f"{len(result['files'])} files, {result['bytes']} bytes"]
+    lines = [f"{counted(len(result['files']), 'file')}, {counted(result['bytes'], 'byte')}"]
     for entry in result["canaries"]:
-        lines += [f"canary {entry['canary']}: {entry['count']} times", *_match_lines(entry)]
+        lines += [f"canary {entry['canary']}: {counted(entry['count'], 'time')}", *_match_lines(entry)]
     if result["bundle"]:
         exact, partial = result["exact"], result["partial"]
-        lines += [f"whole prompts: {exact['count']} times, of {exact['questions']} questions", *_match_lines(exact)]
-        head = f"pieces of prompts: {partial['count']} times, of {partial['questions']} questions"
-        lines += [f"{head} and {partial['templates']} templates", *_match_lines(partial)]
+        lines += [
+            f"whole prompts: {counted(exact['count'], 'time')}, from {counted(exact['questions'], 'question')}",
+            *_match_lines(exact),
+        ]
+        head = (
+            f"fragments of prompts: {counted(partial['count'], 'time')}, from "
+            f"{counted(partial['questions'], 'question')}"
+        )
+        lines += [f"{head} and {counted(partial['templates'], 'template')}", *_match_lines(partial)]
         if result["too_short"]:
-            lines.append(f"{result['too_short']} questions are too short to be looked for")
+            lines.append(f"{counted(result['too_short'], 'question')} too short to search for")
     return "\n".join(lines) + "\n"
 
 
@@ -113,4 +117,4 @@ def _match_lines(matches: MatchesRecord) -> list[str]:
         what = entry.get("question") or entry.get("template") or ("instructions" if "runs" in entry else "")
         lines.append(f"  {entry['file']}:{entry['line']}, offset {entry['offset']}  {what}".rstrip())
     more = matches["count"] - len(lines)
-    return [*lines, f"  and {more} more"] if more else lines
+    return [*lines, f"  and {more:,} more"] if more else lines

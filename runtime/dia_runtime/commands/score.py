@@ -9,7 +9,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.options import (
     PATH,
@@ -49,17 +49,17 @@ def _painted(text: str, role: str) -> str:
 
 
 class _Score(click.Command):
-    """A command whose option `--compare` may stand without a word behind it."""
+    """A command whose option `--compare` may be given without a value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """The arguments that are left, as click reads them."""
+        """Parse the arguments after adding the default figures."""
         return super().parse_args(ctx, with_default_figures(args))
 
 
 def with_default_figures(words: Sequence[str]) -> list[str]:
-    """The words with the usual figures behind a `--compare` that names none: what follows it is then a run.
+    """Return the arguments with the default figures after each `--compare` that names none.
 
-    >>> spelled_out(["a.run", "--compare", "b.run"])
+    >>> with_default_figures(["a.run", "--compare", "b.run"])
     ['a.run', '--compare', 'trad_score,rs', 'b.run']
     """
     from dia_runtime.scoring.figures import COMPARED, compared_figures
@@ -75,7 +75,7 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class ScoreOptions(GradingOptions):
-    """What `dia score` is given."""
+    """The arguments of `dia score`."""
 
     runs: tuple[Path, ...]
     preset: str | None
@@ -105,41 +105,41 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper"],
-    help="Read as the published evaluators did, and add the figures of a published study.",
+    help="Read replies as the published evaluators did, and add the figures of the published study.",
 )
 @choice_option(
     "--ensemble",
     choices=["vote", "outcomes"],
-    help="Add all models as one: by the answer, or the outcome, that most gave.",
+    help="Add an ensemble of all models: the majority of their answers, or of their outcomes.",
 )
 @choice_option(
     "--ties",
     choices=["skip", "first", "wrong"],
     default="skip",
-    help="What a tie of the ensemble becomes; first: what the first of those models said.",
+    help="How the ensemble counts a tie; first: as the first of the tied models.",
 )
 @choice_option(
     "--skips",
     choices=["count", "ignore"],
     default="count",
-    help="Whether a skip votes, or is silent while others answer.",
+    help="Whether an abstention is a vote, or is ignored while other models answer.",
 )
-@click.option("--by", multiple=True, metavar="LABEL", help="Print the figures by this label. Repeatable.")
+@click.option("--by", multiple=True, metavar="LABEL", help="Also print the figures by this label. Repeatable.")
 @choice_option(
     "--interval",
     choices=["bca", "percentile", "none"],
     default="bca",
-    help="How intervals of 95 % come from resampled items.",
+    help="Method for 95 % confidence intervals: bootstrap over items, or none.",
 )
 @click.option(
-    "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Resample the items so often."
+    "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Begin the resamples there.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the bootstrap.")
 @click.option(
     "--compare",
     multiple=True,
     metavar="[FIGURE]",
-    help="Compare all pairs of models on the same questions by this figure (trad_score and rs). Repeatable.",
+    help="Compare all pairs of models on the same questions by this figure (default: trad_score and rs). Repeatable.",
 )
 @labels_option
 @click.option(
@@ -148,17 +148,20 @@ class ScoreOptions(GradingOptions):
     "bank",
     type=PATH,
     metavar="FILE",
-    help="Correlate figures of sessions with the abilities that this bank has of the models.",
+    help="Correlate figures of sessions with the models' abilities in this bank.",
 )
-@click.option("--power", is_flag=True, help="Say which differences the benchmark can see.")
+@click.option("--power", is_flag=True, help="Print the smallest differences that the benchmark can detect.")
 @click.option(
-    "--difference", type=float, metavar="SHARE", help="Say what it takes to see this one (0.05: five percent)."
+    "--difference",
+    type=float,
+    metavar="SHARE",
+    help="Print how many items are needed to detect this difference (0.05: five percentage points).",
 )
 @click.option(
     "--show",
     multiple=True,
     type=click.Choice(["selective", "mistakes"]),
-    help="Print more: what abstaining brings; what named mistakes explain. Repeatable.",
+    help="Additional tables: selective prediction, or named mistakes. Repeatable.",
 )
 @choice_option(
     "--tables",
@@ -173,11 +176,14 @@ class ScoreOptions(GradingOptions):
 @quiet_option("notes")
 @options_object(ScoreOptions)
 def command(options: ScoreOptions) -> int:
-    """Grade the replies of runs and print the figures.
+    """Grade the replies of runs and print their figures.
 
-    Tables print shares in percent, with standard errors and intervals of 95 %; JSON holds them between 0 and 1.
-    While a run has errors, a figure is printed as the two ends that it can still come to. Labels to group by are
-    category, domain, level, skill, variant, template, item, adversarial and number, and those of `--labels`.
+    The first table ranks the models by RS@k, with its 95 % confidence interval. After it comes what stands out:
+    uncertain ranks, unparsed or truncated replies, errors. Tables show shares in percent; JSON has values between
+    0 and 1. While a run has errors, a figure is printed as a range: its lowest and highest possible value.
+
+    Labels for --by: category, domain, level, skill, variant, template, item, adversarial, number, and those in the
+    file of --labels.
 
     \b
     Example:
@@ -230,7 +236,7 @@ def _output(result: Score, options: ScoreOptions) -> str:
 
 
 def all_tables(result: Score, by: Sequence[str], show: Sequence[str], form: str) -> str:
-    """The tables; of CSV those of other kinds come behind an empty line each."""
+    """Return all tables. In CSV, an empty line separates tables with different columns."""
     from dia_runtime.report import tables
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
     from dia_runtime.report.session_tables import session_tables
@@ -248,13 +254,15 @@ def all_tables(result: Score, by: Sequence[str], show: Sequence[str], form: str)
 
 
 def parse_points(texts: Iterable[str]) -> dict[str, str]:
-    """Verdict -> points, from `wrong=-1` or `wrong=-1,skipped=0`."""
+    """Return the points of each verdict from texts such as `wrong=-1` or `wrong=-1,skipped=0`."""
     points = {}
     for text in ",".join(texts).split(",") if texts else ():
         name, sign, value = text.partition("=")
         if not sign:
-            help = "write a verdict and its points: `--points wrong=-1`"
-            raise DiaError(Diagnostic("E811", visible(f"`{text}` sets no points"), None, help))
+            help = "write a verdict and its points, for example `--points wrong=-1`"
+            raise DiaError(
+                Diagnostic("E811", visible(f"`--points {text}` does not have the form VERDICT=N"), None, help)
+            )
         points[name.strip()] = value.strip()
     return points
 
@@ -287,7 +295,7 @@ def notes_on_rules(result: Score) -> Iterator[str]:
 
 def notes_on_gaps(result: Score) -> Iterator[str]:
     """Report questions that were not asked or ended in an error; the summary lists them among what stands out."""
-    from dia_runtime.report.tables import counted, with_own_names
+    from dia_runtime.report.tables import with_own_names
 
     for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]

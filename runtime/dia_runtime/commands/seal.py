@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import visible
+from dia_language.diagnostics import counted, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
@@ -16,19 +16,19 @@ from dia_runtime.commands.progress import activity
 @click.command("seal")
 @click.argument("bundle", type=PATH)
 @passphrase_file
-@click.option("--weak", is_flag=True, help="Seal although the seed has less than 128 bits.")
+@click.option("--weak", is_flag=True, help="Seal even if the seed has less than 128 bits.")
 @click.option("-o", "--out", type=PATH, metavar="DIR",
-              help="The folder of the sealed bundle. Default: beside BUNDLE, BENCHMARK-VERSION-kK-sealed.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what lies in the folder.")
+              help="Folder to write. Default: BENCHMARK-VERSION-kK-sealed, next to BUNDLE.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the contents of the folder.")
 @quiet_option("notes")
 @json_option
 def command(
     bundle: Path, passphrase_file: Path | None, weak: bool, out: Path | None, force: bool, quiet: bool, as_json: bool
 ) -> int:
-    """Seal a bundle: encrypt answers, specs and seed, and commit to each answer.
+    """Seal a bundle: encrypt its answers, specs and seed, and commit to each answer.
 
-    The sealed bundle is another folder. It can be run, exported and published; its replies are scored later with the
-    bundle that `dia unseal` gives back, the same to the byte. Without the passphrase nobody can, you included.
+    The sealed bundle is a new folder that can be run, exported and published. To score its replies, restore the
+    original bundle with `dia unseal`. Nobody, including you, can do that without the passphrase.
 
     \b
     Example:
@@ -48,9 +48,7 @@ def command(
         sealed = seal(bundle, secret, target, weak, force)
     if names := exposed_values(opened):
         listed = ", ".join(f"`{name}`" for name in names)
-        note = (
-            f"warning: the turns of sessions and their grading read {listed}: the questions hold these values in clear"
-        )
+        note = f"warning: sessions or their grading use {listed}, so the questions contain these values unencrypted"
         click.echo(visible(note), err=True)
     if as_json:
         facts = {"path": sealed.path.as_posix(), "digest": sealed.id, "questions_root": sealed.questions_root}
@@ -58,5 +56,5 @@ def command(
         return 0
     click.echo(visible(f"{sealed.path.as_posix()}\n  digest {sealed.id}"))
     if not is_quiet(quiet):
-        click.echo(f"  {sealed.answers} answers are sealed; it is not signed yet (`dia sign`)", err=True)
+        click.echo(f"  sealed {counted(sealed.answers, 'answer')}; not signed yet (`dia sign`)", err=True)
     return 0

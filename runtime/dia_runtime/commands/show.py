@@ -1,4 +1,4 @@
-"""`dia show`: a bundle or a run, or one question of it."""
+"""`dia show`: show a bundle or a run, or one question of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.options import PATH, json_option
@@ -17,7 +17,7 @@ from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
 
-NEAR = 20_000  # above so many ids no nearest one is looked for
+NEAR = 20_000  # with more ids than this, no similar one is suggested
 
 
 @click.command("show")
@@ -25,10 +25,10 @@ NEAR = 20_000  # above so many ids no nearest one is looked for
 @click.argument("id", required=False)
 @json_option
 def command(bundle: Path, id: str | None, as_json: bool) -> int:
-    """Show what a bundle holds, or one question with its answer; of a run who replied, or the replies to one question.
+    """Show a bundle or one of its questions with the answer; show a run or its replies to one question.
 
-    ID is a question's id; the benchmark's name before it may be left out. Of a question that is made of sessions a
-    bundle shows who sees whose replies and what each turn says, a run the conversations.
+    ID is the id of a question, with or without the benchmark's name. For a question made of sessions, a bundle shows
+    which session sees which replies, and every turn; a run shows the conversations.
 
     \b
     Example:
@@ -59,7 +59,7 @@ def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
         "license": manifest["license"],
         "seed": manifest["seed"],
         "k": manifest["k"],
-        "holds": f"{counts['templates']} templates, {counts['items']} items, {counts['questions']} questions",
+        "contents": ", ".join(counted(counts[f"{noun}s"], noun) for noun in ("template", "item", "question")),
         "answers": "in the bundle" if bundle.has_answers else "sealed" if bundle.is_sealed else "withheld",
         "points": ", ".join(f"{name} {worth}" for name, worth in manifest["points"].items()),
         "digest": bundle.id,
@@ -86,9 +86,9 @@ def _templates(templates: list[dict[str, Any]], k: int) -> Table:
 
 
 def freedom_text(degree: Any) -> str:
-    """The degree of freedom as tables print it: a number, a bound or `vast`.
+    """Return the degrees of freedom as tables print them: a number, a bound or `vast`.
 
-    >>> freedom({"kind": "at_most", "count": "12"}), freedom({"kind": "vast", "count": None})
+    >>> freedom_text({"kind": "at_most", "count": "12"}), freedom_text({"kind": "vast", "count": None})
     ('at most 12', 'vast')
     """
     if not isinstance(degree, Mapping):
@@ -136,10 +136,12 @@ def _question_text(question: Mapping[str, Any], answer: Mapping[str, Any] | None
 
 
 def _assets(assets: Any) -> list[str]:
-    """What goes beside the messages: how, under which name, and which file of the bundle it is."""
+    """Return a line for each attachment: its name, how it is delivered, and its file in the bundle."""
     if not assets:
         return []
-    described = (f"{asset['name']} ({asset['deliver']}, {asset['size']} bytes): {asset['path']}" for asset in assets)
+    described = (
+        f"{asset['name']} ({asset['deliver']}, {counted(asset['size'], 'byte')}): {asset['path']}" for asset in assets
+    )
     return ["", "[assets]", *described]
 
 

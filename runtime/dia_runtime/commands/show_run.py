@@ -1,4 +1,4 @@
-"""What `dia show` tells of a run: its respondents, or what they replied to one question."""
+"""What `dia show` prints about a run: its respondents, or their replies to one question."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, read_store
@@ -17,7 +17,7 @@ NEAR = 20_000
 
 
 def is_run(path: Path) -> bool:
-    """Whether the file looks like a run; a bundle is a folder."""
+    """Return whether the file looks like a run; a bundle is a folder."""
     try:
         return is_sqlite(path)
     except OSError:
@@ -25,7 +25,7 @@ def is_run(path: Path) -> bool:
 
 
 def run_facts(path: Path, id: str | None) -> dict[str, Any]:
-    """What `dia show --json` prints of a run. Raises DiaError (exit 2) for a question that it does not hold."""
+    """Return what `dia show --json` prints for a run. Raises DiaError (exit 2) for an unknown question."""
     with read_store(path) as store:
         facts: dict[str, Any] = {"run": str(path), "bundle": store.facts.get("bundle_id")}
         if id is None:
@@ -41,18 +41,20 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
 
 
 def _find_question(store: Store, id: str) -> tuple[str, int]:
-    """Id and position of the question that is meant."""
+    """Return the full id and the position of a question."""
     for name in (id, f"{store.facts.get('benchmark')}/{id}"):
         position = store.position(name)
         if position is not None:
             return name, position
     ids = [question.id for question in store.questions()] if store.size <= NEAR else []
     message = visible(f"`{store.path}` has no question `{id}`")
-    raise DiaError(Diagnostic("E809", message, None, did_you_mean(id, ids) or "`dia show RUN` lists who replied"))
+    raise DiaError(
+        Diagnostic("E809", message, None, did_you_mean(id, ids) or "check the id; `dia questions RUN` lists questions")
+    )
 
 
 def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]:
-    """What every respondent replied at every attempt; of a conversation that is not finished, the turns so far."""
+    """Return every respondent's replies to the question; for an unfinished conversation, the turns so far."""
     records = []
     for entry in store.respondents():
         attempts = {number for (number,) in store.rows(
@@ -73,10 +75,10 @@ def _turn(turn: Any) -> dict[str, Any]:
 
 
 def run_text(facts: Mapping[str, Any]) -> str:
-    """The facts for people to read."""
+    """Return the facts as text."""
     if "replies" not in facts:
         names = [f"  {entry['name']}" for entry in facts["respondents"]]
-        return "\n".join([f"{facts['run']}: {facts['questions']} questions of {facts['bundle']}", *names])
+        return "\n".join([f"{facts['run']}: {counted(facts['questions'], 'question')} of {facts['bundle']}", *names])
     return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"])])
 
 

@@ -16,16 +16,16 @@ from dia_runtime.commands.progress import activity
 @click.command("sign")
 @click.argument("bundle", type=PATH)
 @click.option("--key", type=PATH, default=Path("dia.key"), show_default=True, metavar="FILE",
-              help="The private key that `dia keygen` made.")  # fmt: skip
+              help="Private key from `dia keygen`.")  # fmt: skip
 @passphrase_file
-@click.option("--force", is_flag=True, help="Replace another signature.")
+@click.option("--force", is_flag=True, help="Replace an existing signature.")
 @quiet_option("notes")
 @json_option
 def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, quiet: bool, as_json: bool) -> int:
-    """Sign a bundle by Ed25519 over its digest.
+    """Sign the digest of a bundle with Ed25519.
 
-    The signature is signature.json in the bundle's folder; it changes neither digest nor any other file. A bundle that
-    is to be sealed is sealed first: the sealed one has a digest of its own.
+    The signature is written to signature.json in the bundle's folder. It changes neither the digest nor any other file.
+    If you also want to seal the bundle, seal it first: the sealed bundle has a different digest.
 
     \b
     Example:
@@ -43,7 +43,7 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
     if verification.problems:
         raise DiaError([problem.as_diagnostic() for problem in verification.problems], 3)
     if verification.id != opened.id:
-        raise integrity_error("E702", visible(f"`{bundle}` changed while it was looked at"))
+        raise integrity_error("E702", visible(f"`{bundle}` changed while it was being verified"))
     secret = passphrase(passphrase_file, f"the key {key}") if signing.is_locked(key) else None
     signature = signing.sign(opened, signing.private_key(key, secret), force)
     place = (bundle / SIGNATURE).as_posix()
@@ -53,7 +53,7 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
         return 0
     click.echo(visible(place))
     if not is_quiet(quiet):
-        click.echo(f"  the bundle {opened.id}, by the key {signature['public_key']}", err=True)
+        click.echo(f"  bundle {opened.id}, key {signature['public_key']}", err=True)
         if signing.is_open_to_others(key):
-            click.echo(visible(f"  note: others may read {key}; chmod 600 keeps them out"), err=True)
+            click.echo(visible(f"  note: other users can read {key}; run `chmod 600` on it"), err=True)
     return 0

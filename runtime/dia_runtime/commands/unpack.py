@@ -15,14 +15,14 @@ from dia_runtime.commands.progress import activity
 @click.command("unpack")
 @click.argument("archive", type=PATH)
 @click.option("-o", "--out", type=PATH, metavar="DIR",
-              help="The folder to write. Default: beside ARCHIVE, its name without .tar.zst.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what lies in the folder.")
+              help="Folder to write. Default: ARCHIVE without .tar.zst, next to ARCHIVE.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the contents of the folder.")
 @json_option
 def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
     """Unpack a bundle that `dia pack` made.
 
-    Only what its manifest lists is taken, in the size and with the digest that the manifest says; anything else, a path
-    that leaves the folder, a link, a name that stands twice, refuses the whole archive (exit code 3).
+    The files must be exactly those in the manifest, with the same sizes and digests. The whole archive is refused (exit
+    code 3) for any other file, a path that leads out of the folder, a link, or a repeated name.
 
     \b
     Example:

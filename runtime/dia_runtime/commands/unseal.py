@@ -17,14 +17,14 @@ from dia_runtime.commands.progress import activity
 @click.argument("bundle", type=PATH)
 @passphrase_file
 @click.option("-o", "--out", type=PATH, metavar="DIR",
-              help="The folder to write. Default: beside BUNDLE, BENCHMARK-VERSION-kK-unsealed.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Replace what lies in the folder.")
+              help="Folder to write. Default: BENCHMARK-VERSION-kK-unsealed, next to BUNDLE.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace the contents of the folder.")
 @json_option
 def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force: bool, as_json: bool) -> int:
-    """Give back the bundle that was sealed, the same to the byte.
+    """Restore a sealed bundle, byte for byte.
 
-    Its digest is that of the bundle before it was sealed. Each answer is compared with its commitment. Exit code 3 for
-    a wrong passphrase or a changed byte; then nothing is written.
+    The result has the same digest as the bundle before sealing, and each answer is compared with its commitment. Exit
+    code 3, and no output, for a wrong passphrase or a changed byte.
 
     \b
     Example:

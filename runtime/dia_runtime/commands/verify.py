@@ -1,4 +1,4 @@
-"""`dia verify`: every changed, missing or added byte of a bundle."""
+"""`dia verify`: find every changed, missing or added byte of a bundle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
@@ -20,7 +20,7 @@ from dia_runtime.commands.progress import activity
 
 
 class SignatureFacts(TypedDict):
-    """The key that a signature names, and whether the signature is its; None where nobody checked."""
+    """The key that a signature names, and whether the signature is valid; None if it was not checked."""
 
     public_key: str | None
     valid: bool | None
@@ -37,7 +37,7 @@ class ProblemFacts(TypedDict):
 
 
 class VerificationFacts(TypedDict):
-    """What `dia verify --json` prints; `recompiled` with --recompile."""
+    """The result of `dia verify --json`; `recompiled` is present with --recompile."""
 
     bundle: str
     digest: str
@@ -56,20 +56,19 @@ class VerificationFacts(TypedDict):
 
 @click.command("verify")
 @click.argument("bundle", type=PATH)
-@click.option("--expect", metavar="DIGEST", help="Fail unless the bundle has this digest.")
+@click.option("--expect", metavar="DIGEST", help="Fail if the bundle has another digest.")
 @click.option(
     "--public-key",
     type=PATH,
     metavar="FILE",
-    help="Fail unless the bundle is signed by this key, which `dia keygen` made.",
+    help="Public key from `dia keygen`: fail if the bundle is not signed with it.",
 )
 @json_option
 def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: bool) -> int:
-    """Find any changed, missing or added byte of a bundle.
+    """Verify that no byte of a bundle has changed.
 
-    Says whether the bundle is complete (every listed file is there, and no other) and valid (every digest
-    agrees), and names each file that is not. A bundle that `dia pack` made is verified as it is. Exit code 3 where
-    anything differs.
+    Reports whether the bundle is complete (every listed file exists, and no other) and valid (every digest matches),
+    and lists the files that are not. A packed bundle need not be unpacked first. Exit code 3 if anything differs.
 
     \b
     Example:
@@ -82,13 +81,13 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
 
 
 def is_vouched_for(expect: str | None, public_key: Path | None) -> bool:
-    """Whether something from elsewhere says where the bundle comes from."""
+    """Return whether an expected digest or a key confirms the origin of the bundle."""
     return expect is not None or public_key is not None
 
 
 @contextmanager
 def unpacked_folder(bundle: Path) -> Iterator[Path]:
-    """The bundle's folder: for a packed one a private folder, gone afterwards. Raises DiaError (exit 3)."""
+    """Yield the bundle's folder; for a packed bundle, a temporary one. Raises DiaError (exit 3)."""
     if not is_packed(bundle):
         yield bundle
         return
@@ -100,8 +99,8 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
             with activity(f"unpacking {bundle}"):
                 extract(bundle, private)
         except OSError as error:
-            message = visible(f"`{bundle}` cannot be unpacked to a temporary folder: {error.strerror or error}")
-            fix = "free space, or set TMPDIR to a folder on another disk"
+            message = visible(f"cannot unpack `{bundle}` to a temporary folder: {error.strerror or error}")
+            fix = "free some disk space, or set TMPDIR to a folder on another disk"
             raise DiaError(Diagnostic("E602", message, None, fix)) from None
         yield private
 
@@ -109,7 +108,7 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
 def verification_facts(
     bundle: Path, expect: str | None, public_key: Path | None = None, named_as: Path | None = None
 ) -> VerificationFacts:
-    """What `dia verify --json` prints of the bundle; raises DiaError for an expected digest or a key that is none."""
+    """Verify the bundle. Raises DiaError for a malformed digest or key."""
     digest = None if expect is None else _digest(expect)
     signature_problems = _signature_fault(public_key)
     verification = examine(bundle)
@@ -118,7 +117,7 @@ def verification_facts(
 
 
 def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:
-    """What finds where the signature is not that of the key, which is read at once, or else of the key it names."""
+    """Return a check of the signature, against the given key or else the key that it names."""
     from dia_runtime.bundle import signing
 
     key = None if public_key is None else signing.public_key(public_key)
@@ -131,7 +130,7 @@ def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[P
 
 
 def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> SignatureFacts | None:
-    """The key that the signature names, and whether the signature was found to be its; None where there is none."""
+    """Return the facts of the signature; None if the bundle has none."""
     if not (bundle / SIGNATURE).exists():
         return None
     from dia_runtime.bundle.signing import read_signature
@@ -143,29 +142,29 @@ def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -
 
 
 def print_verification(facts: VerificationFacts, as_json: bool, is_pinned: bool) -> None:
-    """Prints the facts, as JSON or in words."""
+    """Print the facts, as JSON or as text."""
     click.echo(json.dumps(facts, indent=2) if as_json else _text(facts, is_pinned))
 
 
 def _digest(text: str) -> str:
     digest = text.removeprefix("sha256:").lower()
     if not DIGEST.fullmatch(digest):
-        help = "give the 64 hexadecimal digits that `dia compile` printed"
-        raise DiaError(Diagnostic("E710", visible(f"`{text}` is no digest"), None, help))
+        help = "use the 64 hexadecimal digits that `dia compile` printed"
+        raise DiaError(Diagnostic("E710", visible(f"`{text}` is not a digest"), None, help))
     return digest
 
 
 def _pinned(verification: Verification, digest: str | None) -> list[Problem]:
     if digest in (None, verification.id):
         return []
-    message = f"has the digest {verification.id}, not the expected {digest}"
+    message = f"has the digest {verification.id}, expected {digest}"
     return [Problem("digest", NAME, message, digest, verification.id)]
 
 
 def verification_json(
     verification: Verification, problems: list[Problem], signature: SignatureFacts | None, named_as: Path
 ) -> VerificationFacts:
-    """What `dia verify --json` prints."""
+    """Return what `dia verify --json` prints."""
     manifest = verification.manifest or {}
     return {
         "bundle": str(named_as),
@@ -193,9 +192,9 @@ def verification_json(
 
 
 def _signature(signature: SignatureFacts) -> str:
-    name = f"by the key {signature['public_key']}"
+    name = f"key {signature['public_key']}"
     if signature["valid"] is None:
-        return f"says {name}; --public-key FILE checks it"
+        return f"present, {name}; not checked: use --public-key FILE"
     return f"valid, {name}" if signature["valid"] else "not valid"
 
 
@@ -205,7 +204,7 @@ def _text(facts: VerificationFacts, is_pinned: bool) -> str:
         f"{facts['bundle']}: {complete}complete, {valid}valid",
         f"  digest          {facts['digest']}",
         f"  questions root  {facts['questions_root'] or 'unknown'}",
-        f"  covered         {facts['files']} files, {facts['bytes']} bytes",
+        f"  covered         {counted(facts['files'], 'file')}, {counted(facts['bytes'], 'byte')}",
         f"  not covered     {', '.join(facts['not_covered']) or 'nothing'}",
     ]
     if facts["signature"]:
@@ -213,5 +212,5 @@ def _text(facts: VerificationFacts, is_pinned: bool) -> str:
     for problem in facts["problems"]:
         lines.append(f"  {problem['kind']:<9} `{problem['path']}` {problem['message']}")
     if not is_pinned and not facts["problems"]:
-        lines.append("  unchanged since it was made; by whom, only --expect or a signature can say")
+        lines.append("  not modified since it was frozen; to verify who made it, use --expect or a signature")
     return visible("\n".join(lines))

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
-from dia_runtime.report.tables import counted
 from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
 
 FEW_ITEMS = 30  # below this the intervals are too wide for most claims

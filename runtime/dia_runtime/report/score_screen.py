@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_tables, models_by
 from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
 from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
-from dia_runtime.report.tables import counted, title, with_own_names
+from dia_runtime.report.tables import title, with_own_names
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import (
     Block,

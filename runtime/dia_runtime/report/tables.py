@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dia_language.diagnostics import visible
+from dia_language.diagnostics import counted, visible
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.figures import names
@@ -89,15 +89,6 @@ def ladder_tables(result: Score) -> list[Table]:
 def _rank(model: Respondent) -> tuple[bool, float]:
     value = figure_of(model, "rs")["value"]
     return value is None, -(value or 0)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural where that is right.
-
-    >>> counted(1, "item"), counted(12000, "item")
-    ('1 item', '12,000 items')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def title(result: Score) -> str:

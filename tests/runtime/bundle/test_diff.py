@@ -75,7 +75,7 @@ def test_an_answer_that_changed_alone_comes_first(tmp_path: Path, dia: Dia) -> N
     for entry in found["answers_changed_alone"]["listed"]:
         assert int(entry["new"]) == int(entry["old"]) + 1
     printed = dia(tmp_path, "diff", "old/bundle", "new/bundle").stdout.splitlines()
-    assert printed[5] == "answers changed although the questions did not: 3"
+    assert printed[5] == "answers changed, questions unchanged: 3"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_the_words_are_these(tmp_path: Path, dia: Dia) -> None:
     bundle(tmp_path, "new", version="2.0.0", others=("cube",), value="a + b + 1")
     printed = dia(tmp_path, "diff", "old/bundle", "new/bundle").stdout.splitlines()
     assert [line.partition(":")[0] for line in printed if not line.startswith("  ")] == [
-        "old old/bundle", "new new/bundle", "questions", "answers changed although the questions did not",
+        "old old/bundle", "new new/bundle", "questions differ", "answers changed, questions unchanged",
         "questions added", "questions removed", "templates added", "templates removed", "specs added", "specs removed",
         "specs changed", "manifest",
     ]  # fmt: skip

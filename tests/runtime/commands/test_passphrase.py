@@ -25,7 +25,7 @@ def test_a_file_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_bytes(b"\xef\xbb\xbfone\r\n")  # as Notepad saves it; nobody could type that mark
     assert passphrase(tmp_path / "file", "a key") == "one"
     (tmp_path / "file").write_bytes("é".encode() * 700)
-    with pytest.raises(DiaError, match="more than 1024 bytes"):
+    with pytest.raises(DiaError, match="longer than 1,024 bytes"):
         passphrase(tmp_path / "file", "a key")
     for raw in (b"", b"\nsecond", b"\xff\xfe"):
         (tmp_path / "file").write_bytes(raw)
@@ -39,7 +39,7 @@ def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.delenv("DIA_PASSPHRASE", raising=False)
     with (tmp_path / "empty").open("w+") as file:
         monkeypatch.setattr(sys, "stdin", file)
-        with pytest.raises(DiaError, match="there is no passphrase for a key"):
+        with pytest.raises(DiaError, match="no passphrase for a key"):
             passphrase(None, "a key")
 
 
@@ -58,7 +58,7 @@ def test_a_prompt_shows_nothing_and_asks_twice(tmp_path: Path, again: bytes) -> 
         os.close(inner)
         said = answered(outer, [SECRET, again] + [b"\x03"] * (again != SECRET))
         code = process.wait(20)
-    assert SECRET not in said and b"Passphrase of the new key key" in said
+    assert SECRET not in said and b"Passphrase for the new key key" in said
     assert (code, (tmp_path / "key").exists()) == ((0, True) if again == SECRET else (130, False))
 
 

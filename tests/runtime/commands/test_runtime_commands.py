@@ -62,7 +62,7 @@ def test_help_begins_with_a_verb_and_ends_with_an_example(name: str) -> None:
     shown = CliRunner().invoke(command(name), ["--help"])
     assert shown.exit_code == 0
     text = command(name).help or ""
-    assert text.split()[0] in {"Ask", "Grade", "Find", "Show"}
+    assert text.split()[0] in {"Ask", "Grade", "Show", "Verify"}
     assert text.strip().splitlines()[-1].strip().startswith(f"dia {name} ")
 
 
@@ -73,7 +73,7 @@ def test_a_run_tells_where_it_lies(tiny: Make) -> None:
     assert result.stdout.split() == ["build/runs/tiny-oracle.run", "build/runs/tiny-guess.run"]
     assert result.stderr.splitlines() == ["oracle: 6 of 6 replies", "guess: 6 of 6 replies"]
     again = called("run", bundle, "--model", "oracle")
-    assert again.stderr.splitlines() == ["oracle: 6 of 6 replies, 6 of them from before"]
+    assert again.stderr.splitlines() == ["oracle: 6 of 6 replies, 6 of them from an earlier run"]
 
 
 def test_a_run_with_out_holds_all_models(tiny: Make) -> None:
@@ -109,7 +109,7 @@ def test_an_interrupted_run_says_how_to_go_on(tiny: Make, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(import_module("dia_runtime.running.run"), "run", interrupted)
     result = called("run", tiny(), "--model", "oracle")
-    assert result.return_value == 130 and "the same command" in result.stderr and result.stdout == ""
+    assert result.return_value == 130 and "repeat the command to continue" in result.stderr and result.stdout == ""
 
 
 def test_a_hostile_name_stays_in_the_folder_of_runs(tiny: Make) -> None:
@@ -142,7 +142,12 @@ def scored(tiny: Make) -> Path:
 
 
 def test_score_prints_a_table_best_first(scored: Path) -> None:
-    result = called("score", scored)
+    first = called("score", scored)
+    assert first.return_value == 0 and first.stderr == ""
+    assert [line.split()[:2] for line in first.stdout.splitlines()[3:6]] == [
+        ["1", "oracle"], ["2", "abstain"], ["3", "wrong"],
+    ]  # fmt: skip
+    result = called("score", scored, "--tables", "all")
     assert result.return_value == 0 and result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[0] == "tiny 1: 2 items, k = 3"
@@ -201,7 +206,7 @@ def test_an_unknown_label_is_told_with_the_closest(scored: Path) -> None:
 
 def test_points_that_the_models_were_not_told_are_noted(scored: Path) -> None:
     note = called("score", scored, "--points", "wrong=-1").stderr
-    assert note.startswith("note: points wrong=-1 are not what the models were told (correct=1 skipped=0 wrong=-2)")
+    assert note.startswith("note: the points wrong=-1 differ from those in the prompts (correct=1 skipped=0 wrong=-2)")
     assert called("score", scored, "--points", "wrong=-2").stderr == ""
     found = facts(called("score", scored, "--points", "wrong=-1", "--json"), "score")
     assert found["points_differ"] and found["points_told"] == [{"correct": "1", "skipped": "0", "wrong": "-2"}]
@@ -232,7 +237,10 @@ def test_score_with_other_points(scored: Path) -> None:
 def test_notes_say_what_the_tables_leave_out(tiny: Make) -> None:
     called("run", tiny(), "--model", "oracle", "--limit", 2, "-q")
     result = called("score", "build/runs/tiny-oracle.run")
-    assert result.stderr == "note: oracle: 4 questions were not asked and count nowhere\n"
+    assert result.stderr == "" and "Questions never asked, which count nowhere: oracle 4." in result.stdout
+    for options in (("--tables", "all"), ("--format", "csv"), ("--json",)):
+        result = called("score", "build/runs/tiny-oracle.run", *options)
+        assert result.stderr == "note: oracle: 4 questions never asked; no figure counts them\n"
     assert called("score", "build/runs/tiny-oracle.run", "-q").stderr == ""
 
 

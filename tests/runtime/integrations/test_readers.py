@@ -250,7 +250,7 @@ def test_options_that_the_bundle_answers_are_refused(
 ) -> None:
     log = written("lm-eval", said(bundle), tmp_path)
     assert brought(log, "lm-eval", bundle, "--letters", "A-E") == 2
-    assert "`--letters` says what the bundle says" in capsys.readouterr().err
+    assert "`--letters` cannot be combined with `--bundle`" in capsys.readouterr().err
 
 
 def test_a_sealed_bundle_takes_replies_that_are_graded_later(

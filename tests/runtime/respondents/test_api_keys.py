@@ -314,7 +314,7 @@ def test_exit_codes_and_facts_of_the_command(tiny: Make, capsys: pytest.CaptureF
         where = ["run", bundle, "--base-url", server.url, "-o", "a.run", "--json", "--concurrency", "1"]
         assert dia([*where, "--model", "good", "--budget-requests", "2"]) == 1
         told = capsys.readouterr()
-        assert "ended early: the budget is spent" in told.err and json.loads(told.out)["runs"][0]["asked"] == 2
+        assert "stopped early: the budget is spent" in told.err and json.loads(told.out)["runs"][0]["asked"] == 2
         assert dia([*where, "--model", "good"]) == 0
         facts = json.loads(capsys.readouterr().out)["runs"][0]
         assert (facts["asked"], facts["kept"], facts["requests"], facts["prompt_tokens"]) == (1, 2, 1, 10)

@@ -42,7 +42,7 @@ def test_prompts_are_laid_out_and_replies_are_read_back(
     bundle, folder, out = tiny(), tmp_path / "by" / "hand", tmp_path / "a.run"
     command = ["run", str(bundle), "--model", f"manual:{folder}", "-o", str(out)]
     assert run(command) == 1
-    assert f"manual:{folder}: 0 of 6 replies, 6 still to come" in capsys.readouterr().err
+    assert f"manual:{folder}: 0 of 6 replies, 6 still to be answered" in capsys.readouterr().err
     names = [f"{at + 1:04}-tiny-sum_{at // 3}-{at % 3}" for at in range(6)]
     assert sorted(state(folder)) == [*(f"{name}.txt" for name in names), "README.md"]
     prompts = [record["messages"][0]["content"] for record in dia_runtime.open_bundle(bundle).questions()]
@@ -70,7 +70,7 @@ def test_prompts_are_laid_out_and_replies_are_read_back(
     for name in names:
         (folder / f"{name}.reply.txt").write_text("<xml>1</xml>", encoding="utf-8")
     assert run(command) == 0
-    assert "6 of 6 replies, 2 of them from before" in capsys.readouterr().err
+    assert "6 of 6 replies, 2 of them from an earlier run" in capsys.readouterr().err
     assert texts(out)["tiny/sum_0/0 1"] == "<xml>8</xml>"  # what was read stays
 
 

@@ -598,9 +598,9 @@ def test_a_bar_tells_rate_errors_cost_and_who_else_asks() -> None:
     drawn = Progress(Rate(), disable=True)
     task = drawn.add_task("m", total=9, errors=2, cost="1.23456", elsewhere=3)
     shown = Rate().render(drawn.tasks[task]).plain
-    assert shown == "0 a second, 2 errors, $1.2346, 3 asked by another process"
+    assert shown == "0/s, 2 errors, $1.2346, 3 asked by another process"
     drawn.update(task, cost=None, elsewhere=0)
-    assert Rate().render(drawn.tasks[task]).plain == "0 a second, 2 errors"
+    assert Rate().render(drawn.tasks[task]).plain == "0/s, 2 errors"
 
 
 def test_a_model_that_is_named_twice_is_asked_once(tiny: Make) -> None:

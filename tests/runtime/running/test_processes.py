@@ -274,10 +274,10 @@ def test_a_run_that_waits_for_another_process_says_so(tiny: Make, laid_down: Pat
         command = [sys.executable, "-c", program, "run", str(bundle), "--model", "oracle", "-o", str(laid_down)]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
-        assert process.stderr.readline() == "oracle: waits for 5 questions that another process is asking\n"
+        assert process.stderr.readline() == "oracle: waiting for 5 questions that another process is asking\n"
         store.save(1, [(position, 1, Reply("mine")) for position, _ in PAIRS[1:3]])
         other.unregister()
-        assert "oracle: 6 of 6 replies, 3 of them from before" in process.communicate(timeout=30)[1]
+        assert "oracle: 6 of 6 replies, 3 of them from an earlier run" in process.communicate(timeout=30)[1]
         assert process.returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""The pictures that `dia plot` draws and the report holds."""
+"""The plots that `dia plot` draws and the report contains."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BANK = ("bank",)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A kind of picture: what it shows, which data it needs by name, and the function that draws them.
+    """A kind of plot: its title, the names of the data that it needs, and the function that draws it.
 
-    `needs` names what `draw` finds in its data: "score" (as `dia score --json` prints it; with "comparisons" beside it,
-    those are in it), "bank" (as `dia calibrate` writes it), "observed" (of each item the ability, successes and
-    trials of the models).
+    `needs` names the keys of the data that `draw` reads: "score" (as `dia score --json` prints it; together with
+    "comparisons" it includes them), "bank" (as `dia calibrate` writes it), "observed" (the abilities, successes and
+    trials of the models on each item).
     """
 
     title: str
@@ -39,7 +39,7 @@ class Picture:
 
 
 def pictures() -> dict[str, Picture]:
-    """Kind, as `dia plot` takes it -> the picture; those of all models by a figure are what figures declare."""
+    """Return the plot of each kind; figures that declare a leaderboard get one."""
     leaderboards = {
         figure.leaderboard.kind: Picture(
             f"all models by {figure.label}, with intervals", SCORE, partial(leaderboard, figure=figure)
@@ -51,17 +51,19 @@ def pictures() -> dict[str, Picture]:
 
 
 PICTURES: dict[str, Picture] = {
-    "verdicts": Picture("what became of the questions, by model", SCORE, verdicts),
-    "reliability": Picture("solved instances of each item, by model", SCORE, reliability),
+    "verdicts": Picture("verdicts by model", SCORE, verdicts),
+    "reliability": Picture("correct instances of each item, by model", SCORE, reliability),
     "domains": Picture("verdicts by domain", SCORE, domains),
     "categories": Picture("verdicts by category", SCORE, categories),
-    "drop": Picture("what wrong answers cost each model", SCORE, drop),
-    "risk-coverage": Picture("risk against the share of answered questions", SCORE, risk_coverage),
-    "comparisons": Picture("paired differences of all models", (*SCORE, "comparisons"), comparisons),
+    "drop": Picture("score lost to wrong answers, by model", SCORE, drop),
+    "risk-coverage": Picture("share of wrong answers over the share of answered questions", SCORE, risk_coverage),
+    "comparisons": Picture("differences between all pairs of models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),
-    "flags": Picture("flags and failures, by model", SCORE, flags),
+    "flags": Picture("flags and failures by model", SCORE, flags),
     "wright-map": Picture("models and items of a bank on one scale", BANK, wright_map),
     "abilities": Picture("abilities of a bank's models, with intervals", BANK, abilities),
     "item-fit": Picture("infit of a bank's items by difficulty", BANK, item_fit),
-    "item-curves": Picture("curves of a bank's items, with what models did", ("bank", "observed"), item_curves),
+    "item-curves": Picture(
+        "response curves of a bank's items, with observed replies", ("bank", "observed"), item_curves
+    ),
 }

@@ -226,13 +226,13 @@ FAULTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("another gold", jsonl([ROWS[0], {**ROWS[0], "gold": "B", "model": "two"}]), (*LETTERS, "--field", "model=model"), "t:2:14: error[E862]: the gold answer of `q1` is another one in t:1"),
     ("other labels", jsonl([ROWS[0], {**ROWS[0], "topic": "x", "model": "two"}]), (*LETTERS, "--field", "model=model", "--field", "category=topic"), "has other labels in t:1"),
     ("attempt 0", jsonl([{**ROWS[0], "n": 0}]), (*LETTERS, "--field", "attempt=n"), "the attempt counts from 1"),
-    ("no field", jsonl(ROWS), (*LETTERS, "--field", "golden=gold"), "error[E864]: no field is called `golden`\n  help: did you mean `gold`?"),
+    ("no field", jsonl(ROWS), (*LETTERS, "--field", "golden=gold"), "error[E864]: unknown field `golden`\n  help: did you mean `gold`?"),
     ("no column", jsonl(ROWS), (*LETTERS, "--field", "gold="), "error[E864]"),
-    ("no letters", jsonl(ROWS), ("--letters", "E-A"), "error[E864]: `--letters E-A` names no letters"),
+    ("no letters", jsonl(ROWS), ("--letters", "E-A"), "error[E864]: `--letters E-A` is not a list of letters"),
     ("no type", jsonl(ROWS), ("--type", "planet"), "error[E864]"),
-    ("no format", jsonl(ROWS), ("--answer-format", "letters"), "error[E864]: no answer format is called `letters`"),
-    ("a skip that is no token", jsonl(ROWS), ("--type", "{"), "error[E864]: `{` is no JSON"),
-    ("too many models", jsonl(ROWS), (*LETTERS, "--model", "a", "--model", "b"), "error[E864]: 2 names of models, but 1 files"),
+    ("no format", jsonl(ROWS), ("--answer-format", "letters"), "error[E864]: unknown answer format `letters`"),
+    ("a skip that is no token", jsonl(ROWS), ("--type", "{"), "error[E864]: `{` is not valid JSON"),
+    ("too many models", jsonl(ROWS), (*LETTERS, "--model", "a", "--model", "b"), "error[E864]: 2 model names for 1 file"),
 ]  # fmt: skip
 
 

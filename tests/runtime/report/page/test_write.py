@@ -219,7 +219,7 @@ def test_a_conversation_is_kept_as_one(tiny: Callable[..., Path]) -> None:
 def test_more_models_than_can_be_compared_are_shown_without_comparisons() -> None:
     write([{"id": "a", "gold": "A", "reply": "Answer: A", "model": f"model {at}"} for at in range(51)])
     text = report()
-    assert "51 models are too many to be compared" in text and "Paired differences" not in text
+    assert "51 models are too many for comparisons in pairs" in text and "Paired differences" not in text
 
 
 def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]) -> None:
@@ -237,7 +237,7 @@ def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]
         (["a.run", "-o", "folder"], 2, "cannot be written: it is a folder"),
         (["a.run", "-o", "."], 2, "cannot be written: it is a folder"),
         (["a.run", "-o", "t.jsonl/r.html"], 2, "cannot be written"),
-        (["a.run", "-o", "r.html", "--points", "wrong"], 2, "sets no points"),
+        (["a.run", "-o", "r.html", "--points", "wrong"], 2, "does not have the form VERDICT=N"),
         (["a.run", "-o", "r.html", "--by", "categroy"], 2, "did you mean `category`"),
     ],
 )

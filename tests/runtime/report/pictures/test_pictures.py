@@ -207,7 +207,7 @@ def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str])
     ("arguments", "told"),
     [
         (["leaderbord", "a.run", "-o", "b.svg"], "did you mean `leaderboard`"),
-        (["leaderboard", "a.run", "-o", "b.jpg"], "ends neither in .svg nor in .png"),
+        (["leaderboard", "a.run", "-o", "b.jpg"], "must end in .svg or .png"),
         (["comparisons", "a.run", "-o", "b.svg"], "no two models were compared"),
         (["verdicts", "t.jsonl", "-o", "b.svg"], "is not a run"),
     ],
