@@ -36,7 +36,7 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     integrand = operators.symbolic(expression)
     require_symbol(symbol)
     if integrand.free_symbols - {symbol} or any(operators.symbolic(end).free_symbols for end in (low, high)):
-        raise LanguageError("`definite_integral` needs an expression and bounds without other symbols")
+        raise LanguageError("`definite_integral` needs an expression and bounds that contain no other symbols")
     exact = calculus.rational_integral(integrand, symbol, low, high)
     if exact is not None:
         return normal(exact)
@@ -44,7 +44,7 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     # rounding asks for SPARE_DIGITS first
     if interval(integral, SPARE_DIGITS) is None and interval(integral, CHECKED_DIGITS) is None:
         raise LanguageError(
-            "the integral cannot be bounded: the expression is not shown to be smooth between the bounds", code="E504"
+            "the integral cannot be bounded: the expression could not be proven smooth between the bounds", code="E504"
         )
     return integral
 
@@ -77,7 +77,7 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
     """
     require_symbol(symbol)
     if not 1 <= terms <= TERMS:
-        raise LanguageError(f"`taylor` gives 1 to {TERMS} terms", code="E501" if terms < 1 else "E502")
+        raise LanguageError(f"`taylor` needs `terms` from 1 to {TERMS}", code="E501" if terms < 1 else "E502")
     shifted = operators.symbolic(expression).subs(symbol, symbol + operators.symbolic(at))
     series = attempted("Taylor series", lambda: shifted.series(symbol, 0, terms).removeO().expand())
     if not series.is_polynomial(symbol):
@@ -117,6 +117,6 @@ def _transform(transform: Any) -> tuple[Any, Any]:
     import sympy
 
     if not isinstance(transform, tuple) or transform[0].has(sympy.LaplaceTransform):
-        raise LanguageError("the Laplace transform has no closed form that the computer algebra finds", code="E504")
+        raise LanguageError("no closed form was found for the Laplace transform", code="E504")
     result, abscissa = transform[0], transform[1]
     return result, sympy.Integer(-(10**100)) if abscissa is sympy.S.NegativeInfinity else abscissa

@@ -77,7 +77,7 @@ def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
     info = _found(directory, name)
     cipher, method = _cipher(info)
     if method not in (STORED, DEFLATED):
-        raise LanguageError(f"the member `{name}` is packed in a way that is not read here")
+        raise LanguageError(f"the member `{name}` uses a compression method that is not supported")
     charge(min(info.compress_size, len(archive)))
     if cipher.startswith("aes"):
         return _within(name, _decrypted(archive, info, password, cipher, method))
@@ -92,7 +92,7 @@ def _unreadable(name: str, cipher: str, error: Exception) -> LanguageError:
     # zipfile tells a wrong password by a bare RuntimeError, and what it cannot unpack by the kind below it.
     wrong = isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError)
     if cipher != "none" and wrong:
-        return LanguageError(f"the password does not open the member `{name}`")
+        return LanguageError(f"the password for the member `{name}` is wrong")
     return LanguageError(f"the member `{name}` is damaged" + (", or the password is wrong" if cipher != "none" else ""))
 
 
@@ -108,9 +108,9 @@ def _directory(archive: bytes) -> zipfile.ZipFile:
     try:
         directory = zipfile.ZipFile(io.BytesIO(archive))
     except DAMAGED:
-        raise LanguageError("the bytes are no ZIP file, or a damaged one") from None
+        raise LanguageError("the bytes are not a ZIP file, or the file is damaged") from None
     if len(directory.infolist()) > MOST_MEMBERS:
-        raise LanguageError(f"a ZIP file has at most {MOST_MEMBERS} members here", code="E502")
+        raise LanguageError(f"the ZIP file has more than {MOST_MEMBERS} members", code="E502")
     return directory
 
 
@@ -118,7 +118,7 @@ def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     same = [info for info in directory.infolist() if info.filename == name]
     if len(same) != 1:
         help = did_you_mean(name, directory.namelist()) if not same else None
-        raise LanguageError(f"the ZIP file has {'several members' if same else 'no member'} of the name `{name}`", help)
+        raise LanguageError(f"the ZIP file has {'several members' if same else 'no member'} called `{name}`", help)
     return same[0]
 
 
@@ -130,7 +130,7 @@ def _cipher(info: zipfile.ZipInfo) -> tuple[str, int]:
         return "zipcrypto", info.compress_type
     field = _aes_field(info.extra)
     if len(field) != 7 or field[4] not in CIPHERS:
-        raise LanguageError(f"the member `{info.filename}` is encrypted in a way that is not read here")
+        raise LanguageError(f"the member `{info.filename}` uses an encryption method that is not supported")
     return CIPHERS[field[4]], int.from_bytes(field[5:7], "little")
 
 
@@ -159,7 +159,7 @@ def _decrypted(archive: bytes, info: zipfile.ZipInfo, password: str, cipher: str
         raise LanguageError(f"the member `{info.filename}` is damaged")
     keys = hashlib.pbkdf2_hmac("sha1", password.encode(), salt, ROUNDS, 2 * size + CHECK)
     if keys[2 * size :] != check:
-        raise LanguageError(f"the password does not open the member `{info.filename}`")
+        raise LanguageError(f"the password for the member `{info.filename}` is wrong")
     if hmac.new(keys[size : 2 * size], hidden, "sha1").digest()[:MARK] != mark:
         raise LanguageError(f"the member `{info.filename}` is damaged, or the password is wrong")
     counter = Counter.new(128, initial_value=1, little_endian=True)

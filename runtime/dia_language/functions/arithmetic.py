@@ -87,7 +87,7 @@ def max_(first: Value, *others: Value) -> Value:
 def _values(name: str, first: Value, others: tuple[Value, ...]) -> list[Value]:
     values = [first, *others] if others or not isinstance(first, list) else first
     if not values:
-        raise LanguageError(f"an empty list has no {name}", code="E504")
+        raise LanguageError(f"`{name}` needs a list that is not empty", code="E504")
     return values
 
 
@@ -133,7 +133,7 @@ def mean(values: list[Number | bool]) -> Number:
         mean([true, true, false, true]) -> 3/4
     """
     if not values:
-        raise LanguageError("an empty list has no mean", code="E504")
+        raise LanguageError("`mean` needs a list that is not empty", code="E504")
     return operators.divide(sum_(values), len(values))
 
 
@@ -148,7 +148,7 @@ def median(values: list[Number]) -> Number:
         median([1, 2, 3, 4]) -> 5/2
     """
     if not values:
-        raise LanguageError("an empty list has no median", code="E504")
+        raise LanguageError("`median` needs a list that is not empty", code="E504")
     ordered = ascending(values)
     low, high = ordered[(len(values) - 1) // 2], ordered[len(values) // 2]
     return high if len(values) % 2 else operators.divide(operators.add(low, high), 2)
@@ -293,7 +293,7 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
         to_base(-35, 36, "upper") -> "-Z"
     """
     if not 2 <= base <= 36 or case not in ("lower", "upper"):
-        raise LanguageError("`to_base` needs a base from 2 to 36, and lower or upper as `case`")
+        raise LanguageError("`to_base` needs a base from 2 to 36, and `case` must be lower or upper")
     charge(n.bit_length() // 8)
     if base in FORMATS:
         text = format(n, FORMATS[base])
@@ -362,4 +362,4 @@ def int64(n: int) -> int:
 
 def _bounded(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")

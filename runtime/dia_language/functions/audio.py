@@ -46,7 +46,7 @@ def wav_info(recording: bytes) -> Record:
             length = len(file.readframes(min(file.getnframes(), len(recording)))) // (channels * width)
             return Record(rate=rate, channels=channels, bits=8 * width, length=length)
     except (wave.Error, EOFError, RuntimeError, ValueError, ZeroDivisionError, OverflowError):
-        raise LanguageError("the bytes are no WAV file of plain samples, or a damaged one") from None
+        raise LanguageError("the bytes are not a WAV file with uncompressed samples, or the file is damaged") from None
 
 
 @library_function
@@ -69,10 +69,10 @@ def _heard(recording: bytes) -> tuple[int, list[int]]:
     from struct import unpack
 
     if len(recording) > TEXT_LENGTH:
-        raise LanguageError(f"a recording has at most {TEXT_LENGTH} bytes here", code="E502")
+        raise LanguageError(f"the recording exceeds {TEXT_LENGTH} bytes", code="E502")
     info = wav_info(recording)
     if info["channels"] != 1 or info["bits"] != 16 or info["rate"] < 8000:
-        raise LanguageError("the recording must have one channel of 16 bits and 8,000 samples a second or more")
+        raise LanguageError("the recording must have one channel of 16 bits and 8,000 or more samples per second")
     charge(info["length"])
     with wave.open(io.BytesIO(recording), "rb") as file:
         frames = file.readframes(info["length"])
@@ -92,7 +92,7 @@ def morse_of(recording: bytes, unit: int = 60) -> str:
             "c0030000", repeat("004000c0", 240)))) -> "."
     """
     if not 20 <= unit <= 10_000:
-        raise LanguageError("a dot lasts 20 to 10,000 milliseconds")
+        raise LanguageError("`unit` must be from 20 to 10,000 milliseconds")
     rate, samples = _heard(recording)
     parts = [(is_sound, _units(length, rate, unit)) for is_sound, _, length in _runs(rate, samples)]
     if parts and not parts[0][0]:
@@ -101,7 +101,7 @@ def morse_of(recording: bytes, unit: int = 60) -> str:
         del parts[-1]
     code = "".join(_sign(*part) for part in parts)
     if not set(code.replace(" / ", " ").split(" ")) - {""} <= SIGNS.keys():
-        raise LanguageError("the recording is not Morse code of this unit")
+        raise LanguageError("the recording is not Morse code with dots of this length")
     return code
 
 
@@ -113,7 +113,9 @@ def _units(length: int, rate: int, unit: int) -> int:
 def _sign(is_sound: bool, units: int) -> str:
     signs = {1: ".", 3: "-"} if is_sound else {1: "", 3: " ", 7: " / "}
     if units not in signs:
-        raise LanguageError(f"the recording has a {'tone' if is_sound else 'pause'} of {units} units")
+        raise LanguageError(
+            f"the recording has a {'tone' if is_sound else 'pause'} of {units} units, which Morse code does not use"
+        )
     return signs[units]
 
 
@@ -137,13 +139,13 @@ def keys_of(recording: bytes) -> str:
 
 def _key(tone: list[int], rate: int) -> str:
     if len(tone) * 1000 < 30 * rate:
-        raise LanguageError("a key of the recording sounds for less than 30 milliseconds")
+        raise LanguageError("a tone of the recording is shorter than 30 milliseconds")
     charge(len(tone))
     loudest = []
     for group in (LOW, HIGH):
         powers = sorted((_power(tone, frequency, rate), frequency) for frequency in group)
         if powers[-1][0] < 4 * powers[-2][0]:
-            raise LanguageError("a tone of the recording is no key of a telephone")
+            raise LanguageError("a tone of the recording is not a telephone key")
         loudest.append(powers[-1][1])
     return BY_TONES[loudest[0], loudest[1]]
 

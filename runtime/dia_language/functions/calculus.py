@@ -34,7 +34,7 @@ def symbol(name: str) -> Expression:
     import sympy
 
     if not SYMBOL.fullmatch(name):
-        raise LanguageError("the name of a symbol has letters and digits only and begins with a letter")
+        raise LanguageError("the name of a symbol must start with a letter and contain only letters and digits")
     return sympy.Symbol(name)
 
 
@@ -122,7 +122,7 @@ def expand(expression: Expression) -> Expression:
     """
     formula = operators.symbolic(expression)
     if (terms := _terms(formula)) > TERMS:
-        raise LanguageError(f"`expand` might give more than {TERMS} terms", code="E502")
+        raise LanguageError(f"the result of `expand` could exceed {TERMS} terms", code="E502")
     charge(terms)
     return normal(formula.expand())
 
@@ -150,7 +150,7 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
     """
     formula, replacement = operators.symbolic(expression), operators.symbolic(value)
     if _bits(formula, require_symbol(symbol), _bits(replacement)) > INTEGER_BITS:
-        raise LanguageError(f"`substitute` might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"a number in the result of `substitute` could exceed {INTEGER_BITS} bits", code="E502")
     return normal(formula.subs(symbol, replacement))
 
 
@@ -194,7 +194,7 @@ def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, 
     import sympy
 
     if (low is None) != (high is None):
-        raise LanguageError("`integrate` takes both bounds or none")
+        raise LanguageError("`integrate` needs both bounds or neither")
     integrand = operators.symbolic(expression)
     integral = rational_integral(integrand, require_symbol(symbol), low, high)
     if integral is not None:
@@ -239,7 +239,7 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
     sides = "+" if end.is_infinite else "+-"
     result = attempted("limit", lambda: sympy.limit(formula, require_symbol(symbol), end, sides))
     if result.has(sympy.AccumBounds):
-        raise LanguageError("there is no limit: the expression swings", code="E504")
+        raise LanguageError("there is no limit: the expression oscillates", code="E504")
     return closed("limit", result)
 
 
@@ -285,7 +285,7 @@ def _solutions(formula: Any, unknown: Any) -> list[Any]:
     if solutions is sympy.S.EmptySet:
         return []
     if not isinstance(solutions, sympy.FiniteSet):
-        raise LanguageError("no finite list of solutions has a closed form", code="E504")
+        raise LanguageError("the solutions are not a finite list of closed forms", code="E504")
     return list(solutions)
 
 

@@ -31,7 +31,7 @@ def digest(name: str, data: bytes) -> bytes:
         return hashlib.new(name, data, usedforsecurity=False).digest()
     if name not in OTHERS:
         names = (*hashing.HASHES, *OTHERS)
-        raise LanguageError("no hash function has this name", did_you_mean(name, names) or f"there are {names}")
+        raise LanguageError("unknown hash function", did_you_mean(name, names) or f"there are {names}")
     return OTHERS[name](data)
 
 
@@ -47,7 +47,7 @@ def second_digest(name: str, data: bytes) -> bytes:
     """
     if name not in hashing.HASHES:
         help = did_you_mean(name, hashing.HASHES) or f"there are {', '.join(hashing.HASHES)}"
-        raise LanguageError("no hash function of a second origin has this name", help)
+        raise LanguageError("`second_digest` does not have this hash function", help)
     charge(len(data) // 64)
     return bytes(_second(name)(data=data).digest())
 
@@ -145,7 +145,7 @@ def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: b
     """
     top = 1 << width if 1 <= width <= CRC_BITS else 0
     if not all(0 <= part < top for part in (polynomial, initial, final)):
-        raise LanguageError(f"`crc` takes 1 to {CRC_BITS} bits, and numbers that fit into them")
+        raise LanguageError(f"`crc` needs a width from 1 to {CRC_BITS} bits, and numbers that fit into it")
     charge(len(data))
     register = initial
     for byte in data:
@@ -217,20 +217,22 @@ def iban_digits(country: str, account: str) -> str:
         or not is_written
         or (country + account).upper() != (country + account)
     ):
-        raise LanguageError("an account has two capital letters as country and up to 30 digits and capital letters")
+        raise LanguageError(
+            "`iban_digits` needs two uppercase letters and an account of 1 to 30 digits and uppercase letters"
+        )
     number = int("".join(str(int(sign, 36)) for sign in account + country + "00"))
     return f"{98 - number % 97:02d}"
 
 
 def _digits(name: str, digits: str) -> list[int]:
     if not digits.isascii() or not digits.isdigit() or len(digits) > 1000:
-        raise LanguageError(f"`{name}` takes 1 to 1000 digits")
+        raise LanguageError(f"`{name}` needs 1 to 1000 digits")
     return [int(digit) for digit in digits]
 
 
 def _sized(name: str, length: int) -> int:
     if not 0 <= length <= TEXT_LENGTH:
-        raise LanguageError(f"`{name}` gives 0 to {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"`{name}` needs a length from 0 to {TEXT_LENGTH} bytes", code="E502")
     return length
 
 

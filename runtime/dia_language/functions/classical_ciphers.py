@@ -139,7 +139,7 @@ def rot(text: str, n: int) -> str:
 
 def _vigenere(name: str, text: str, key: str, sign: int) -> str:
     if not key or not set(key.lower()) <= set(LOWER):
-        raise LanguageError(f"`{name}` needs a key of letters from a to z")
+        raise LanguageError(f"`{name}` needs a key that consists of letters from a to z")
     charge(len(text))
     shifts = [sign * LOWER.index(letter) for letter in key.lower()]
     moved, used = [], 0
@@ -160,7 +160,7 @@ def _table(images: str) -> dict[int, int]:
 
 def _zigzag(name: str, length: int, rails: int) -> list[int]:
     if rails < 1:
-        raise LanguageError(f"`{name}` needs at least 1 rail")
+        raise LanguageError(f"`{name}` needs 1 or more rails")
     charge(length)
     turn = max(2 * (min(rails, length) - 1), 1)
     return sorted(range(length), key=lambda place: min(place % turn, turn - place % turn))
@@ -168,7 +168,7 @@ def _zigzag(name: str, length: int, rails: int) -> list[int]:
 
 def _columns(name: str, length: int, key: str) -> list[int]:
     if not key:
-        raise LanguageError(f"`{name}` needs a key of at least one character")
+        raise LanguageError(f"`{name}` needs a key that is not empty")
     charge(length + len(key))
     order = sorted(range(len(key)), key=key.__getitem__)
     return [place for column in order for place in range(column, length, len(key))]

@@ -12,7 +12,7 @@ from dia_language.numbers.values import normal
 def require_symbol(value: Any) -> Any:
     """The symbol itself. Raises LanguageError for what is none."""
     if not getattr(value, "is_Symbol", False):
-        raise LanguageError("a symbol is needed here", 'make it with `symbol("x")`')
+        raise LanguageError("this argument must be a symbol", 'create one with `symbol("x")`')
     return value
 
 
@@ -45,4 +45,4 @@ def closed(what: str, result: Any) -> Any:
 
 def no_closed_form(what: str) -> LanguageError:
     """The error that says so."""
-    return LanguageError(f"the {what} has no closed form that the computer algebra finds", code="E504")
+    return LanguageError(f"no closed form was found for the {what}", code="E504")

@@ -110,7 +110,7 @@ def count_colourings(graph: Graph, colours: int) -> int:
     indexed_graph = indexed(graph)
     require_size("count_colourings", indexed_graph, COUNTED_NODES)
     if colours < 0 or colours.bit_length() > COLOURS_BITS:
-        raise LanguageError("`count_colourings` needs a number of colours from 0 to 2**1000")
+        raise LanguageError("`count_colourings` needs `colours` to be from 0 to 2**1000")
     return _counted(tuple(indexed_graph.around), colours, {})
 
 

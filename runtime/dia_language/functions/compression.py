@@ -84,10 +84,10 @@ def _unpacked(name: str, word: str, data: bytes, window: int) -> bytes:
     try:
         content = reader.decompress(data, TEXT_LENGTH + 1)
     except zlib.error:
-        raise LanguageError(f"the bytes are not {word}, or a damaged one") from None
+        raise LanguageError(f"the bytes are not {word}, or the data are damaged") from None
     charge(len(content) // 64)
     if len(content) > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` gives at most {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} bytes", code="E502")
     if not reader.eof or reader.unused_data:
-        raise LanguageError(f"the bytes are not {word} alone, from begin to end")
+        raise LanguageError(f"there are extra bytes after {word}")
     return content

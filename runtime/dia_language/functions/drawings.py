@@ -68,9 +68,11 @@ def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str 
 
 def _check_letters(font_size: int, margin: int, letters: str) -> None:
     if not LEAST_SIZE <= font_size <= MOST_SIZE or not 0 <= margin <= SIDE:
-        raise LanguageError(f"the size of a font is {LEAST_SIZE} to {MOST_SIZE}, a margin at most {SIDE}")
+        raise LanguageError(f"the font size must be from {LEAST_SIZE} to {MOST_SIZE} and the margin at most {SIDE}")
     if not 1 <= len(letters) <= ALPHABET or missing_characters(letters):
-        raise LanguageError(f"`read_text` finds 1 to {ALPHABET} characters that the shipped font can draw")
+        raise LanguageError(
+            f"`read_text` needs an alphabet of 1 to {ALPHABET} characters that the built-in font contains"
+        )
 
 
 def _steps(count: int, size: int) -> range:
@@ -103,7 +105,7 @@ def _nearest(cell: numpy.ndarray[Any, Any], shapes: numpy.ndarray[Any, Any]) -> 
     differences = numpy.abs(shapes - cell).mean(axis=(1, 2))
     place = int(differences.argmin())
     if differences[place] > LIKENESS:
-        raise LanguageError("a part of the picture looks like no character", "the size and the margin may be others")
+        raise LanguageError("a part of the picture does not look like any character", "check `font_size` and `margin`")
     return place
 
 
@@ -119,13 +121,13 @@ def disks_of(data: bytes) -> list[Value]:
     """
     picture = picture_of(data)
     if picture.channels != 3:
-        raise LanguageError("the picture shows no Tower of Hanoi")
+        raise LanguageError("the picture does not show a Tower of Hanoi")
     charge(picture.width * picture.height // 4)
     pegs = _pegs(picture)
     boxes = _boxes(picture)
     sizes = {width: rank for rank, width in enumerate(sorted({right - left for _, left, right in boxes}), 1)}
     if not 3 <= pegs <= 6 or len(sizes) != len(boxes):
-        raise LanguageError("the picture shows no Tower of Hanoi")
+        raise LanguageError("the picture does not show a Tower of Hanoi")
     pegs_with_disks: list[Value] = []
     for peg in range(pegs):
         here = [box for box in boxes if (box[1] + box[2]) * pegs // (2 * picture.width) == peg]

@@ -67,7 +67,7 @@ def elf_section(binary: bytes, name: str) -> bytes:
     same = [section for section in sections if section.name == name]
     if len(same) != 1:
         help = None if same else did_you_mean(name, [section.name for section in sections])
-        raise LanguageError(f"the ELF file has {'several sections' if same else 'no section'} `{name}`", help)
+        raise LanguageError(f"the ELF file has {'several sections' if same else 'no section'} called `{name}`", help)
     return same[0].held(binary)
 
 
@@ -83,7 +83,7 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
             "CQxiYFSwAjFTGjiDlCaDYt6ZMAJxMxYzHWD0sIE9AMAYssLgQ=="))) -> ["hello"]
     """
     if not 1 <= shortest <= 1000:
-        raise LanguageError("the shortest text has 1 to 1,000 characters")
+        raise LanguageError("`shortest` must be from 1 to 1,000")
     run = re.compile(rb"[ -~]{%d,}" % shortest)
     loaded = [section for section in _sections(binary) if section.flags & IN_MEMORY]
     amount = sum(section.size for section in loaded if section.kind != WITHOUT_BYTES)
@@ -97,16 +97,16 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
 def _sections(binary: bytes) -> list[Section]:
     """The sections in the order of their table, without the empty first one."""
     if len(binary) > TEXT_LENGTH:
-        raise LanguageError(f"an ELF file has at most {TEXT_LENGTH} bytes here", code="E502")
+        raise LanguageError(f"the ELF file exceeds {TEXT_LENGTH} bytes", code="E502")
     if len(binary) < FILE_HEADER or binary[:6] != b"\x7fELF\x02\x01":
-        raise LanguageError("the bytes are no ELF file of 64 bits, little end first")
+        raise LanguageError("the bytes are not a 64-bit little-endian ELF file")
     (table,) = unpack_from("<Q", binary, 40)
     size, count, names_at = unpack_from("<3H", binary, 58)
     charge(count)
     if count and (size != SECTION_HEADER or table + size * count > len(binary) or names_at >= count):
         raise LanguageError("the ELF file is damaged")
     if count > MOST_SECTIONS:
-        raise LanguageError(f"an ELF file has at most {MOST_SECTIONS} sections here", code="E502")
+        raise LanguageError(f"the ELF file has more than {MOST_SECTIONS} sections", code="E502")
     rows = [unpack_from("<2L4Q", binary, table + size * number) for number in range(count)]
     names = binary[rows[names_at][4] :][: rows[names_at][5]] if rows else b""
     return [Section(_name(names, row[0]), *row[1:]) for row in rows[1:]]

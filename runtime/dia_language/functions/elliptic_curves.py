@@ -83,7 +83,7 @@ def named_curve(name: str) -> Curve:
         named_curve("secp256k1").b -> 7
     """
     if name not in NAMED:
-        raise LanguageError("no curve has this name", did_you_mean(name, NAMED) or f"there are {', '.join(NAMED)}")
+        raise LanguageError("unknown curve", did_you_mean(name, NAMED) or f"there are {', '.join(NAMED)}")
     a, b, p, x, y, n = NAMED[name]
     return Record(a=a % p, b=b, p=p, name=name, x=x, y=y, n=n)
 
@@ -98,7 +98,7 @@ def base_point(curve: Curve) -> Point:
         base_point(named_curve("secp256k1")).x % 1000 -> 240
     """
     if "x" not in curve:
-        raise LanguageError("this curve has no base point", "`named_curve` gives curves that have one")
+        raise LanguageError("this curve has no base point", "the curves of `named_curve` have one")
     return Record(x=curve["x"], y=curve["y"])
 
 
@@ -156,7 +156,7 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
         point_multiply(curve(2, 3, 97), 5, {"x": 3, "y": 6}) -> none
     """
     if k.bit_length() > 2 * FIELD_BITS:
-        raise LanguageError(f"`point_multiply` takes a factor of at most {2 * FIELD_BITS} bits", code="E502")
+        raise LanguageError(f"`point_multiply` needs a factor of at most {2 * FIELD_BITS} bits", code="E502")
     checked_point = _on(curve, point if k >= 0 else point_negate(curve, point))
     if checked_point is None or k == 0:
         return None
@@ -236,18 +236,18 @@ def _parts(curve: Curve) -> tuple[int, int, int]:
 @lru_cache(maxsize=256)
 def _sound(a: int, b: int, p: int) -> tuple[int, int, int]:
     if p.bit_length() > FIELD_BITS:
-        raise LanguageError(f"a curve's field has at most {FIELD_BITS} bits", code="E502")
+        raise LanguageError(f"`p` of a curve can have at most {FIELD_BITS} bits", code="E502")
     if p <= 3 or not is_prime(p):
-        raise LanguageError("a curve needs a prime above 3 as `p`")
+        raise LanguageError("`p` of a curve must be a prime greater than 3")
     a, b = a % p, b % p
     if (4 * a**3 + 27 * b**2) % p == 0:
-        raise LanguageError("4 a^3 + 27 b^2 is 0 modulo p: this is no elliptic curve")
+        raise LanguageError("4 a^3 + 27 b^2 is 0 modulo p, so this is not an elliptic curve")
     return a, b, p
 
 
 def _on(curve: Curve, point: Point) -> Point:
     if not is_on_curve(curve, point):
-        raise LanguageError("the point is not on the curve", "x and y are from 0 to p - 1")
+        raise LanguageError("the point is not on the curve", "x and y must be from 0 to p - 1")
     return point
 
 
@@ -255,7 +255,7 @@ def _on(curve: Curve, point: Point) -> Point:
 def _roots(p: int) -> dict[int, tuple[int, ...]]:
     """The square roots, in ascending order, of each square modulo a small prime."""
     if p > COUNTED:
-        raise LanguageError(f"points are counted for `p` up to {COUNTED}", code="E502")
+        raise LanguageError(f"the points can only be counted for `p` up to {COUNTED}", code="E502")
     roots: dict[int, tuple[int, ...]] = {}
     for y in range(p):
         roots[y * y % p] = (*roots.get(y * y % p, ()), y)

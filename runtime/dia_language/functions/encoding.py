@@ -33,7 +33,7 @@ def utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise LanguageError("the text holds half a character (a surrogate)") from None
+        raise LanguageError("the text contains half a character (a surrogate)") from None
 
 
 @library_function
@@ -48,7 +48,7 @@ def text_of(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise LanguageError(f"the bytes are not UTF-8 at place {error.start}") from None
+        raise LanguageError(f"the bytes are not UTF-8 at position {error.start}") from None
 
 
 @library_function
@@ -63,7 +63,7 @@ def bytes_of(numbers: list[int]) -> bytes:
     try:
         return bytes(numbers)
     except (ValueError, OverflowError):
-        raise LanguageError("a byte is an integer from 0 to 255") from None
+        raise LanguageError("each number must be from 0 to 255") from None
 
 
 @library_function
@@ -206,7 +206,7 @@ def to_base58(data: bytes) -> str:
         to_base58(utf8("Hello World!")) -> "2NEpo7TZRRrLZSi2U"
     """
     if len(data) > 100_000:
-        raise LanguageError("`to_base58` takes at most 100000 bytes", code="E502")
+        raise LanguageError("`to_base58` accepts at most 100000 bytes", code="E502")
     charge(len(data))
     body = data.lstrip(b"\0")
     digits = "".join(BASE58[digit] for digit in digits_of(int.from_bytes(body), 58)) if body else ""
@@ -227,7 +227,7 @@ def from_base58(text: str) -> bytes:
     if digits and min(digits) < 0:
         raise _malformed("base58")
     if len(text) * 6 > INTEGER_BITS:
-        raise LanguageError("`from_base58` gives at most 100000 bytes", code="E502")
+        raise LanguageError("the result of `from_base58` would exceed 100000 bytes", code="E502")
     charge(len(text))
     number = number_of(digits, 58)
     return bytes(len(text) - len(body)) + number.to_bytes((number.bit_length() + 7) // 8)
@@ -269,7 +269,7 @@ ENCODINGS: dict[str, tuple[Encoder, Callable[[str], bytes]]] = {
 def _named(name: str) -> tuple[Encoder, Callable[[str], bytes]]:
     if name not in ENCODINGS:
         help = did_you_mean(name, ENCODINGS) or f"there are {', '.join(ENCODINGS)}"
-        raise LanguageError("no encoding has this name", help)
+        raise LanguageError("unknown encoding", help)
     return ENCODINGS[name]
 
 
@@ -322,10 +322,10 @@ def _decoded(name: str, decoder: Decoder, text: str) -> bytes:
 
 
 def _malformed(name: str) -> LanguageError:
-    return LanguageError(f"the text is not {name} as it is written by its standard")
+    return LanguageError(f"the text is not valid {name}")
 
 
 def _sized(name: str, data: bytes, growth: int) -> bytes:
     if len(data) * growth > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH // growth} bytes", code="E502")
+        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // growth} bytes", code="E502")
     return data

@@ -67,7 +67,10 @@ def agree(person: Record, singular: str, plural: str) -> str:
         agree({"name": "Robin", "they": "they", "plural": true}, "eats", "eat") -> "eat"
     """
     if type(person.get("plural")) is not bool:
-        raise LanguageError("`agree` needs a person with pronouns", "draw it with `{type: name, pronouns: true}`")
+        raise LanguageError(
+            "`agree` needs a person with pronouns: a record in which `plural` is true or false",
+            "draw it with `{type: name, pronouns: true}`",
+        )
     return plural if person["plural"] else singular
 
 
@@ -113,7 +116,7 @@ def listed(items: list[Value], conjunction: str = "and") -> str:
     charge(len(items))
     texts = [item if isinstance(item, str) else plain(item) for item in items]
     if sum(map(len, texts)) + 2 * len(texts) + len(conjunction) > TEXT_LENGTH:
-        raise LanguageError(f"`listed` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `listed` would exceed {TEXT_LENGTH} characters", code="E502")
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"

@@ -35,7 +35,7 @@ def to_brainfuck(text: str) -> str:
     """
     data = utf8(text)
     if len(data) > WRITTEN:
-        raise LanguageError(f"`to_brainfuck` takes at most {WRITTEN} bytes", code="E502")
+        raise LanguageError(f"`to_brainfuck` accepts at most {WRITTEN} bytes", code="E502")
     charge(len(data))
     cells, at, parts = list(LEVELS), 0, [BEGIN]
     for byte in data:
@@ -60,7 +60,7 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
         run_brainfuck("++++++++[>++++++++<-]>+.") -> "A"
     """
     if not 0 < steps <= RUN_STEPS:
-        raise LanguageError(f"`run_brainfuck` takes 1 to {RUN_STEPS} steps", code="E502")
+        raise LanguageError(f"`run_brainfuck` needs `steps` from 1 to {RUN_STEPS}", code="E502")
     return text_of(bytes(_run(_parsed(code), utf8(entered), steps)))
 
 
@@ -74,7 +74,7 @@ def to_ook(code: str) -> str:
         to_ook("+.") -> "Ook. Ook. Ook! Ook."
     """
     if len(code) * 10 > TEXT_LENGTH:
-        raise LanguageError(f"`to_ook` takes at most {TEXT_LENGTH // 10} characters", code="E502")
+        raise LanguageError(f"`to_ook` accepts at most {TEXT_LENGTH // 10} characters", code="E502")
     charge(len(code))
     return " ".join(filter(None, map(OOK.get, code)))
 
@@ -93,7 +93,9 @@ def from_ook(text: str) -> str:
     words = text.split()
     signs = [FROM_OOK.get(pair, "") for pair in zip(words[::2], words[1::2], strict=False)]
     if len(words) % 2 or "" in signs:
-        raise LanguageError("the text is not Ook!", "pairs of the words Ook. Ook? Ook!, without Ook? Ook?")
+        raise LanguageError(
+            "the text is not Ook!", "it consists of pairs of the words Ook. Ook? Ook!, except the pair Ook? Ook?"
+        )
     return "".join(signs)
 
 
@@ -117,14 +119,14 @@ def _parsed(code: str) -> Code:
             folded.append((sign, 0))
         elif sign == "]":
             if not open_places:
-                raise LanguageError("the program has a `]` without its `[`")
+                raise LanguageError("the program has a `]` without a matching `[`")
             begin = open_places.pop()
             folded[begin] = ("[", len(folded))
             folded.append((sign, begin))
         else:
             folded.append((sign, 0))
     if open_places:
-        raise LanguageError("the program has a `[` without its `]`")
+        raise LanguageError("the program has a `[` without a matching `]`")
     return folded
 
 
@@ -141,7 +143,7 @@ def _run(code: Code, entered: bytes, steps: int) -> bytearray:
         elif sign == ">":
             at += by
             if not 0 <= at < CELLS:
-                raise LanguageError(f"the program leaves its {CELLS} cells")
+                raise LanguageError(f"the program moves outside of its {CELLS} cells")
         elif (sign == "[" and not cells[at]) or (sign == "]" and cells[at]):
             place = by
         elif sign == ".":

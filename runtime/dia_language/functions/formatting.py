@@ -42,7 +42,7 @@ def in_words(n: int) -> str:
         in_words(1042) -> "one thousand forty-two"
     """
     if abs(n) > 10**15:
-        raise LanguageError("`in_words` goes from -10**15 to 10**15", code="E502")
+        raise LanguageError("`in_words` needs `n` to be from -10**15 to 10**15", code="E502")
     return "minus " + _words(-n) if n < 0 else _words(n)
 
 
@@ -70,7 +70,7 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     from dia_language.numbers.rounding import round_exact
 
     if not 0 <= places <= 100_000:
-        raise LanguageError("`decimal` writes 0 to 100000 places", code="E501" if places < 0 else "E502")
+        raise LanguageError("`decimal` needs `places` from 0 to 100000", code="E501" if places < 0 else "E502")
     scaled = Fraction(round_exact(x, places, ties)) * 10**places
     digits = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
     sign = "-" if scaled < 0 else ""
@@ -118,10 +118,10 @@ def json(value: Value, layout: str = "spaced") -> str:
         json([1, 2], "compact") -> "[1,2]"
     """
     if layout not in LAYOUTS:
-        raise LanguageError("`json` has no layout of this name", f"there are {', '.join(LAYOUTS)}")
+        raise LanguageError("unknown layout of `json`", f"there are {', '.join(LAYOUTS)}")
     text = _json(value, *LAYOUTS[layout])
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH} characters", code="E502")
     return text
 
 
@@ -144,7 +144,9 @@ def _json(value: Value, blank: str, indent: str, depth: int = 1) -> str:
         return _within("{}", fields, blank, indent, depth)
     if isinstance(value, (int, ExactDecimal)):
         return _digits("json", value)
-    raise LanguageError(f"JSON has no {kind_of(value)}", "round numbers; write bytes with `hex` or `to_base64`")
+    raise LanguageError(
+        f"JSON has no {kind_of(value)}", "round numbers with `round_to`, convert bytes with `hex` or `to_base64`"
+    )
 
 
 def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -> str:
@@ -152,5 +154,5 @@ def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -
         return marks[0] + f",{blank}".join(parts) + marks[1]
     begin, end = "\n" + indent * depth, "\n" + indent * (depth - 1)
     if sum(map(len, parts)) + len(parts) * len(begin) > TEXT_LENGTH:
-        raise LanguageError(f"`json` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH} characters", code="E502")
     return marks[0] + begin + f",{begin}".join(parts) + end + marks[1]

@@ -57,7 +57,9 @@ def distance(a: list[Number], b: list[Number]) -> Number:
         distance([1, 1, 1], [2, 2, 2]) -> sqrt(3)
     """
     if len(a) != len(b):
-        raise LanguageError(f"`distance` needs as many coordinates of both points; these have {len(a)} and {len(b)}")
+        raise LanguageError(
+            f"`distance` needs points with the same number of coordinates; these have {len(a)} and {len(b)}"
+        )
     charge(len(a))
     steps = [operators.subtract(x, y) for x, y in zip(a, b, strict=True)]
     return sqrt(reduce(operators.add, [operators.multiply(step, step) for step in steps], 0))
@@ -76,7 +78,9 @@ def triangle_area(a: Number, b: Number, c: Number) -> Number:
     whole = operators.add(operators.add(a, b), c)
     rests = [operators.subtract(whole, operators.multiply(2, side)) for side in (a, b, c)]
     if not all(operators.less(0, rest) for rest in rests):
-        raise LanguageError("no triangle has these sides: each is shorter than the other two together", code="E504")
+        raise LanguageError(
+            "no triangle has these sides: each must be shorter than the sum of the other two", code="E504"
+        )
     return operators.divide(sqrt(reduce(operators.multiply, rests, whole)), 4)
 
 
@@ -159,7 +163,7 @@ def line_intersection(a: list[Rational], b: list[Rational], c: list[Rational], d
     first, second = (b[0] - a[0], b[1] - a[1]), (d[0] - c[0], d[1] - c[1])
     across = first[0] * second[1] - first[1] * second[0]
     if across == 0:
-        raise LanguageError("the lines are parallel, or one has no direction", code="E504")
+        raise LanguageError("the lines are parallel, or the two points of a line are equal", code="E504")
     share = Fraction((c[0] - a[0]) * second[1] - (c[1] - a[1]) * second[0]) / across
     return [normal(a[axis] + share * first[axis]) for axis in (0, 1)]
 

@@ -36,10 +36,10 @@ def graph(
     """
     size = nodes if isinstance(nodes, int) else len(nodes)
     if not 1 <= size <= NODES:
-        raise LanguageError(f"`graph` takes 1 to {NODES} nodes", code="E501" if size < 1 else "E502")
+        raise LanguageError(f"`graph` needs 1 to {NODES} nodes", code="E501" if size < 1 else "E502")
     named = list(range(1, nodes + 1)) if isinstance(nodes, int) else nodes
     if any(len(edge) != 2 for edge in edges):
-        raise LanguageError("an edge is a list of two nodes")
+        raise LanguageError("each edge must be a list of two nodes")
     record = Record(nodes=named, edges=edges, directed=directed)
     if weights is not None:
         record["weights"] = weights
@@ -226,7 +226,7 @@ def topological_order(graph: Graph) -> list[Value]:
         raise LanguageError("`topological_order` needs a directed graph")
     places = _in_order(indexed_graph)
     if len(places) < len(indexed_graph.nodes):
-        raise LanguageError("the graph has a cycle, so its nodes have no such order", code="E504")
+        raise LanguageError("the graph has a cycle, so it has no topological order", code="E504")
     return [indexed_graph.nodes[place] for place in places]
 
 

@@ -190,7 +190,7 @@ def hmac(key: bytes, data: bytes, name: str) -> bytes:
     """
     if name not in HASHES:
         help = did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}"
-        raise LanguageError("no hash function has this name", help)
+        raise LanguageError("unknown hash function", help)
     return stdlib_hmac.new(key, data, _constructor(name)).digest()
 
 

@@ -93,7 +93,7 @@ def png_text(data: bytes) -> Record:
             text = TEXTS[name](rest)
             size += len(text)
             if size > TEXT_LENGTH:
-                raise LanguageError(f"the texts of the picture have more than {TEXT_LENGTH} characters", code="E502")
+                raise LanguageError(f"the texts of the picture exceed {TEXT_LENGTH} characters", code="E502")
             texts[keyword.decode("latin-1")] = text
     return texts
 
@@ -146,7 +146,7 @@ def _packet(text: str) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(text)
     except ElementTree.ParseError:
-        raise LanguageError("the picture's XMP packet is no XML") from None
+        raise LanguageError("the picture's XMP packet is not valid XML") from None
 
 
 def _held(node: ElementTree.Element) -> Value:
@@ -223,7 +223,7 @@ def hidden_in(data: bytes) -> bytes:
     bits = _lowest_bits(picture_of(data))
     size = int.from_bytes(bits[:4], "big")
     if len(bits) < 4 or size > len(bits) - 4:
-        raise LanguageError("the picture's least significant bits hold nothing that tells its length")
+        raise LanguageError("the picture's least significant bits do not contain a hidden text of valid length")
     return bits[4 : 4 + size]
 
 

@@ -48,10 +48,10 @@ def indexed(graph: Record) -> IndexedGraph:
 def _read(graph: Record) -> IndexedGraph:
     nodes, edges, is_directed = graph["nodes"], graph["edges"], graph["directed"]
     if not nodes or not NAMES.issuperset(map(type, nodes)):
-        raise LanguageError("a graph has one node or more, which are integers or texts")
+        raise LanguageError("a graph needs one or more nodes, each an integer or a text")
     places = {node: place for place, node in enumerate(nodes)}
     if len(places) < len(nodes):
-        raise LanguageError("two nodes of a graph are alike")
+        raise LanguageError("two nodes of the graph are equal")
     result = IndexedGraph(nodes, places, [], is_directed, [{} for _ in nodes])
     after, append = result.after, result.edges.append
     for (one, other), weight in zip(edges, _weights(graph), strict=True):
@@ -60,7 +60,7 @@ def _read(graph: Record) -> IndexedGraph:
         except (KeyError, TypeError):
             a, b = result.place(one), result.place(other)  # which tells the name of the node
         if a == b or b in after[a]:
-            raise LanguageError("an edge joins two different nodes, and no two edges join the same nodes")
+            raise LanguageError("each edge must join two different nodes, and no two edges may join the same nodes")
         append((a, b, weight))
         after[a][b] = weight
         if not is_directed:
@@ -77,7 +77,7 @@ def _weights(graph: Record) -> list[Any]:
         return [1] * len(graph["edges"])
     weights = graph["weights"]
     if type(weights) is not list or len(weights) != len(graph["edges"]) or not all(map(_is_weight, weights)):
-        raise LanguageError("a weighted graph has one rational weight for each edge")
+        raise LanguageError("a weighted graph needs one rational weight for each edge")
     return weights
 
 
@@ -88,4 +88,4 @@ def _is_weight(weight: Value) -> bool:
 def require_size(name: str, graph: IndexedGraph, most: int) -> None:
     """Raises LanguageError for a graph of more nodes than the function takes."""
     if len(graph.nodes) > most:
-        raise LanguageError(f"`{name}` takes graphs of at most {most} nodes", code="E502")
+        raise LanguageError(f"`{name}` accepts graphs of at most {most} nodes", code="E502")

@@ -40,7 +40,7 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
     size = len(hashlib.new(_deriving(name)).digest())
     _sized("pbkdf2", length)
     if iterations < 1:
-        raise LanguageError("`pbkdf2` needs at least 1 iteration")
+        raise LanguageError("`pbkdf2` needs 1 or more iterations")
     charge(iterations * -(-length // size))
     return hashlib.pbkdf2_hmac(name, password, salt, iterations, length)
 
@@ -56,7 +56,9 @@ def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha2
     """
     size = len(hashlib.new(_deriving(name)).digest())
     if not 1 <= length <= 255 * size:
-        raise LanguageError(f"`hkdf` gives 1 to {255 * size} bytes with {name}", code="E502" if length > 0 else "E501")
+        raise LanguageError(
+            f"`hkdf` needs a length from 1 to {255 * size} bytes with {name}", code="E502" if length > 0 else "E501"
+        )
     extracted = hmac(salt or bytes(size), secret, name)
     block, key = b"", b""
     for place in range(1, -(-length // size) + 1):
@@ -77,10 +79,10 @@ def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) ->
     """
     _sized("scrypt", length)
     if n < 2 or n & (n - 1) or r < 1 or p < 1:
-        raise LanguageError("`scrypt` needs a power of 2 above 1 as `n`, and `r` and `p` above 0")
+        raise LanguageError("`scrypt` needs `n` to be a power of 2 greater than 1, and positive `r` and `p`")
     if n * r > SCRYPT_MEMORY or n * r * p > SCRYPT_WORK:
         raise LanguageError(
-            f"`scrypt` takes n * r up to {SCRYPT_MEMORY} and n * r * p up to {SCRYPT_WORK}", code="E502"
+            f"`scrypt` needs n * r up to {SCRYPT_MEMORY} and n * r * p up to {SCRYPT_WORK}", code="E502"
         )
     charge(n * r * p)
     return hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=2**26, dklen=length)
@@ -101,15 +103,15 @@ def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 
     """
     secret = utf8(password)
     if scheme not in ("md5", "sha256", "sha512"):
-        raise LanguageError("`shadow_hash` has no scheme of this name", "there are md5, sha256, sha512")
+        raise LanguageError("unknown scheme of `shadow_hash`", "use md5, sha256 or sha512")
     if not 1 <= len(salt) <= (8 if scheme == "md5" else 16) or not SALT.issuperset(salt):
-        raise LanguageError("the salt is 1 to 16 (with md5 8) characters of ./0-9A-Za-z")
+        raise LanguageError("the salt must be 1 to 16 (with md5, 1 to 8) characters from ./0-9A-Za-z")
     if len(secret) > 256:
-        raise LanguageError("`shadow_hash` takes passwords of up to 256 bytes", code="E502")
+        raise LanguageError("`shadow_hash` accepts passwords of at most 256 bytes", code="E502")
     if scheme == "md5":
         return f"$1${salt}${_crypt64(_md5_crypt(secret, salt.encode()), MD5_ORDER)}"
     if not 1000 <= rounds <= SHADOW_ROUNDS:
-        raise LanguageError(f"`shadow_hash` takes 1000 to {SHADOW_ROUNDS} rounds", code="E502")
+        raise LanguageError(f"`shadow_hash` needs 1000 to {SHADOW_ROUNDS} rounds", code="E502")
     charge(rounds)
     rounds_field = "" if rounds == 5000 else f"rounds={rounds}$"
     order, mark = (SHA256_ORDER, "5") if scheme == "sha256" else (SHA512_ORDER, "6")
@@ -143,7 +145,7 @@ def hotp(secret: bytes, counter: int, length: int = 6, name: str = "sha1") -> st
         hotp(utf8("12345678901234567890"), 59 // 30, 8) -> "94287082"
     """
     if not 0 <= counter < 2**64 or not 6 <= length <= 10:
-        raise LanguageError("`hotp` takes a counter from 0 to 2**64 - 1 and gives 6 to 10 digits")
+        raise LanguageError("`hotp` needs a counter from 0 to 2**64 - 1 and a length from 6 to 10")
     digest = hmac(secret, counter.to_bytes(8), _deriving(name))
     at = digest[-1] & 15
     number = int.from_bytes(digest[at : at + 4]) & 0x7FFFFFFF
@@ -206,11 +208,14 @@ def _digest(name: str, data: bytes) -> bytes:
 def _deriving(name: str) -> str:
     if name not in DERIVING:
         raise LanguageError(
-            "no hash function for this has the name", did_you_mean(name, DERIVING) or f"there are {', '.join(DERIVING)}"
+            "this hash function is not supported here",
+            did_you_mean(name, DERIVING) or f"there are {', '.join(DERIVING)}",
         )
     return name
 
 
 def _sized(name: str, length: int) -> None:
     if not 1 <= length <= KEY_LENGTH:
-        raise LanguageError(f"`{name}` gives 1 to {KEY_LENGTH} bytes", code="E502" if length > 0 else "E501")
+        raise LanguageError(
+            f"`{name}` needs a length from 1 to {KEY_LENGTH} bytes", code="E502" if length > 0 else "E501"
+        )

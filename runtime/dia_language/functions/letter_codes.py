@@ -34,14 +34,14 @@ def to_morse(text: str) -> str:
     """
     charge(len(text))
     if len(text) * 8 > TEXT_LENGTH:
-        raise LanguageError(f"`to_morse` takes at most {TEXT_LENGTH // 8} characters", code="E502")
+        raise LanguageError(f"`to_morse` accepts at most {TEXT_LENGTH // 8} characters", code="E502")
     return " / ".join(" ".join(map(_morse_code, word)) for word in text.split())
 
 
 def _morse_code(character: str) -> str:
     code = MORSE.get(character.upper())
     if code is None:
-        raise LanguageError(f"Morse code has no sign for `{character}`")
+        raise LanguageError(f"Morse code has no code for `{character}`")
     return code
 
 
@@ -63,7 +63,7 @@ def from_morse(text: str) -> str:
 
 def _morse_letter(code: str) -> str:
     if code not in SIGNS:
-        raise LanguageError("the text is not Morse code", "one blank between signs, ` / ` between words")
+        raise LanguageError("the text is not Morse code", "separate signals with one space and words with ` / `")
     return SIGNS[code]
 
 
@@ -169,7 +169,7 @@ def from_a1z26(text: str) -> str:
 def _place(letter: str) -> int:
     place = LOWER.find(letter.lower()) if letter.isascii() and letter else -1
     if place < 0:
-        raise LanguageError(f"`{letter}` is no letter from A to Z")
+        raise LanguageError(f"`{letter}` is not a letter from A to Z")
     return place
 
 
@@ -181,7 +181,7 @@ def _square_cell(letter: str) -> tuple[int, int]:
 
 def _letter_in_square(sign: str, *cell: int) -> str:
     if len(sign) != 2 or not all(1 <= part <= 5 for part in cell):
-        raise LanguageError("the text has groups other than two digits from 1 to 5", "one blank stands between them")
+        raise LanguageError("the text must consist of pairs of digits from 1 to 5", "separate the pairs with one space")
     return SQUARE[5 * (cell[0] - 1) + cell[1] - 1]
 
 
@@ -196,20 +196,25 @@ def _tap_place(letter: str) -> int:
 def _tapped_letter(knocks: str) -> str:
     row, _, column = knocks.partition(" ")
     if not all(set(part) == {"."} and len(part) <= 5 for part in (row, column)):
-        raise LanguageError("the text is not tap code", "one blank within a letter, two between letters")
+        raise LanguageError("the text is not tap code", "use one space within a letter and two between letters")
     return TAP_SQUARE[5 * (len(row) - 1) + len(column) - 1]
 
 
 def _bacon_letter(group: str) -> str:
     place = int(group.translate({65: "0", 66: "1"}), 2) if len(group) == 5 and set(group) <= {"A", "B"} else 26
     if place > 25:
-        raise LanguageError("the text has groups that stand for no letter", "five of A and B, a blank between groups")
+        raise LanguageError(
+            "the text has a group that does not encode a letter",
+            "each group is five letters A or B; separate groups with one space",
+        )
     return LOWER[place].upper()
 
 
 def _letter_of_number(number: str) -> str:
     if number not in NUMBERS:
-        raise LanguageError("the text has other numbers than 1 to 26", "hyphens in a word, one blank between words")
+        raise LanguageError(
+            "the text must consist of numbers from 1 to 26", "separate numbers with hyphens and words with one space"
+        )
     return NUMBERS[number]
 
 
@@ -218,5 +223,5 @@ NUMBERS = {str(place): letter for place, letter in enumerate(LOWER.upper(), 1)}
 
 def _bounded(name: str, text: str) -> str:
     if len(text) * 16 > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH // 16} characters", code="E502")
+        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // 16} characters", code="E502")
     return text

@@ -106,7 +106,7 @@ def dot(a: Matrix | list[Number], b: list[Number]) -> Number | list[Number]:
 
 def _inner(a: list[Number], b: list[Number]) -> Number:
     if len(a) != len(b):
-        raise LanguageError(f"lengths {len(a)} and {len(b)} do not fit a product")
+        raise LanguageError(f"the lengths {len(a)} and {len(b)} do not match")
     if len(a) >= MANY and _is_whole([a, b]) and _longest(a) + _longest(b) <= SIZE.bits:
         return sum(map(mul, a, b))
     return reduce(operators.add, map(operators.multiply, a, b), 0)
@@ -128,7 +128,9 @@ def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
     """
     _square("solve_linear", matrix)
     if len(right) != len(matrix):
-        raise LanguageError(f"`solve_linear` has {len(matrix)} equations and {len(right)} right sides")
+        raise LanguageError(
+            f"`solve_linear` needs one right side per row; there are {len(matrix)} rows and {len(right)} right sides"
+        )
     return [row[0] for row in _reduced(matrix, [[value] for value in right])]
 
 
@@ -155,7 +157,7 @@ def identity(n: int) -> Matrix:
         identity(2) -> [[1, 0], [0, 1]]
     """
     if not 1 <= n <= 1_000:
-        raise LanguageError("`identity` makes 1 to 1000 rows", code="E501" if n < 1 else "E502")
+        raise LanguageError("`identity` needs `n` from 1 to 1000", code="E501" if n < 1 else "E502")
     charge(n * n)
     return [[int(row == column) for column in range(n)] for row in range(n)]
 
@@ -171,7 +173,7 @@ def minor(matrix: Matrix, row: int, column: int) -> Number:
     """
     size = _square("minor", matrix)
     if size < 2 or not (0 <= row < size and 0 <= column < size):
-        raise LanguageError("`minor` needs 2 rows or more, and a row and a column of the matrix")
+        raise LanguageError("`minor` needs a matrix with 2 or more rows, and a row and column inside it")
     other_rows = [values for at, values in enumerate(matrix) if at != row]
     return det([values[:column] + values[column + 1 :] for values in other_rows])
 
@@ -261,7 +263,7 @@ def _roots(factor: Any, coefficients: list[Number]) -> list[Number]:
         return _quadratic(*coefficients)
     if factor.count_roots() < factor.degree():
         raise LanguageError("an eigenvalue is not real", code="E504")
-    raise LanguageError("an eigenvalue has no closed form in square roots", code="E504")
+    raise LanguageError("an eigenvalue cannot be written with square roots", code="E504")
 
 
 def _square(name: str, matrix: Matrix) -> int:
@@ -294,7 +296,7 @@ def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
         rows = [[int(entry * scale) for entry in row] for row, scale in zip(matrix, scales, strict=True)]
     longest = max((max(map(int.bit_length, row)) for row in rows if row), default=0)
     if len(rows) * (longest + len(rows).bit_length()) > INTEGER_BITS:
-        raise LanguageError(f"the matrix might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result could exceed {INTEGER_BITS} bits", code="E502")
     return rows, math.prod(scales)
 
 
@@ -366,7 +368,7 @@ def _reduced_integers(matrix: Matrix, right: Matrix) -> Matrix:
 
 
 def _singular() -> LanguageError:
-    return LanguageError("the determinant is 0, so there is no single solution", code="E504")
+    return LanguageError("the determinant is 0, so there is no unique solution", code="E504")
 
 
 def _exact(row: list[Number]) -> list[Any]:

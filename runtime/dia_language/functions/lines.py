@@ -101,10 +101,10 @@ def relined(text: str, n: int) -> str:
         relined("one two three four five", 2) -> "one two three\nfour five"
     """
     if not 1 <= n <= 10_000:
-        raise LanguageError("`relined` makes 1 to 10000 lines")
+        raise LanguageError("`relined` needs `n` from 1 to 10000")
     all_words = words(text)
     if not all_words:
-        raise LanguageError("`relined` needs a text that has a word")
+        raise LanguageError("`relined` needs a text with one or more words")
     all_words += all_words[-1:] * (n - len(all_words))
     size, more = divmod(len(all_words), n)
     ends = [size * at + min(at, more) for at in range(n + 1)]

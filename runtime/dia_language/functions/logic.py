@@ -98,18 +98,18 @@ def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
     """
     charge(STEPS)
     if depth > DEPTH:
-        raise LanguageError(f"the tree is deeper than {DEPTH}", code="E502")
+        raise LanguageError(f"the tree is deeper than {DEPTH} levels", code="E502")
     if not isinstance(tree, Record):
         if isinstance(tree, (str, bool)) or operators.is_number(tree):
             return None, []
-        raise LanguageError(f"a leaf of a tree is a name, a number, true or false; this is {described(tree)}")
+        raise LanguageError(f"a leaf of a tree must be a name, a number, true or false; this is {described(tree)}")
     operator, operands = tree.get("op"), tree.get("args")
     arity = ARITY.get(operator) if type(operator) is str else None
     if arity is None or type(operands) is not list:
-        raise LanguageError("a tree has `op`, which is an operator, and `args`, which is a list")
+        raise LanguageError("a tree must have `op`, an operator, and `args`, a list")
     least, most = arity
     if not least <= len(operands) <= most:
-        raise LanguageError(f"the operator `{operator}` has {len(operands)} operands, not {least}")
+        raise LanguageError(f"the operator `{operator}` has {len(operands)} operands instead of {least}")
     return operator, operands
 
 
@@ -153,7 +153,7 @@ def truth_table(tree: Tree, names: list[str]) -> list[bool]:
         truth_table(parse_logic("a implies b"), ["a", "b"]) -> [True, True, False, True]
     """
     if len(names) > LISTED_NAMES:
-        raise LanguageError(f"`truth_table` takes at most {LISTED_NAMES} names", code="E502")
+        raise LanguageError(f"`truth_table` accepts at most {LISTED_NAMES} names", code="E502")
     rows = 1 << len(names)
     charge(rows)
     table = _table(tree, names)
@@ -168,7 +168,7 @@ def _table(tree: Tree, names: list[str]) -> int:
 def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
     """The rows in which each of the names is true, as bits of integers, and the integer of all rows."""
     if len(set(names)) < len(names):
-        raise LanguageError("two of the names are alike")
+        raise LanguageError("two of the names are equal")
     every = (1 << (1 << len(names))) - 1
     columns = {}
     for at, name in enumerate(reversed(names)):
@@ -189,7 +189,7 @@ def _bits(tree: Tree, columns: Mapping[str, int], every: int, depth: int) -> int
     if operator == "not":
         return ~_bits(operands[0], columns, every, depth + 1) & every
     if operator not in LOGICAL:
-        raise LanguageError(f"`{operator}` is an operator of arithmetic, which has no truth table")
+        raise LanguageError(f"`{operator}` is an arithmetic operator, which has no truth table")
     operand_bits = [_bits(operand, columns, every, depth + 1) for operand in operands]
     return reduce(LOGICAL[operator], operand_bits) & every
 
@@ -199,14 +199,14 @@ def _leaf_bits(leaf: Tree, columns: Mapping[str, int], every: int) -> int:
         return every if leaf else 0
     if leaf not in columns:
         leaf_text = f"`{leaf}`" if isinstance(leaf, str) else plain(leaf)
-        raise LanguageError(f"{leaf_text} is none of the names", names_help(str(leaf), columns))
+        raise LanguageError(f"{leaf_text} is not one of the names", names_help(str(leaf), columns))
     return columns[leaf]
 
 
 def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:
     """The bits of the truth table over the names, and how many there are."""
     if len(names) > JUDGED_NAMES:
-        raise LanguageError(f"a formula of more than {JUDGED_NAMES} variables is not judged", code="E502")
+        raise LanguageError(f"the formula has more than {JUDGED_NAMES} variables", code="E502")
     return _table(tree, names), 1 << len(names)
 
 

@@ -47,9 +47,7 @@ def log_lines(text: str, style: str, year: int = 0) -> list[Record]:
     """
     charge(len(text) // 4)
     if style not in ("common", "combined", "syslog", "auth", "json"):
-        raise LanguageError(
-            "`log_lines` has no style of this name", "there are common, combined, syslog, auth and json"
-        )
+        raise LanguageError("unknown style of `log_lines`", "use common, combined, syslog, auth or json")
     filled_lines = [line for line in lines(text) if line]
     if style == "json":
         return [_json_line(line) for line in filled_lines]
@@ -82,7 +80,10 @@ def _syslog_line(line: str) -> Record:
 
 def _auth_lines(filled_lines: list[str], year: int) -> Iterator[Record]:
     if not 1 <= year <= 9999:
-        raise LanguageError("lines of this style do not tell their year", 'tell it: log_lines(text, "auth", 2026)')
+        raise LanguageError(
+            "lines of this style do not include the year",
+            'pass it as the third argument: log_lines(text, "auth", 2026)',
+        )
     month = 0
     for line in filled_lines:
         match = AUTH_LINE.fullmatch(line)
@@ -123,7 +124,7 @@ def _in_utc(time: str, sign: str, hours: str, minutes: str) -> str:
 
 def _checked(time: str) -> str:
     if not is_moment(time):
-        raise LanguageError("a time of the log is none of the calendar")
+        raise LanguageError("a time of the log does not exist in the calendar")
     return time
 
 
@@ -138,7 +139,7 @@ def _unescaped(text: str) -> str:
     try:
         return ESCAPE.sub(_byte, text.encode()).decode()
     except UnicodeError:
-        raise LanguageError("a line of the log is no UTF-8 text") from None
+        raise LanguageError("a line of the log is not UTF-8 text") from None
 
 
 def _byte(match: re.Match[bytes]) -> bytes:
@@ -146,4 +147,4 @@ def _byte(match: re.Match[bytes]) -> bytes:
 
 
 def _no_line(style: str) -> LanguageError:
-    return LanguageError(f"a line of the log is none of the style {style}")
+    return LanguageError(f"a line of the log does not match the style {style}")

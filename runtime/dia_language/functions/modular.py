@@ -105,7 +105,9 @@ def crt(remainders: list[int], moduli: list[int]) -> int:
         crt([2, 3, 2], [3, 5, 7]) -> 23
     """
     if len(remainders) != len(moduli):
-        raise LanguageError(f"`crt` has {len(remainders)} remainders for {len(moduli)} moduli")
+        raise LanguageError(
+            f"`crt` needs one remainder per modulus; there are {len(remainders)} remainders and {len(moduli)} moduli"
+        )
     charge(len(moduli))
     _bounded_bits("crt", sum(modulus.bit_length() for modulus in moduli))
     solution, period = 0, 1
@@ -139,13 +141,13 @@ def discrete_log(modulus: int, value: int, base: int) -> int:
     from sympy.ntheory import discrete_log as logarithm
 
     if modulus.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`discrete_log` takes a modulus of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`discrete_log` accepts a modulus of at most {PRIME_BITS} bits", code="E502")
     if modulus < 2 or math.gcd(base, modulus) != 1:
-        raise LanguageError("`discrete_log` needs a modulus above 1 that has no divisor in common with the base")
+        raise LanguageError("`discrete_log` needs a modulus greater than 1 that is coprime to the base")
     try:
         return int(logarithm(modulus, value % modulus, base % modulus))
     except ValueError:
-        raise LanguageError("no power of the base leaves this value", code="E504") from None
+        raise LanguageError("no power of the base equals this value modulo the modulus", code="E504") from None
 
 
 def _spread(name: str, arguments: tuple[int | list[int], ...]) -> list[int]:
@@ -164,9 +166,9 @@ def _charge_for(numbers: list[int]) -> None:
 
 def _positive(name: str, modulus: int) -> None:
     if modulus < 1:
-        raise LanguageError(f"`{name}` needs a modulus of 1 or more")
+        raise LanguageError(f"`{name}` needs a modulus that is 1 or more")
 
 
 def _bounded_bits(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")

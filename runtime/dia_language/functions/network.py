@@ -50,7 +50,7 @@ def int_to_ip(n: int, version: int = 4) -> str:
         int_to_ip(1, 6) -> "::1"
     """
     if version not in BITS or not 0 <= n < 1 << BITS[version]:
-        raise LanguageError("no IP address has this number and version", "the version is 4 or 6")
+        raise LanguageError("no IP address of this version has this number", "`version` must be 4 or 6")
     return address_text(version, n)
 
 
@@ -63,7 +63,7 @@ def ipv6_expanded(address: str) -> str:
     """
     number, version = _address(address)
     if version != 6:
-        raise LanguageError("`ipv6_expanded` takes an address of version 6")
+        raise LanguageError("`ipv6_expanded` needs an IPv6 address")
     digits = f"{number:032x}"
     return ":".join(digits[at : at + 4] for at in range(0, 32, 4))
 
@@ -102,7 +102,7 @@ def in_subnet(address: str, network: str, prefix: int) -> bool:
     """
     (number, version), (other, its_version) = _address(address), _address(network)
     if version != its_version:
-        raise LanguageError("the addresses are of different versions")
+        raise LanguageError("the addresses have different IP versions")
     size = _size(version, prefix)
     return number // size == other // size
 
@@ -119,9 +119,9 @@ def subnets(address: str, prefix: int, longer: int) -> list[str]:
     number, version = _address(address)
     size, step = _size(version, prefix), _size(version, longer)
     if longer < prefix:
-        raise LanguageError("the second prefix is at least the first one")
+        raise LanguageError("`longer` must not be shorter than `prefix`")
     if size // step > SUBNETS:
-        raise LanguageError(f"`subnets` gives at most {SUBNETS} of them", code="E502")
+        raise LanguageError(f"the result of `subnets` would exceed {SUBNETS} subnets", code="E502")
     charge(size // step)
     begin = number - number % size
     return [f"{int_to_ip(at, version)}/{longer}" for at in range(begin, begin + size, step)]
@@ -138,7 +138,7 @@ def mac_address(data: bytes, separator: str = ":") -> str:
         mac_address(from_hex("001a2b3c4d5e"), "-") -> "00-1a-2b-3c-4d-5e"
     """
     if len(data) != 6:
-        raise LanguageError("a hardware address has 6 bytes")
+        raise LanguageError("a MAC address needs 6 bytes")
     return separator.join(f"{byte:02x}" for byte in data)
 
 
@@ -171,7 +171,7 @@ def lookalikes(domain: str) -> list[str]:
         lookalikes("log.org") -> ["1og.org", "iog.org", "l0g.org", "lo9.org"]
     """
     if len(domain) > 253:
-        raise LanguageError("a domain has at most 253 characters", code="E502")
+        raise LanguageError("the domain exceeds 253 characters", code="E502")
     name, dot, ending = domain.lower().rpartition(".")
     charge(len(domain) * len(SWAPS))
     variants = {
@@ -187,13 +187,13 @@ def _address(address: str) -> tuple[int, int]:
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
-        raise LanguageError("the text is no IP address") from None
+        raise LanguageError("the text is not an IP address") from None
     if "%" in address:
-        raise LanguageError("the address has a zone", "write it without % and what follows")
+        raise LanguageError("the address has a zone identifier", "remove the % and everything after it")
     return int(parsed), parsed.version
 
 
 def _size(version: int, prefix: int) -> int:
     if not 0 <= prefix <= BITS[version]:
-        raise LanguageError(f"a prefix of this version is from 0 to {BITS[version]}")
+        raise LanguageError(f"the prefix length must be from 0 to {BITS[version]}")
     return 1 << BITS[version] - prefix

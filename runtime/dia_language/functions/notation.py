@@ -71,7 +71,7 @@ def written(tree: Tree, style: str = "python") -> str:
         written(arithmetic("2 * (x - 3 - -1)")) -> "2 * (x - 3 - (-1))"
     """
     if style not in STYLES:
-        raise LanguageError("`written` knows python, c, symbols and words", did_you_mean(style, STYLES))
+        raise LanguageError("`style` must be python, c, symbols or words", did_you_mean(style, STYLES))
     return _Writer(style).text(tree, 0)[0]
 
 
@@ -89,7 +89,7 @@ class _Writer:
             return self.leaf(tree)
         sign = STYLES[self.style].get(operator)
         if sign is None:
-            raise LanguageError(f"C has no sign for `{operator}`", "write it in python, symbols or words")
+            raise LanguageError(f"C has no operator for `{operator}`", "use the style python, symbols or words")
         texts = [self.text(operand, depth + 1) for operand in operands]
         if operator in ("not", "neg"):
             inner, top = texts[0]
@@ -101,7 +101,7 @@ class _Writer:
         text = f" {sign} ".join(pieces)
         charge(len(text) // 64)
         if len(text) > TEXT_LENGTH:
-            raise LanguageError(f"the text would have more than {TEXT_LENGTH} characters", code="E502")
+            raise LanguageError(f"the text would exceed {TEXT_LENGTH} characters", code="E502")
         return text, operator
 
     def fits_prefix(self, operator: str, inner: str, operand: Tree) -> bool:
@@ -132,10 +132,12 @@ class _Writer:
             return signs["true" if leaf else "false"], ""
         if isinstance(leaf, str):
             if not _is_name(leaf):
-                raise LanguageError("the name of a variable has letters, digits and underscores, and is no operator")
+                raise LanguageError(
+                    "the name of a variable must consist of letters, digits and underscores and must not be an operator"
+                )
             return leaf, ""
         if is_symbolic(leaf):
-            raise LanguageError("a symbolic number in a tree is not written", "use a variable in its place")
+            raise LanguageError("a symbolic number in a tree cannot be written", "use a variable instead")
         return self.number(leaf)
 
     def number(self, number: Fraction | int) -> tuple[str, str]:
@@ -217,11 +219,11 @@ class _Reader:
             at = 0
             while token := TOKEN.match(text, at):
                 at = token.end()
-            raise self.fault(f"`{text[at:].strip()[:1]}` has no meaning")
+            raise self.fault(f"`{text[at:].strip()[:1]}` is not an operator or bracket")
         return [*(tokens if len(joined) == 1 else [" ".join(sign.split()) for sign in tokens]), ""]
 
     def fault(self, reason: str) -> LanguageError:
-        return LanguageError(f"the text is no {self.what}: {reason}")
+        return LanguageError(f"the text is not {'a formula' if self.what == 'formula' else self.what}: {reason}")
 
     @property
     def next(self) -> str:
@@ -235,18 +237,18 @@ class _Reader:
     def whole(self) -> Tree:
         tree = self.expression(0, 0)
         if self.next:
-            raise self.fault(f"`{self.next}` is left over")
+            raise self.fault(f"`{self.next}` is unexpected after the end")
         return tree
 
     def expression(self, least: int, depth: int) -> Tree:
         if depth > BRACKETS:
-            raise LanguageError(f"the text nests deeper than {BRACKETS}", code="E502")
+            raise LanguageError(f"the text nests more than {BRACKETS} brackets", code="E502")
         tree, before, height = self.operand(least, depth), 0, 0
         between, tokens = self.between, self.tokens
         while (infix := between.get(tokens[self.place])) is not None and infix[1] >= least:
             operator, level = infix
             if level == before and operator not in CHAINS:
-                raise self.fault(f"brackets must say how `{self.next}` is meant")
+                raise self.fault(f"add brackets to show how `{self.next}` groups its operands")
             self.place += 1
             right = self.expression(level if operator == "**" else level + 1, depth + 1)
             tree, before, height = Record(op=operator, args=[tree, right]), level, height + 1
@@ -285,10 +287,10 @@ class _Reader:
     def number(self, token: str) -> Tree:
         whole, _, places = token.partition(".")
         if len(token) > DIGITS:
-            raise LanguageError(f"a number of more than {DIGITS} digits", code="E502")
+            raise LanguageError(f"a number exceeds {DIGITS} digits", code="E502")
         return decimal(Fraction(integer_of(whole + places), 10 ** len(places)))
 
     def name(self, token: str) -> Tree:
         if not _is_name(token):
-            raise self.fault(f"`{token}` stands where a value is needed" if token else "it ends too early")
+            raise self.fault(f"`{token}` appears where a value is expected" if token else "it ends too early")
         return token

@@ -64,7 +64,7 @@ def previous_prime(n: int) -> int:
     from sympy.ntheory import prevprime
 
     if n <= 2:
-        raise LanguageError("there is no prime below 2", "`previous_prime` takes an integer above 2")
+        raise LanguageError("there is no prime below 2", "`previous_prime` needs an integer greater than 2")
     return int(prevprime(_small_enough("previous_prime", n)))
 
 
@@ -137,7 +137,7 @@ def nth_prime(n: int) -> int:
     from sympy import sieve
 
     if not 1 <= n <= PRIMES_COUNTED:
-        raise LanguageError(f"`nth_prime` goes from 1 to {PRIMES_COUNTED}", code="E501" if n < 1 else "E502")
+        raise LanguageError(f"`nth_prime` needs `n` from 1 to {PRIMES_COUNTED}", code="E501" if n < 1 else "E502")
     charge(n)
     return int(sieve[n])
 
@@ -159,7 +159,9 @@ def factor(n: int) -> list[list[int]]:
     try:
         exponents |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
     except OverflowError:  # of a binary float in sympy's search for bounds
-        raise LanguageError("the integer has two large prime factors, which are not found", code="E502") from None
+        raise LanguageError(
+            "the integer has two large prime factors, which cannot be found in time", code="E502"
+        ) from None
     return [[prime, exponents[prime]] for prime in sorted(exponents)]
 
 
@@ -326,7 +328,7 @@ def fibonacci(n: int) -> int:
 
 def _small_enough(name: str, n: int) -> int:
     if n.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`{name}` takes integers of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`{name}` accepts integers of at most {PRIME_BITS} bits", code="E502")
     return n
 
 
@@ -339,15 +341,17 @@ def _natural(name: str, n: int, most: int) -> None:
     if n < 0:
         raise LanguageError(f"`{name}` needs `n` to be 0 or more")
     if n > most:
-        raise LanguageError(f"`{name}` goes up to {most}", f"results have at most {INTEGER_BITS} bits", "E502")
+        raise LanguageError(
+            f"`{name}` needs `n` to be at most {most}", f"results can have at most {INTEGER_BITS} bits", "E502"
+        )
 
 
 def _bounded_bits(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
 
 
 def _bounded_count(name: str, count: int) -> int:
     if count > LIST_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {LIST_LENGTH} items", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH} items", code="E502")
     return count

@@ -42,7 +42,7 @@ def from_base64url(text: str) -> bytes:
         hex(from_base64url("__4_")) -> "fffe3f"
     """
     if "+" in text or "/" in text or "=" in text:
-        raise LanguageError("the text is not base64url as `to_base64url` writes it", "- _ and no = are used")
+        raise LanguageError("the text is not valid base64url", "base64url uses - and _ and no padding")
     plain = text.replace("-", "+").replace("_", "/")
     return from_base64(plain + "=" * (-len(plain) % 4))
 
@@ -101,7 +101,7 @@ def from_ascii85(text: str) -> bytes:
     except ValueError:
         raise LanguageError("the text is not Ascii85") from None
     if base64.a85encode(data).decode("ascii") != text:
-        raise LanguageError("the text is not Ascii85 as `to_ascii85` writes it")
+        raise LanguageError("the text is Ascii85, but not in the form that `to_ascii85` writes")
     return data
 
 
@@ -130,7 +130,7 @@ def from_bits(text: str) -> bytes:
     bits = "".join(text.split())
     charge(len(text) // 8)
     if len(bits) % 8 or not set(bits) <= {"0", "1"}:
-        raise LanguageError("the text is not bytes in binary", "eight digits 0 or 1 for each byte")
+        raise LanguageError("the text is not binary", "write eight digits 0 or 1 for each byte")
     return int(bits or "0", 2).to_bytes(len(bits) // 8)
 
 
@@ -145,7 +145,7 @@ def bytes_to_integer(data: bytes, order: str = "big") -> int:
         bytes_to_integer(from_hex("0100"), "little") -> 1
     """
     if len(data) * 8 > INTEGER_BITS:
-        raise LanguageError(f"`bytes_to_integer` takes at most {INTEGER_BITS // 8} bytes", code="E502")
+        raise LanguageError(f"`bytes_to_integer` accepts at most {INTEGER_BITS // 8} bytes", code="E502")
     return int.from_bytes(data, _order(order))
 
 
@@ -161,7 +161,7 @@ def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
     """
     _bounded("integer_to_bytes", length)
     if n < 0 or length < 0 or n.bit_length() > 8 * length:
-        raise LanguageError(f"the number does not fit into {length} bytes without a sign")
+        raise LanguageError(f"the number does not fit into {length} unsigned bytes")
     return n.to_bytes(length, _order(order))
 
 
@@ -201,7 +201,7 @@ def to_roman(n: int) -> str:
         to_roman(1994) -> "MCMXCIV"
     """
     if not 1 <= n <= 3999:
-        raise LanguageError("`to_roman` goes from 1 to 3999")
+        raise LanguageError("`to_roman` needs `n` from 1 to 3999")
     written = ""
     for size, sign in ROMAN:
         written += sign * (n // size)
@@ -223,7 +223,7 @@ def from_roman(text: str) -> int:
         while rest.startswith(sign):
             n, rest = n + size, rest[len(sign) :]
     if rest or not 1 <= n <= 3999 or to_roman(n) != text:
-        raise LanguageError("the text is no Roman numeral from I to MMMCMXCIX")
+        raise LanguageError("the text is not a Roman numeral from I to MMMCMXCIX")
     return n
 
 
@@ -249,10 +249,10 @@ def from_run_lengths(runs: list[Value]) -> list[Value]:
         from_run_lengths([["a", 3], ["b", 1]]) -> ["a", "a", "a", "b"]
     """
     if not all(type(run) is list and len(run) == 2 and type(run[1]) is int and run[1] >= 0 for run in runs):
-        raise LanguageError("a run is a list of an element and how many there are")
+        raise LanguageError("each run must be a list [element, count]")
     size = sum(times for _, times in runs)
     if size > LIST_LENGTH:
-        raise LanguageError(f"`from_run_lengths` would give more than {LIST_LENGTH} elements", code="E502")
+        raise LanguageError(f"the result of `from_run_lengths` would exceed {LIST_LENGTH} elements", code="E502")
     charge(size)
     return [element for element, times in runs for _ in range(times)]
 
@@ -273,16 +273,16 @@ def _two(group: str) -> bytes:
 
 def _natural(name: str, n: int) -> int:
     if n < 0:
-        raise LanguageError(f"`{name}` takes an integer from 0 up")
+        raise LanguageError(f"`{name}` needs an integer that is 0 or more")
     return n
 
 
 def _order(order: str) -> Literal["big", "little"]:
     if order not in ("big", "little"):
-        raise LanguageError("the order of bytes is big or little")
+        raise LanguageError("`order` must be big or little")
     return "big" if order == "big" else "little"
 
 
 def _bounded(name: str, size: int) -> None:
     if size > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters or bytes", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters or bytes", code="E502")

@@ -29,9 +29,9 @@ def to_pyfuck(text: str) -> str:
         to_pyfuck("Ho") -> "'%c%c'%(11+11+11+11+11+11+1+1+1+1+1+1,111)"
     """
     if len(text) > WRITTEN:
-        raise LanguageError(f"`to_pyfuck` takes at most {WRITTEN} characters", code="E502")
+        raise LanguageError(f"`to_pyfuck` accepts at most {WRITTEN} characters", code="E502")
     if "\0" in text:
-        raise LanguageError("`to_pyfuck` has no way to write a zero character")
+        raise LanguageError("`to_pyfuck` cannot write a NUL character")
     utf8(text)
     charge(len(text))
     return f"'{'%c' * len(text)}'%({','.join(_sum(ord(character)) for character in text)})"
@@ -50,10 +50,10 @@ def from_pyfuck(code: str) -> str:
     charge(len(code) // 8)
     match = FEW_SIGNS.fullmatch(code)
     if not match:
-        raise LanguageError("the text is no expression of `to_pyfuck`", "such as '%c'%(11+11+11)")
+        raise LanguageError("the text is not an expression in the form of `to_pyfuck`", "such as '%c'%(11+11+11)")
     sums = match[2].split(",") if match[2] else []
     if len(sums) * 2 != len(match[1]):
-        raise LanguageError("the expression has not as many numbers as it has %c")
+        raise LanguageError("the expression needs one number for each %c")
     return "".join(_character(part) for part in sums)
 
 
@@ -75,10 +75,10 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     parts = pieces[1::2]
     conflicts = set(names.values()).intersection(parts).difference(names)
     if conflicts:
-        raise LanguageError(f"the source has the name `{min(conflicts)}` already")
+        raise LanguageError(f"the source already uses the name `{min(conflicts)}`")
     most = len(source) + len(parts) * max(map(len, new), default=0)
     if most > TEXT_LENGTH < len(source) + sum(len(names[part]) for part in parts if part in names):
-        raise LanguageError(f"`renamed` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `renamed` would exceed {TEXT_LENGTH} characters", code="E502")
     pieces[1::2] = map(names.get, parts, parts)
     return "".join(pieces)
 
@@ -95,14 +95,17 @@ def _character(sum_of_ones: str) -> str:
     terms = sum_of_ones.split("+")
     code = sum(map(int, terms)) if max(map(len, terms)) <= len(str(REPUNITS[0])) else 0x110000
     if code >= 0x110000 or 0xD800 <= code < 0xE000:
-        raise LanguageError("a sum of the expression is no character")
+        raise LanguageError("a sum in the expression is not a character code")
     return chr(code)
 
 
 def _names(old: list[str], new: list[str]) -> dict[str, str]:
     for name in [*old, *new]:
         if not name.isidentifier():
-            raise LanguageError("`renamed` takes names", "letters, digits and _, not a digit first")
+            raise LanguageError(
+                "`renamed` needs valid names",
+                "a name consists of letters, digits and _ and does not start with a digit",
+            )
     if len(old) != len(new) or len({*old}) < len(old) or len({*new}) < len(new):
-        raise LanguageError("`renamed` takes two lists of as many names, none of them twice in a list")
+        raise LanguageError("`renamed` needs two lists of the same length without duplicate names")
     return dict(zip(old, new, strict=True))

@@ -30,7 +30,7 @@ def order(values: Sequence[Value]) -> list[int]:
         return sorted(range(len(values)), key=values.__getitem__)
     families = {_family(value) for value in values}
     if len(families) > 1:
-        raise LanguageError(f"{' and '.join(sorted(families))} have no order among each other")
+        raise LanguageError(f"{' and '.join(sorted(families))} cannot be compared")
     if "lists" in families or any(map(is_symbolic, values)):
         key = cmp_to_key(compare)
         return sorted(range(len(values)), key=lambda place: key(values[place]))
@@ -73,7 +73,9 @@ def _family(value: Value) -> str:
             return word
     if is_symbolic(value):
         return "numbers"
-    raise LanguageError(f"{kind_of(value)} has no order", "say by what to order with `sort_by`")
+    raise LanguageError(
+        f"{kind_of(value)} values cannot be ordered", "use `sort_by` with a function that gives numbers or texts"
+    )
 
 
 def same(a: Value, b: Value) -> bool:

@@ -89,7 +89,7 @@ def _distances(graph: IndexedGraph, start: int) -> dict[int, Rational]:
 
 def _reached(lengths: dict[int, Rational], place: int) -> Rational:
     if place not in lengths:
-        raise LanguageError("no path leads there", code="E504")
+        raise LanguageError("there is no path between the two nodes", code="E504")
     return lengths[place]
 
 
@@ -104,7 +104,7 @@ def _turned(graph: IndexedGraph) -> IndexedGraph:
 
 def _positive(name: str, graph: IndexedGraph) -> IndexedGraph:
     if any(weight <= 0 for _, _, weight in graph.edges):
-        raise LanguageError(f"`{name}` needs weights above 0")
+        raise LanguageError(f"`{name}` needs positive weights")
     return graph
 
 

@@ -55,7 +55,9 @@ def _pattern(pattern: str) -> Pattern:
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        raise LanguageError(f"the pattern is not RE2: {_reason(error)}", "no look-around, no back references") from None
+        raise LanguageError(
+            f"the pattern is not RE2: {_reason(error)}", "RE2 has no lookaround and no backreferences"
+        ) from None
     return Pattern(compiled, compiled.groups, _search(compiled))
 
 

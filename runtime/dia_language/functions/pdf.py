@@ -43,7 +43,7 @@ def pdf_text(document: bytes, password: str = "") -> str:
         raise _damaged() from error
     text = "\n".join(line.rstrip() for page in pages for line in page.strip("\n").split("\n"))
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"`pdf_text` gives at most {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the text of the PDF file exceeds {TEXT_LENGTH} characters", code="E502")
     charge(len(text))
     return text
 
@@ -74,14 +74,14 @@ def pdf_info(document: bytes, password: str = "") -> Record:
 def _opened(document: bytes, password: str) -> Any:
     """The reader of the file, which the password has opened."""
     if len(document) > TEXT_LENGTH:
-        raise LanguageError(f"a PDF file has at most {TEXT_LENGTH} bytes here", code="E502")
+        raise LanguageError(f"the PDF file exceeds {TEXT_LENGTH} bytes", code="E502")
     if b"%PDF-" not in document[:BEGIN]:
         raise _damaged()
     charge(len(document) // 8)
     try:
         from pypdf import PdfReader
     except ImportError:
-        raise LanguageError("PDF files are read with pypdf", "pip install 'dia-spec[binary]'") from None
+        raise LanguageError("reading PDF files needs pypdf", "pip install 'dia-spec[binary]'") from None
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(document))
@@ -89,13 +89,13 @@ def _opened(document: bytes, password: str) -> Any:
     except _failures() as error:
         raise _damaged() from error
     if not is_open:
-        raise LanguageError("the password does not open the PDF file")
+        raise LanguageError("the password for the PDF file is wrong")
     return reader
 
 
 def _pages(reader: Any) -> Any:
     if len(reader.pages) > MOST_PAGES:
-        raise LanguageError(f"a PDF file has at most {MOST_PAGES} pages here", code="E502")
+        raise LanguageError(f"the PDF file exceeds {MOST_PAGES} pages", code="E502")
     return reader.pages
 
 
@@ -118,4 +118,4 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _damaged() -> LanguageError:
-    return LanguageError("the bytes are no PDF file, or a damaged one")
+    return LanguageError("the bytes are not a PDF file, or the file is damaged")

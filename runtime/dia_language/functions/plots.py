@@ -44,10 +44,10 @@ def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
             "BbFxVGmcum2AAAAABJRU5ErkJggg==")) -> [[1/2, 1]]
     """
     if re.fullmatch("#[0-9A-Fa-f]{6}", colour) is None:
-        raise LanguageError("a colour is written as '#rrggbb'")
+        raise LanguageError("a colour must be written as '#rrggbb'")
     picture = picture_of(data)
     if picture.channels != 3:
-        raise LanguageError("the picture shows no plot")
+        raise LanguageError("the picture does not show a plot")
     charge(picture.width * picture.height // 4)
     is_mark = (picture.array == list(bytes.fromhex(colour[1:]))).all(axis=2)
     axes = _axes((picture.array == 0).all(axis=2), is_mark)
@@ -65,7 +65,7 @@ def _axes(black: numpy.ndarray[Any, Any], is_mark: numpy.ndarray[Any, Any]) -> A
     top = _run(lines[:, left], bottom)[0]
     right = _run(lines[bottom], left)[1]
     if left < TICK or bottom + TICK >= len(black) or right - left < MARK or bottom - top < MARK:
-        raise LanguageError("the picture shows no plot")
+        raise LanguageError("the picture does not show a plot")
     top = next((row for row in range(top, top + MARK) if black[row, left - TICK]), top)
     right = next((end for end in range(right, right - MARK, -1) if black[bottom + TICK, end]), right)
     return Axes(left, right, top, bottom)
@@ -92,6 +92,6 @@ def _ends(is_mark: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
         width, height = columns.stop - columns.start, rows.stop - rows.start
         is_point = width == height == MARK
         if not is_point and width % 2:
-            raise LanguageError("marks of the plot touch one another")
+            raise LanguageError("marks of the plot touch each other")
         ends.append(((columns.start + columns.stop) // 2, rows.start + (MARK // 2 if is_point else 0)))
     return ends

@@ -31,7 +31,7 @@ def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
 
     rational = _rational("roots", polynomial, symbol)
     if rational.degree() < 1:
-        raise LanguageError("a constant has no list of roots", code="E504")
+        raise LanguageError("a constant polynomial has no roots to list", code="E504")
     times = {normal(root): count for root, count in sympy.roots(rational).items()}
     return [[root, int(times[root])] for root in calculus.solve(rational.as_expr(), symbol)]
 

@@ -48,7 +48,7 @@ def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]
     charge(len(priors))
     joint = [Fraction(prior) * likelihood for prior, likelihood in zip(priors, likelihoods, strict=True)]
     if not any(joint):
-        raise LanguageError("what was seen has the probability 0", code="E504")
+        raise LanguageError("the observation has probability 0", code="E504")
     return [normal(part / sum(joint)) for part in joint]
 
 
@@ -115,7 +115,7 @@ def poisson_probability(k: int, rate: Rational) -> Number:
     import sympy
 
     if rate < 0:
-        raise LanguageError("`poisson_probability` needs a rate that is 0 or more")
+        raise LanguageError("`poisson_probability` needs `rate` to be 0 or more")
     if k < 0:
         return 0
     _bounded("poisson_probability", k * (rate.numerator.bit_length() + rate.denominator.bit_length()))
@@ -137,10 +137,10 @@ def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Nu
     import sympy
 
     if not operators.less(0, deviation):
-        raise LanguageError("`normal_probability` needs a standard deviation above 0")
+        raise LanguageError("`normal_probability` needs a positive standard deviation")
     distance = operators.symbolic(operators.divide(operators.subtract(x, mean), deviation))
     if distance.is_Rational and int(distance.p).bit_length() + int(distance.q).bit_length() > DISTANCE_BITS:
-        raise LanguageError(f"`normal_probability` takes numbers of at most {DISTANCE_BITS} bits", code="E502")
+        raise LanguageError(f"`normal_probability` accepts numbers of at most {DISTANCE_BITS} bits", code="E502")
     return normal((1 + sympy.erf(distance / sympy.sqrt(2))) / 2)
 
 
@@ -151,12 +151,14 @@ def _probability(name: str, p: Rational) -> None:
 
 def _weights(name: str, count: int, weights: list[Rational]) -> None:
     if len(weights) != count:
-        raise LanguageError(f"`{name}` needs two lists of one length; these have {count} and {len(weights)} numbers")
+        raise LanguageError(
+            f"`{name}` needs two lists of the same length; these have {count} and {len(weights)} numbers"
+        )
     if not any(weights) or min(weights) < 0:
         raise LanguageError(f"`{name}` needs weights that are 0 or more and not all 0")
 
 
 def _bounded(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"`{name}` might give more than {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
     charge(max(0, bits) // 100)

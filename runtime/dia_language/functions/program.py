@@ -29,15 +29,15 @@ def program(language: str, source: str | bytes, input: str = "") -> str:
     """
     if language not in LANGUAGES:
         help = did_you_mean(language, LANGUAGES) or f"the languages are {', '.join(LANGUAGES)}"
-        raise LanguageError(f"no language `{language}` can be run", help)
+        raise LanguageError(f"programs in `{language}` are not supported", help)
     if isinstance(source, bytes) != (language == "elf"):
         expected = "the bytes of a file" if language == "elf" else "a text"
-        raise LanguageError(f"the source of a program of {language} is {expected}")
+        raise LanguageError(f"the source of a program in {language} must be {expected}")
     from dia_language.confinement.programs import output_of
 
     code = source if isinstance(source, bytes) else source.encode("utf-8")
     if len(code) > SOURCE_BYTES:
-        raise LanguageError(f"a program larger than {SOURCE_BYTES >> 20} MiB", code="E502")
+        raise LanguageError(f"the program is larger than {SOURCE_BYTES >> 20} MiB", code="E502")
     return output_of(language, code, input.encode("utf-8"))
 
 
@@ -52,5 +52,5 @@ def run_elf(binary: bytes, input: str = "") -> str:
             "Ng3C6h0FzOQxc+6wwZIGf7nZ50wYYJHJhcApeQNYg=="))) -> "Hi"
     """
     if not binary.startswith(b"\x7fELF"):
-        raise LanguageError("these bytes are no ELF program")
+        raise LanguageError("the bytes are not an ELF program")
     return program("elf", binary, input)

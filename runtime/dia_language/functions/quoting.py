@@ -41,7 +41,7 @@ def quoted(text: str, style: str = "marks") -> str:
     """
     charge(len(text) // 4)
     if style not in STYLES:
-        raise LanguageError("`quoted` has no style of this name", f"there are {', '.join(STYLES)}")
+        raise LanguageError("unknown style of `quoted`", f"there are {', '.join(STYLES)}")
     return _bounded("quoted", STYLES[style](text))
 
 
@@ -56,7 +56,7 @@ def code_block(text: str, language: str = "") -> str:
         code_block("x = 1", "python") -> "```python\nx = 1\n```"
     """
     if "`" in language or "\n" in language:
-        raise LanguageError("the name of a language holds no backtick and no end of line")
+        raise LanguageError("the name of a language must not contain a backtick or line break")
     charge(len(text) // 8)
     fence = FENCE if FENCE not in text else "`" * max(len(run) + 1 for run in FENCES.findall(text))
     return _bounded("code_block", f"{fence}{language}\n{text}\n{fence}")
@@ -95,7 +95,7 @@ def _decoded(text: str) -> Value:
     try:
         return JSON.decode(text)
     except stdlib_json.JSONDecodeError as error:
-        raise LanguageError(f"the text is not JSON at place {error.pos}") from None
+        raise LanguageError(f"the text is not JSON at position {error.pos}") from None
 
 
 def _depth(text: str) -> int:
@@ -108,25 +108,25 @@ def _depth(text: str) -> int:
 
 def _record(pairs: list[tuple[str, Any]]) -> Record:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise LanguageError("an object of the JSON text has a name twice")
+        raise LanguageError("an object in the JSON text has a duplicate name")
     return Record(pairs)
 
 
 def _decimal(text: str) -> Value:
     _, _, exponent = text.lower().partition("e")
     if len(text) > EXPONENT or len(exponent) > 6 or abs(int(exponent or 0)) > EXPONENT:
-        raise LanguageError("a number of the JSON text is too large or has too many decimals", code="E502")
+        raise LanguageError("a number in the JSON text is too large or has too many decimals", code="E502")
     return decimal(Fraction(text))
 
 
 def _integer(text: str) -> int:
     if len(text) * 3 > INTEGER_BITS:
-        raise LanguageError("a number of the JSON text is too large", code="E502")
+        raise LanguageError("a number in the JSON text is too large", code="E502")
     return integer_of(text)
 
 
 def _constant(name: str) -> Value:
-    raise LanguageError(f"the text is not JSON: {name} is no number of it")
+    raise LanguageError(f"the text is not JSON: {name} is not a JSON number")
 
 
 JSON = stdlib_json.JSONDecoder(
@@ -177,13 +177,13 @@ def _shell(text: str) -> str:
 
 def _without_zero(text: str) -> str:
     if "\0" in text:
-        raise LanguageError("this style has no way to write a zero byte")
+        raise LanguageError("this style cannot represent a NUL character")
     return text
 
 
 def _bounded(name: str, text: str) -> str:
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")
     return text
 
 

@@ -24,7 +24,7 @@ def multiplicative_order(a: int, modulus: int) -> int:
     """
     _modulus("multiplicative_order", modulus)
     if math.gcd(a, modulus) != 1:
-        raise LanguageError("no power leaves the remainder 1: the two have a divisor in common", code="E504")
+        raise LanguageError("no power has remainder 1, because the two numbers have a common divisor", code="E504")
     order = _exponent(modulus)
     for prime in prime_factors(order):
         charge(1 + modulus.bit_length() // 64)
@@ -123,7 +123,7 @@ def sqrt_mod(a: int, prime: int) -> int:
     if prime == 2 or a == 0:
         return a
     if jacobi(a, prime) != 1:
-        raise LanguageError("no square leaves this remainder", code="E504")
+        raise LanguageError("no square has this remainder", code="E504")
     root = _tonelli_shanks(a, prime)
     return min(root, prime - root)
 
@@ -148,9 +148,9 @@ def _tonelli_shanks(a: int, prime: int) -> int:
 
 def _modulus(name: str, modulus: int) -> None:
     if modulus < 1:
-        raise LanguageError(f"`{name}` needs a modulus of 1 or more")
+        raise LanguageError(f"`{name}` needs a modulus that is 1 or more")
     if modulus.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`{name}` takes a modulus of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`{name}` accepts a modulus of at most {PRIME_BITS} bits", code="E502")
 
 
 def _shown(modulus: int) -> str:

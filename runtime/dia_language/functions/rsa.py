@@ -31,9 +31,9 @@ def rsa_key(p: int, q: int, e: int = 65537) -> Record:
     if p == q or min(p, q) < 3 or p % 2 == 0 or q % 2 == 0:
         raise LanguageError("`rsa_key` needs two different odd primes")
     if e < 3 or e % 2 == 0:
-        raise LanguageError("`rsa_key` needs an odd public exponent above 1")
+        raise LanguageError("`rsa_key` needs an odd public exponent greater than 1")
     if (p * q).bit_length() > PRIME_BITS:
-        raise LanguageError(f"an RSA key has at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"an RSA key can have at most {PRIME_BITS} bits", code="E502")
     return Record(n=p * q, e=e, d=mod_inverse(e, lcm(p - 1, q - 1)), p=p, q=q)
 
 
@@ -76,10 +76,12 @@ def rsa_oaep_encrypt(key: RsaKey, message: bytes, seed: bytes, name: str = "sha1
     hashed = _hash(name)
     size = hashed.digest_size
     if len(seed) != size:
-        raise LanguageError(f"`rsa_oaep_encrypt` takes a seed of {size} bytes with {name}; this one has {len(seed)}")
+        raise LanguageError(f"`rsa_oaep_encrypt` needs a seed of {size} bytes with {name}; this one has {len(seed)}")
     room = _bytes(key) - 2 * size - 2
     if len(message) > room:
-        raise LanguageError(f"this key has room for {max(room, 0)} bytes with {name}; the message has {len(message)}")
+        raise LanguageError(
+            f"with this key and {name}, the message can have at most {max(room, 0)} bytes; it has {len(message)}"
+        )
     return bytes(_oaep(key, hashed, PUBLIC, seed).encrypt(message))
 
 
@@ -98,7 +100,7 @@ def rsa_oaep_decrypt(key: RsaKey, ciphertext: bytes, name: str = "sha1") -> byte
     try:
         return bytes(cipher.decrypt(ciphertext))
     except (ValueError, TypeError):
-        raise LanguageError("the ciphertext does not belong to this key and hash function") from None
+        raise LanguageError("the ciphertext does not match this key and hash function") from None
 
 
 @library_function
@@ -178,11 +180,11 @@ def rsa_from_pem(text: str) -> Record:
 
     charge(len(text))
     if len(text) > 2 * PRIME_BITS:
-        raise LanguageError(f"a PEM text has at most {2 * PRIME_BITS} characters here", code="E502")
+        raise LanguageError(f"the PEM text exceeds {2 * PRIME_BITS} characters", code="E502")
     try:
         read = RSA.import_key(text)
     except (ValueError, IndexError, TypeError, UnicodeEncodeError):
-        raise LanguageError("the text is no RSA key in PEM") from None
+        raise LanguageError("the text is not an RSA key in PEM format") from None
     names = PRIVATE if read.has_private() else PUBLIC
     return Record((name, int(getattr(read, name))) for name in names)
 
@@ -200,7 +202,7 @@ def _built(key: RsaKey, names: tuple[str, ...]) -> Any:
     if not 1024 <= bits <= PRIME_BITS:
         raise LanguageError(f"a key of 1024 to {PRIME_BITS} bits is needed; this one has {bits}")
     if not 1 < key["e"] < key["n"] or key["e"] % 2 == 0 or key["n"] % 2 == 0:
-        raise LanguageError("the numbers of this key do not belong together")
+        raise LanguageError("the numbers of this key are inconsistent")
     charge(bits * (bits // 64) ** 2 // 100)
     return RSA.construct(tuple(key[name] for name in names), consistency_check=False)
 
@@ -210,13 +212,13 @@ def _private(name: str, key: RsaKey) -> RsaKey:
         raise LanguageError(f"`{name}` needs a private key, with n, e, d, p and q")
     n, e, d, p, q = (key[part] for part in PRIVATE)
     if min(p, q, d) < 2 or p * q != n or e * d % lcm(p - 1, q - 1) != 1:
-        raise LanguageError("the numbers of this key do not belong together", "`rsa_key` makes one of two primes")
+        raise LanguageError("the numbers of this key are inconsistent", "create a key with `rsa_key`")
     return key
 
 
 def _below(key: RsaKey, number: int) -> int:
     if not 0 <= number < key["n"]:
-        raise LanguageError("the number is from 0 to n - 1")
+        raise LanguageError("the number must be from 0 to n - 1")
     return number
 
 
@@ -229,7 +231,7 @@ def _hash(name: str) -> Any:
 
     if name not in HASHES:
         raise LanguageError(
-            "RSA is used here with no hash function of this name",
+            "this hash function is not supported for RSA",
             did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}",
         )
     return import_module(f"Crypto.Hash.{HASHES[name]}")

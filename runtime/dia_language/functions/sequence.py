@@ -41,7 +41,7 @@ def range_(first: int, *others: int) -> list[int]:
         range(9, 0, -3) -> [9, 6, 3]
     """
     if len(others) > 2 or (len(others) == 2 and not others[1]):
-        raise LanguageError("`range` takes a stop, or a start, a stop and a step that is not 0")
+        raise LanguageError("`range` needs a stop, or a start, a stop and a step that is not 0")
     numbers = range(first, *others)
     try:
         charge(_bounded("range", len(numbers)))
@@ -258,7 +258,7 @@ def field_names(record: Record) -> list[str]:
 
 def _sought(value: Value) -> str:
     if not isinstance(value, str) or not value:
-        raise LanguageError("what is sought in a text is a text that is not empty")
+        raise LanguageError("the value to look for in a text must be a text that is not empty")
     return value
 
 
@@ -367,7 +367,9 @@ def riffle(a: list[Value], b: list[Value]) -> list[Value]:
         riffle([1, 2, 3], ["+", "*"]) -> [1, "+", 2, "*", 3]
     """
     if len(a) - len(b) not in (0, 1):
-        raise LanguageError(f"`riffle` has {len(a)} and {len(b)} items", "`b` has as many as `a`, or one less")
+        raise LanguageError(
+            f"`riffle` got lists of {len(a)} and {len(b)} items", "`b` must have as many items as `a`, or one fewer"
+        )
     charge(len(a))
     mixed = [item for pair in zip(a, b, strict=False) for item in pair]
     return mixed + a[len(b) :]
@@ -405,5 +407,5 @@ def prefix_sums(values: list[Number]) -> list[Number]:
 
 def _bounded(name: str, size: int) -> int:
     if size > LIST_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {LIST_LENGTH} items", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH} items", code="E502")
     return size

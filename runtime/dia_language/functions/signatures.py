@@ -26,12 +26,12 @@ def ecdsa_sign(curve: Curve, key: int, digest: bytes, nonce: int) -> Record:
     """
     base, n = base_point(curve), _order(curve)
     if not (0 < key < n and 0 < nonce < n):
-        raise LanguageError("key and nonce are from 1 to n - 1")
+        raise LanguageError("key and nonce must be from 1 to n - 1")
     point = point_multiply(curve, nonce, base)
     r = point["x"] % n if point else 0
     s = pow(nonce, -1, n) * (_leading(digest, n) + r * key) % n
     if not r or not s:
-        raise LanguageError("this nonce gives no signature", "take another one")
+        raise LanguageError("this nonce does not give a signature", "use another nonce")
     return Record(r=r, s=s)
 
 
@@ -50,7 +50,7 @@ def ecdsa_verify(curve: Curve, public: Point, digest: bytes, signature: Record) 
         raise LanguageError("the public point is not on the curve")
     r, s = (signature.get(name) for name in "rs")
     if type(r) is not int or type(s) is not int:
-        raise LanguageError("a signature is a record of the integers r and s")
+        raise LanguageError("the signature must be a record of the integers r and s")
     if not (0 < r < n and 0 < s < n):
         return False
     inverse = pow(s, -1, n)
@@ -70,9 +70,9 @@ def ecdsa_nonce(curve: Curve, key: int, digest: bytes, name: str = "sha256") -> 
     """
     n = _order(curve)
     if name not in HASHES:
-        raise LanguageError("no hash function has this name", did_you_mean(name, HASHES))
+        raise LanguageError("unknown hash function", did_you_mean(name, HASHES))
     if not 0 < key < n:
-        raise LanguageError("the key is from 1 to n - 1")
+        raise LanguageError("the key must be from 1 to n - 1")
     size = (n.bit_length() + 7) // 8
     seed = key.to_bytes(size) + (_leading(digest, n) % n).to_bytes(size)
     return _generated(seed, n, name)
@@ -168,13 +168,13 @@ def x25519(key: bytes, public: bytes) -> bytes:
     try:
         return own.exchange(other)
     except ValueError:
-        raise LanguageError("the public key gives a secret of zeros") from None
+        raise LanguageError("this public key gives an all-zero secret") from None
 
 
 def _order(curve: Curve) -> int:
     """The base point's order; only named curves have one, and a record of an author's own must be as they are."""
     if "name" not in curve or curve != named_curve(str(curve["name"])):
-        raise LanguageError("ECDSA needs a named curve", "`named_curve` gives one")
+        raise LanguageError("ECDSA needs a named curve", "create one with `named_curve`")
     return int(curve["n"])
 
 
@@ -185,5 +185,5 @@ def _leading(data: bytes, n: int) -> int:
 
 def _sized(name: str, part: str, data: bytes, size: int) -> bytes:
     if len(data) != size:
-        raise LanguageError(f"`{name}` takes a {part} of {size} bytes; this one has {len(data)}")
+        raise LanguageError(f"`{name}` needs a {part} of {size} bytes; this one has {len(data)}")
     return data

@@ -80,7 +80,7 @@ def correlation(a: list[Number], b: list[Number]) -> Number:
     """
     spread = operators.multiply(_products(a, a), _products(b, b))
     if operators.equal(spread, 0):
-        raise LanguageError("a list of equal numbers has no correlation", code="E504")
+        raise LanguageError("the correlation is undefined: all numbers of a list are equal", code="E504")
     return operators.divide(_products(a, b), sqrt(spread))
 
 
@@ -96,7 +96,7 @@ def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
     """
     spread = _products(xs, xs)
     if len(xs) == len(ys) and operators.equal(spread, 0):
-        raise LanguageError("all `xs` are equal, so that no line fits", code="E504")
+        raise LanguageError("all `xs` are equal, so there is no line to fit", code="E504")
     slope = operators.divide(_products(xs, ys), spread)
     return [slope, operators.subtract(mean(ys), operators.multiply(slope, mean(xs)))]
 
@@ -141,7 +141,7 @@ QUANTILES: dict[str, Callable[[int, Fraction], Fraction]] = {
 def _products(a: list[Number], b: list[Number]) -> Number:
     """Sum of the products of distances from the two means."""
     if len(a) != len(b):
-        raise LanguageError(f"two lists of one length are needed; these have {len(a)} and {len(b)} numbers")
+        raise LanguageError(f"the two lists must have the same length; these have {len(a)} and {len(b)} numbers")
     charge(2 * len(a))
     mixed = sum_([operators.multiply(x, y) for x, y in zip(a, b, strict=True)])
     return operators.subtract(mixed, operators.multiply(sum_(a), mean(b)))
@@ -149,7 +149,7 @@ def _products(a: list[Number], b: list[Number]) -> Number:
 
 def _divisor(count: int, of: str) -> int:
     if of not in ("population", "sample"):
-        raise LanguageError("`of` is population or sample")
+        raise LanguageError("`of` must be population or sample")
     if of == "sample" and count < 2:
-        raise LanguageError("a sample has two numbers or more", code="E504")
+        raise LanguageError("a sample needs two or more numbers", code="E504")
     return count if of == "population" else count - 1

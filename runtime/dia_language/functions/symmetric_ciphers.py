@@ -166,20 +166,20 @@ def _fits_mode(name: str, mode: str, nonce: bytes, associated: bytes) -> None:
     if mode in ("CBC", "CTR"):
         _sized(name, "nonce", nonce, (BLOCK,))
     elif mode == "ECB" and nonce:
-        raise _unfit(f"`{name}` takes no nonce in the mode ECB")
+        raise _unfit(f"`{name}` takes no nonce in ECB mode")
     elif mode == "GCM" and not nonce:
-        raise _unfit(f"`{name}` needs a nonce in the mode GCM", "12 bytes are usual")
+        raise _unfit(f"`{name}` needs a nonce in GCM mode", "12 bytes are usual")
     if associated and mode != "GCM":
-        raise _unfit(f"`{name}` takes associated data in the mode GCM alone")
+        raise _unfit(f"`{name}` takes associated data only in GCM mode")
 
 
 def _is_padded(name: str, mode: str, padding: str) -> bool:
     if mode not in ("ECB", "CBC", "CTR", "GCM"):
-        raise _unfit(f"`{name}` has no mode of this name", "there are ECB, CBC, CTR, GCM")
+        raise _unfit(f"unknown mode of `{name}`", "use ECB, CBC, CTR or GCM")
     if padding and padding not in PADDINGS:
-        raise _unfit(f"`{name}` has no padding of this name", did_you_mean(padding, PADDINGS) or "pkcs7 or none")
+        raise _unfit(f"unknown padding of `{name}`", did_you_mean(padding, PADDINGS) or "use pkcs7 or none")
     if padding == "pkcs7" and mode in ("CTR", "GCM"):
-        raise _unfit(f"`{name}` takes no padding in the mode {mode}")
+        raise _unfit(f"`{name}` takes no padding in {mode} mode")
     return mode in ("ECB", "CBC") and padding != "none"
 
 
@@ -191,13 +191,13 @@ def _filler(data: bytes) -> bytes:
 def _unpadded(plain: bytes) -> bytes:
     size = plain[-1] if plain else 0
     if not 1 <= size <= BLOCK or plain[-size:] != bytes([size]) * size:
-        raise _unfit("the decrypted bytes do not end with padding of PKCS #7", "the key or the mode may be wrong")
+        raise _unfit("the decrypted bytes do not end with valid PKCS #7 padding", "the key or the mode may be wrong")
     return plain[:-size]
 
 
 def _whole(name: str, mode: str, data: bytes) -> bytes:
     if mode in ("ECB", "CBC") and len(data) % BLOCK:
-        raise _unfit(f"`{name}` needs whole blocks of {BLOCK} bytes here; these are {len(data)} bytes")
+        raise _unfit(f"`{name}` needs whole blocks of {BLOCK} bytes; these are {len(data)} bytes")
     return data
 
 
@@ -214,17 +214,17 @@ def _chacha(name: str, data: bytes, key: bytes, nonce: bytes, associated: bytes)
 
 def _verified(name: str, decrypt: Callable[[bytes, bytes], bytes], data: bytes) -> bytes:
     if len(data) < BLOCK:
-        raise _unfit(f"`{name}` needs the ciphertext with its tag of {BLOCK} bytes behind it")
+        raise _unfit(f"`{name}` needs a ciphertext followed by its tag of {BLOCK} bytes")
     try:
         return bytes(decrypt(data[:-BLOCK], data[-BLOCK:]))
     except ValueError:
-        raise _unfit("the tag does not fit key, nonce and ciphertext") from None
+        raise _unfit("the tag does not match the key, nonce and ciphertext") from None
 
 
 def _sized(name: str, part: str, data: bytes, sizes: tuple[int, ...]) -> None:
     if len(data) not in sizes:
         expected = " or ".join(map(str, sizes))
-        raise _unfit(f"`{name}` takes a {part} of {expected} bytes; this one has {len(data)}")
+        raise _unfit(f"`{name}` needs a {part} of {expected} bytes; this one has {len(data)}")
 
 
 def _unfit(message: str, help: str | None = None) -> LanguageError:

@@ -233,7 +233,7 @@ def from_char_code(code: int) -> str:
         from_char_code(233) -> "é"
     """
     if not 0 <= code < 0x110000 or 0xD800 <= code < 0xE000:
-        raise LanguageError("no character has this code")
+        raise LanguageError("no character has this code point")
     return chr(code)
 
 
@@ -262,7 +262,7 @@ def translate(text: str, old: str, new: str) -> str:
 
 def _table(old: str, new: str) -> dict[int, int]:
     if len(old) != len(new) or len(set(old)) < len(old):
-        raise LanguageError("`translate` needs two texts of one length, the first without repetition")
+        raise LanguageError("`translate` needs `old` and `new` of the same length, and no character twice in `old`")
     return str.maketrans(old, new)
 
 
@@ -289,13 +289,13 @@ def capitalize(text: str) -> str:
 
 def _filled(name: str, text: str) -> str:
     if not text:
-        raise LanguageError(f"`{name}` is a text that is not empty")
+        raise LanguageError(f"`{name}` must not be empty")
     return text
 
 
 def _character(text: str) -> str:
     if len(text) != 1:
-        raise LanguageError(f"one character is needed; this text has {len(text)}")
+        raise LanguageError(f"this argument must be a single character; this text has {len(text)}")
     return text
 
 
@@ -306,4 +306,4 @@ def _width(name: str, width: int) -> int:
 
 def _bounded(name: str, size: int) -> None:
     if size > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")

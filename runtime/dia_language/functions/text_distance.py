@@ -47,7 +47,7 @@ def hamming(a: str, b: str) -> int:
         hamming("karolin", "kathrin") -> 3
     """
     if len(a) != len(b):
-        raise LanguageError(f"`hamming` needs texts of one length; these have {len(a)} and {len(b)}")
+        raise LanguageError(f"`hamming` needs texts of the same length; these have {len(a)} and {len(b)} characters")
     charge(len(a) // 4)
     return sum(x != y for x, y in zip(a, b, strict=True))
 

@@ -282,7 +282,9 @@ def _directive(directive: str, moment: str, fields: dict[str, int]) -> str:
         "s": str(unix_time(moment)), "%": "%",
     }  # fmt: skip
     if letter not in texts:
-        raise LanguageError(f"`format_time` has no directive `{directive}`", "`dia functions format_time` lists them")
+        raise LanguageError(
+            f"`format_time` has no directive `{directive}`", "run `dia functions format_time` for the list"
+        )
     return texts[letter]
 
 
@@ -321,4 +323,4 @@ def _timed(number: int) -> str:
 
 
 def _outside() -> LanguageError:
-    return LanguageError("the date lies outside of the years 1 to 9999", code="E504")
+    return LanguageError("the date is outside the years 1 to 9999", code="E504")

@@ -42,10 +42,10 @@ def jwt_decode(token: str) -> Record:
     """
     parts = token.split(".")
     if len(parts) != 3:
-        raise LanguageError("the text is no JSON Web Token", "it has three parts with a dot between them")
+        raise LanguageError("the text is not a JSON Web Token", "a token has three parts separated by dots")
     header, payload = _said(parts[0]), _said(parts[1])
     if type(header) is not Record or type(payload) is not Record:
-        raise LanguageError("header and payload of a JSON Web Token are JSON objects")
+        raise LanguageError("the header and payload of a JSON Web Token must be JSON objects")
     return Record(header=header, payload=payload, signature=from_base64url(parts[2]))
 
 

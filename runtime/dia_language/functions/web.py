@@ -38,7 +38,7 @@ def parse_url(url: str) -> Record:
     match = URL.fullmatch(url)
     authority = AUTHORITY.fullmatch((match and match[2]) or "")
     if match is None or authority is None or (url and url.split() != [url]) or int(authority[3] or 0) > 65535:
-        raise LanguageError("the text is no web address")
+        raise LanguageError("the text is not a URL")
     scheme, _, path, query, fragment = (part or "" for part in match.groups())
     port = int(authority[3]) if authority[3] else None
     user, host = authority[1] or "", authority[2]
@@ -141,13 +141,13 @@ def _moment(timestamp: str) -> datetime:
     try:
         return datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except ValueError:
-        raise LanguageError("the text is no timestamp", "write it as 2026-01-31T12:00:00Z") from None
+        raise LanguageError("the text is not a timestamp", "write it as 2026-01-31T12:00:00Z") from None
 
 
 def _short(domain: str) -> str:
     labels = domain.split(".")
     if len(domain) > 253 or any(len(label) > LABEL + 4 or not label for label in labels):
-        raise LanguageError("a domain has at most 253 characters, and labels of 1 to 63")
+        raise LanguageError("a domain can have at most 253 characters, in labels of 1 to 63")
     utf8(domain)
     return domain
 
@@ -163,10 +163,10 @@ def _unpuny(label: str) -> str:
             return decoded
     except (UnicodeError, ValueError, OverflowError):
         pass
-    raise LanguageError("a label behind xn-- is not Punycode")
+    raise LanguageError("a label starts with xn-- but is not Punycode")
 
 
 def _bounded(name: str, text: str) -> str:
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")
     return text

@@ -91,11 +91,11 @@ def http_message(message: str) -> Record:
     charge(len(message) // 8)
     end = re.search(r"\r?\n\r?\n", message)
     if end is None:
-        raise LanguageError("the text is no message of HTTP", "an empty line stands below its headers")
+        raise LanguageError("the text is not an HTTP message", "its headers must be followed by an empty line")
     start, *lines = re.split(r"\r?\n", message[: end.start()])
     headers = [HEADER.fullmatch(line) for line in lines]
     if None in headers:
-        raise LanguageError("a line of the message is no header", "it has a name, a colon and a value")
+        raise LanguageError("a line of the message is not a header", "a header is a name, a colon and a value")
     pairs = [[header[1], header[2]] for header in headers if header]
     return Record(start=start, headers=pairs, body=message[end.end() :])
 
@@ -193,7 +193,7 @@ def _attributes(page: str, at: int) -> tuple[Record, int]:
     while (end := TAG_END.match(page, at)) is None:
         match = ATTRIBUTE.match(page, at)
         if match is None:
-            raise LanguageError("a tag of the page has no end, or an attribute that cannot be read")
+            raise LanguageError("a tag of the page is not closed or has a malformed attribute")
         value = next((part for part in match.groups()[1:] if part is not None), "")
         attributes.setdefault(match[1].lower(), html.unescape(value))
         at = match.end()
@@ -204,7 +204,7 @@ def _until_end_of(tag: Piece, page: str) -> Piece:
     """The text of a script, a style and the like, which reaches to the tag that ends it."""
     end = RAW_ENDS[tag.content].search(page, tag.end)
     if end is None:
-        raise LanguageError(f"an element `{tag.content}` of the page has no end")
+        raise LanguageError(f"an element `{tag.content}` of the page is not closed")
     if tag.content in RAW:
         return Piece("raw", page[tag.end : end.start()], tag.end, end.start())
     return _text(page, tag.end, end.start())
@@ -217,5 +217,5 @@ def _text(page: str, begin: int, end: int) -> Piece:
 def _found(page: str, sign: str, at: int) -> int:
     place = page.find(sign, at)
     if place < 0:
-        raise LanguageError("a comment or a declaration of the page has no end")
+        raise LanguageError("a comment or declaration of the page is not closed")
     return place

@@ -62,7 +62,7 @@ def chunks_of(data: bytes) -> Chunks:
     """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
-            "these bytes are no PNG picture", f"one begins with 89 50 4E 47, and has up to {FILE} bytes"
+            "the bytes are not a PNG picture", f"a PNG picture starts with 89 50 4E 47 and can have up to {FILE} bytes"
         )
     chunks: list[tuple[str, bytes]] = []
     place = len(SIGNATURE)
@@ -107,7 +107,7 @@ def decompress(data: bytes, most: int) -> bytes:
     except zlib.error:
         raise LanguageError("compressed data of the PNG picture are damaged") from None
     if not machine.eof and (machine.unconsumed_tail or machine.decompress(b"", 1)):
-        raise LanguageError("the PNG picture holds more data than it may")
+        raise LanguageError("the PNG picture has more data than its header allows")
     return content
 
 
@@ -121,7 +121,7 @@ def picture_of(data: bytes) -> Picture:
     packed = b"".join(content for name, content in chunks if name == "IDAT")
     filtered = decompress(packed, most + 1)
     if len(filtered) != most:
-        raise LanguageError("the PNG picture has another number of pixels than its header says")
+        raise LanguageError("the PNG picture does not have as many pixels as its header states")
     return _to_picture(
         header, undo_filters(filtered, line, max(1, CHANNELS[header.colour] * header.depth // 8)), chunks
     )
@@ -154,7 +154,7 @@ def _undo_filter(kind: int, row: Any, above: Any, step: int) -> Any:
         charge(len(row))
         undone = _average if kind == 3 else _paeth
         return numpy.frombuffer(undone(row.tobytes(), above.tobytes(), step), numpy.uint8)
-    raise LanguageError("the PNG picture has a filter that does not exist")
+    raise LanguageError("the PNG picture uses an unknown filter")
 
 
 def _average(row: bytes, above: bytes, step: int) -> bytes:
@@ -202,6 +202,6 @@ def _look_up_colours(samples: numpy.ndarray[Any, Any], palette: bytes) -> numpy.
     import numpy
 
     if len(palette) % 3 or int(samples.max()) * 3 >= len(palette):
-        raise LanguageError("the PNG picture uses a colour that its palette lacks")
+        raise LanguageError("the PNG picture uses a colour that is not in its palette")
     colours: numpy.ndarray[Any, Any] = numpy.frombuffer(palette, numpy.uint8).reshape(-1, 3)[samples]
     return colours

@@ -50,13 +50,15 @@ def modules_of(dark: numpy.ndarray[Any, Any]) -> Modules:
 
     rows, columns = numpy.flatnonzero(dark.any(axis=1)), numpy.flatnonzero(dark.any(axis=0))
     if not len(rows):
-        raise LanguageError("the picture shows no QR code")
+        raise LanguageError("the picture does not show a QR code")
     code = dark[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     breaks = numpy.flatnonzero(~code[0])
     scale = int(breaks[0]) // 7 if len(breaks) else 0
     size = len(code) // scale if scale else 0
     if not scale or code.shape != (size * scale, size * scale) or size % 4 != 1 or not 21 <= size <= 177:
-        raise LanguageError("the picture shows no QR code", "it stands upright, dark on light, with square modules")
+        raise LanguageError(
+            "the picture does not show a QR code", "it must be upright, dark on light, with square modules"
+        )
     sampled = code[scale // 2 :: scale, scale // 2 :: scale]
     return [[int(module) for module in row] for row in sampled.tolist()]
 
@@ -170,7 +172,7 @@ def _checked_data(words: list[int], checks: int, count: int) -> bytes:
         for block in blocks:
             block.append(next(rest))
     if any(_evaluate(block, exponent) for block in blocks for exponent in range(checks)):
-        raise LanguageError("the QR code is damaged", "errors are found here, and not corrected")
+        raise LanguageError("the QR code is damaged", "errors are detected, but not corrected")
     return data
 
 
@@ -221,7 +223,7 @@ def _text(data: bytes, version: int) -> str:
             code = bits.take(8)
         else:
             raise LanguageError(
-                "the QR code has a segment that cannot be read", "digits, letters and bytes can be read"
+                "the QR code has a segment of an unsupported kind", "digits, letters and bytes are supported"
             )
     return _decode(bytes(content), code)
 
@@ -243,5 +245,5 @@ def _alphanumeric(bits: _Bits, count: int) -> bytes:
     numbers = [place for _ in range(count // 2) for place in divmod(bits.take(11), 45)]
     numbers += [bits.take(6)] if count % 2 else []
     if any(number >= len(ALPHANUMERIC) for number in numbers):
-        raise LanguageError("the QR code has a letter that does not exist")
+        raise LanguageError("the QR code contains an invalid character")
     return "".join(ALPHANUMERIC[number] for number in numbers).encode()

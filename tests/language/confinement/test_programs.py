@@ -199,9 +199,9 @@ def test_a_missing_interpreter_is_told_with_its_mend(monkeypatch: pytest.MonkeyP
 
 
 def test_arguments_are_looked_at() -> None:
-    assert refusal("rubi", "") == "no language `rubi` can be run"
-    assert refusal("elf", "text") == "the source of a program of elf is the bytes of a file"
-    assert refusal("php", b"<?php") == "the source of a program of php is a text"
+    assert refusal("rubi", "") == "programs in `rubi` are not supported"
+    assert refusal("elf", "text") == "the source of a program in elf must be the bytes of a file"
+    assert refusal("php", b"<?php") == "the source of a program in php must be a text"
 
 
 def test_every_language_of_the_function_is_known() -> None:

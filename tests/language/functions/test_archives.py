@@ -64,7 +64,10 @@ def test_archives_under_aes_are_read(bits: int) -> None:
         assert call("zip_info", archive, "a.txt")["cipher"] == f"aes{bits}"
         if method == pyzipper.ZIP_LZMA:
             assert call("zip_info", archive, "a.txt")["compression"] == "other"
-            assert "packed in a way" in refused("zip_member", archive, "a.txt", "p\u00e4ss").message
+            assert (
+                "compression method that is not supported"
+                in refused("zip_member", archive, "a.txt", "p\u00e4ss").message
+            )
             continue
         assert {name: call("zip_member", archive, name, "p\u00e4ss") for name in FILES} == FILES
         assert "password" in refused("zip_member", archive, "a.txt", "pass").message
@@ -103,7 +106,7 @@ def test_bombs_are_not_unpacked() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"PK\x05\x06", b"PK\x03\x04" + bytes(100), b"\xff" * 1000])
 def test_what_is_no_archive_is_told(data: bytes) -> None:
-    assert "no ZIP file" in refused("zip_names", data).message
+    assert "not a ZIP file" in refused("zip_names", data).message
 
 
 @settings(max_examples=examples(200))

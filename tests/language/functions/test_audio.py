@@ -71,7 +71,7 @@ def test_silence_says_nothing() -> None:
 
 def test_other_sounds_are_refused() -> None:
     rate = 8000
-    assert "no key" in refused("keys_of", recorded(tone(0.1, rate, 440))).message
+    assert "not a telephone key" in refused("keys_of", recorded(tone(0.1, rate, 440))).message
     assert "30 milliseconds" in refused("keys_of", recorded(tone(0.01, rate, 697, 1209))).message
     assert "tone of 2 units" in refused("morse_of", recorded(tone(0.12, rate, 600))).message
     assert "not Morse" in refused("morse_of", recorded((tone(0.06, rate, 600) + tone(0.06, rate)) * 9)).message

@@ -89,5 +89,5 @@ def test_candidates_of_one_block_without_padding_are_those_of_the_whole_search()
     ],
 )
 def test_other_sizes_are_refused(data: bytes, known: bytes) -> None:
-    with pytest.raises(LanguageError, match="`aes_candidates` takes"):
+    with pytest.raises(LanguageError, match="`aes_candidates` needs"):
         call(data, known)

@@ -67,7 +67,7 @@ def test_packed_objects_and_streams_are_read() -> None:
 @pytest.mark.parametrize("data", [b"", b"%PDF-", b"%PDF-1.7\n%%EOF", b"\xff" * 2000, b" " * 2000 + MINIMAL])
 def test_what_is_no_document_is_told(data: bytes) -> None:
     for name in ("pdf_text", "pdf_info"):
-        assert "no PDF file" in refused(name, data).message
+        assert "not a PDF file" in refused(name, data).message
 
 
 def test_large_documents_are_refused() -> None:

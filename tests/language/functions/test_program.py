@@ -60,9 +60,9 @@ def test_an_expression_runs_a_program() -> None:
 def test_arguments_are_checked() -> None:
     with pytest.raises(LanguageError, match="`program` needs text or bytes as `source`"):
         library()["program"].call("python", 42)
-    with pytest.raises(LanguageError, match="these bytes are no ELF program"):
+    with pytest.raises(LanguageError, match="the bytes are not an ELF program"):
         library()["run_elf"].call(b"MZ")
     with pytest.raises(LanguageError, match="a program may not be started here"):
         library()["run_elf"].call(b"\x7fELF")
-    with pytest.raises(LanguageError, match="a program larger than 8 MiB"):
+    with pytest.raises(LanguageError, match="the program is larger than 8 MiB"):
         library()["run_elf"].call(b"\x7fELF" + bytes(8 << 20))
