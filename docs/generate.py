@@ -91,17 +91,17 @@ def builders() -> str:
             (f"`{key}`", "template" if held.reads == "template" else "data", "yes" if held.required else "", held.words)
             for key, held in item.options.items()
         ]
-        made = "a text" if item.is_text else f"bytes of the media type `{item.media_type}`"
-        needs = f" It needs the extra `{item.extra}`." if item.extra else ""
-        parts += [f"### {name}", f"{sentence(item.summary)} It makes {made}.{needs} Revision {item.revision}."]
+        made = "text" if item.is_text else f"bytes of the media type `{item.media_type}`"
+        needs = f" Needs the extra `{item.extra}`." if item.extra else ""
+        parts += [f"### {name}", f"{sentence(item.summary)} Produces {made}.{needs} Revision {item.revision}."]
         parts.append(table(("option", "kind", "required", "meaning"), rows))
     return page(parts)
 
 
 BUILDERS_HEAD = (
-    "What `build` names under `assets`; [the language](language.md#assets) says how assets are used. Functions of the "
-    "fields *archives*, *audio*, *drawings*, *elf*, *images*, *logs*, *pdf*, *plots* and *web_pages* take the "
-    "artefacts apart again, for `checks`. `dia types NAME` shows an entry in the terminal."
+    "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
+    "`checks`, read the files back with the functions of the fields *archives*, *audio*, *drawings*, *elf*, *images*, "
+    "*logs*, *pdf*, *plots* and *web_pages*. `dia types NAME` shows an entry in the terminal."
 )
 
 
@@ -112,7 +112,7 @@ def types() -> str:
     parts += ["## Parameter types", PARAMETERS_HEAD, ", ".join(f"[{name}](#{name})" for name in TYPES.own)]
     for item in TYPES.own.values():
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
-        options = table(("option", "required", "meaning"), rows) if rows else "It has no options of its own."
+        options = table(("option", "required", "meaning"), rows) if rows else "No options."
         parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
     parts += ["## Word lists", WORDS_HEAD, _word_lists()]
     links = ", ".join(f"[{name}](#{name}-answers)" for name in ANSWER_TYPES)
@@ -133,7 +133,7 @@ def _word_lists() -> str:
 
 
 def _answer_options() -> str:
-    """Every option of an answer that its type must have, with the types that have it."""
+    """The options of answers, with the types that accept each."""
     rows = []
     for option, held in OPTION_SCHEMAS.items():
         takers = [name for name, kind in ANSWER_TYPES.items() if option in kind.options]
@@ -143,7 +143,7 @@ def _answer_options() -> str:
 
 
 def _values(held: Any) -> str:
-    """The values that an option may have, where the schema lists them."""
+    """The allowed values of an option, if the schema lists them."""
     if "enum" in held:
         return ", ".join(f"`{value}`" if value.strip() else f"`{json.dumps(value)}`" for value in held["enum"])
     inner = held.get("properties", {}).items()
@@ -151,7 +151,7 @@ def _values(held: Any) -> str:
 
 
 def _format(name: str, form: Format) -> Iterator[str]:
-    """What a format does, its options in specs, its chains, and the rules of the evaluator that one of them repeats."""
+    """The description of a format, its options in specs, its chains, and the rules of its `compat` chain."""
     text = literal(inspect.getdoc(sys.modules[type(form).__module__]) or "")
     yield text.replace(f"see {name}_compat.py", f"see [below](#the-chain-compat-of-{name})")
     described = [(key, option.description) for key, option in sorted(form.options.items()) if option.in_specs]
@@ -175,25 +175,28 @@ def flow(value: Any) -> str:
 
 
 PARAMETERS_HEAD = (
-    "What stands under `params`. Every type also takes `where`: a condition, or a list of them, on the value, which "
-    "is called by the parameter's name, or `it` inside `of:`. `dia types NAME` shows an entry in the terminal."
+    "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
+    "meet. A condition refers to the value by the parameter's name, or by `it` inside `of:`. `dia types NAME` shows an "
+    "entry in the terminal."
 )
 ANSWERS_HEAD = (
-    "What stands as `answer: {type: ...}`: how a truth is written and a reply is read and compared. `accept` and "
-    "`accept_if` go with every type."
+    "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
+    "compared with it. *Strict* and *lenient* are the two ways to parse a reply. Every type takes `accept` and "
+    "`accept_if`."
 )
 WORDS_HEAD = (
-    "The lists that `words: {from: NAME}` takes, and of which sentences, names and addresses are made. They ship with "
-    "the project. A revision grows with every change, because a change of a list changes bundles."
+    "Built-in lists for the type `words` (`from: NAME`). Sentences, names and addresses are made from them, too. "
+    "Because a change to a list changes bundles, it also increases the revision."
 )
 OPTIONS_HEAD = (
-    "Options that a list, set, tuple, matrix or record shares with its elements stand beside `type` or in `of`; an "
-    "element's own wins. `decimals: n` is short for a `tolerance` of half a unit in that decimal place."
+    "In a list, set, tuple, matrix or record, an option of the elements can be given next to `type`, for all elements, "
+    "or in `of`, which takes precedence. `decimals: n` is short for a `tolerance` of half a unit in that decimal place."
 )
 FORMATS_HEAD = (
-    "What stands as `format: {kind: ...}`: how a model is told to mark its final answer, and how the answer is found "
-    "in its reply. A chain is an ordered way of finding it; `dia score --chain` chooses one. Beside `choices` the "
-    "format letter knows the letters of each instance and needs no `of`."
+    "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
+    "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
+    "finds an answer counts; `dia score --chain` selects the chain. With `choices`, the format `letter` knows the "
+    "letters of each instance and needs no `of`."
 )
 
 

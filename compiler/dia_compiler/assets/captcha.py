@@ -54,10 +54,10 @@ class Seeded:
 class Captcha(Picture):
     """A picture that people read and programs should not."""
 
-    summary = "a CAPTCHA: digits or letters behind noise, as a PNG picture"
+    summary = "a CAPTCHA: noisy digits or letters, as a PNG picture"
     options = {
-        "text": template("1 to 20 digits and letters from A to Z in either case", required=True),
-        "size": data_option("[width, height], from 30 to 1000 each; [160, 60] unless said"),
+        "text": template("1 to 20 digits and letters from A to Z, in either case", required=True),
+        "size": data_option("[width, height] in pixels, each from 30 to 1000 (default [160, 60])"),
     }
     modules = (*Picture.modules, "captcha")
     libraries = (*Picture.libraries, "captcha")

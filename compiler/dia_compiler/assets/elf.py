@@ -49,11 +49,11 @@ HELP = "C without a library: `put`, `put_number`, `same`, `read_line`, `number_o
 class Elf(Builder):
     """A program in C as an ELF file."""
 
-    summary = "a program in C, compiled for Linux on x86-64"
+    summary = "a C program, compiled for Linux on x86-64"
     options = {
-        "source": template("the program in C with a function `main`, without a library", required=True),
-        "optimise": data("how hard the compiler tries: none, some (the default), most"),
-        "strip": data("whether the names of functions are left out; true unless said"),
+        "source": template("the C source, with a function `main` and without libraries", required=True),
+        "optimise": data("optimization level: none, some or most (default some)"),
+        "strip": data("whether to remove function names (default true)"),
     }
     extension = "elf"
     media_type = "application/x-executable"

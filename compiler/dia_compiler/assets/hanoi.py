@@ -28,10 +28,12 @@ COLOURS: Final[tuple[Colour, ...]] = (
 class Hanoi(Picture):
     """A position: which disks lie on which peg."""
 
-    summary = "a drawn position of the Tower of Hanoi, as a PNG picture"
+    summary = "a Tower of Hanoi position, drawn as a PNG picture"
     options = {
-        "pegs": data("for each peg, from the left, its disks from the lowest up: [[3, 1], [2], []]", required=True),
-        "labels": data("a letter or digit for each peg; A, B, C ... unless said"),
+        "pegs": data(
+            "the disks on each peg, pegs from left to right, disks from bottom to top: [[3, 1], [2], []]", required=True
+        ),
+        "labels": data("a letter or digit for each peg (default A, B, C ...)"),
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:

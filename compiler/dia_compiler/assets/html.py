@@ -19,14 +19,14 @@ ENDS = {"styles": re.compile(r"</style", re.IGNORECASE), "scripts": re.compile(r
 class Html(Builder):
     """A page of HTML."""
 
-    summary = "a whole valid page of HTML"
+    summary = "a complete, valid HTML page"
     options = {
         "title": data("the page's title", required=True),
-        "body": template("what stands in the body", required=True),
-        "language": data("the language of its text; en"),
-        "meta": data("names and contents of further metadata: a mapping"),
+        "body": template("the HTML inside the body", required=True),
+        "language": data("the language of its text (default en)"),
+        "meta": data("a mapping from the name of a meta element to its content"),
         "styles": template("a style sheet, or a list of them"),
-        "scripts": template("a script, or a list of them; they run behind the body"),
+        "scripts": template("a script, or a list of them, at the end of the body"),
     }
     extension = "html"
     media_type = "text/html; charset=utf-8"

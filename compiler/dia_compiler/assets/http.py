@@ -31,16 +31,18 @@ REASONS = {
 class Http(Builder):
     """A request, where it has a target, or a response, where it has a status."""
 
-    summary = "a request or a response of HTTP"
+    summary = "an HTTP request or response"
     options = {
-        "method": data("the request's method; GET"),
+        "method": data("the request's method (default GET)"),
         "target": data("the request's target, such as /index.html?page=2"),
         "status": data("the response's status, such as 404"),
-        "reason": data("words behind the status; those of the standard, where it has some"),
-        "version": data("HTTP/1.1 or HTTP/1.0; the first of them"),
-        "headers": data("a mapping or a list of [name, value]; Content-Length without a value says where it stands"),
-        "body": template("the message's body; empty"),
-        "line_ends": data("ends of the lines above the body: crlf, as the standard has it, or lf; the first of them"),
+        "reason": data("the reason phrase after the status (default the standard one, if there is one)"),
+        "version": data("HTTP/1.1 or HTTP/1.0 (default HTTP/1.1)"),
+        "headers": data(
+            "a mapping or a list of [name, value]; give Content-Length without a value to choose its position"
+        ),
+        "body": template("the message's body (default empty)"),
+        "line_ends": data("line endings before the body: crlf (the standard) or lf (default crlf)"),
     }
     extension = "http"
     media_type = "message/http"

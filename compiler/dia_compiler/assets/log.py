@@ -25,13 +25,11 @@ PRIORITY = 14  # a user's program, for information
 class Log(Builder):
     """A log of a style, a line a record, in the order of their times."""
 
-    summary = "a log: accesses to a web server, messages of a system, or lines of JSON"
+    summary = "a log: web server accesses, system messages, or JSON lines"
     options = {
         "style": data("common, combined, syslog (RFC 5424), auth (as in auth.log) or json", required=True),
-        "lines": data(
-            "a list of records; what they hold depends on the style, `time` is in all of them", required=True
-        ),
-        "shared": data("fields that every line has unless it says otherwise, such as {host: web1, status: 200}"),
+        "lines": data("a list of records; the fields depend on the style, but all records have `time`", required=True),
+        "shared": data("default fields of every line, such as {host: web1, status: 200}"),
     }
     extension = "log"
     media_type = "text/plain; charset=utf-8"

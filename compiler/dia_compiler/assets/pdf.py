@@ -21,15 +21,15 @@ SHOWN = frozenset(map(chr, [*range(32, 127), *range(0xA1, 0xAD), *range(0xAE, 0x
 class Pdf(Builder):
     """A PDF file of text, one page or more."""
 
-    summary = "a PDF file of text, which may be encrypted"
+    summary = "a PDF file of text, optionally encrypted"
     options = {
-        "text": template("the text; lines that are too long are broken between words", required=True),
-        "size": data("the size of the letters in points, 4 to 72; 12 unless said"),
-        "title": data("the title that the file names"),
-        "author": data("the author that the file names"),
+        "text": template("the text; long lines are wrapped between words", required=True),
+        "size": data("the font size in points, 4 to 72 (default 12)"),
+        "title": data("the title in the file's metadata"),
+        "author": data("the author in the file's metadata"),
         "password": data("the password that opens the file"),
-        "owner_password": data("the password that lifts its restrictions; the same one unless said"),
-        "cipher": data("none, rc4, aes128 or aes256; with a password aes256 unless said"),
+        "owner_password": data("the password that lifts its restrictions (default the same as `password`)"),
+        "cipher": data("none, rc4, aes128 or aes256 (default aes256 with a password)"),
     }
     extension = "pdf"
     media_type = "application/pdf"

@@ -42,18 +42,18 @@ WHITE: Final[Colour] = (255, 255, 255)
 class Plot(Picture):
     """A plot of one series."""
 
-    summary = "a plot of given data: bars, a line or points, as a PNG picture"
+    summary = "a plot of the given data as bars, a line or points, as a PNG picture"
     options = {
-        "kind": data("bar, line or scatter; bar unless said"),
-        "y": data("the numbers", required=True),
-        "x": data("where they stand: numbers, or labels; 1, 2, 3 ... unless said"),
-        "y_ticks": data("ticks of the vertical axis, which it begins and ends with; chosen unless said"),
-        "x_ticks": data("ticks of the horizontal axis, where `x` are numbers and no bars"),
-        "title": template("above the plot"),
-        "x_label": template("below the horizontal axis"),
-        "y_label": template("above the vertical axis"),
-        "size": data("[width, height]; [480, 320] unless said"),
-        "colour": data("of bars, line and points, as '#rrggbb'; blue unless said"),
+        "kind": data("bar, line or scatter (default bar)"),
+        "y": data("the numbers to plot", required=True),
+        "x": data("the x positions: numbers or labels (default 1, 2, 3 ...)"),
+        "y_ticks": data("ticks of the vertical axis, which starts and ends with them (default chosen automatically)"),
+        "x_ticks": data("ticks of the horizontal axis, if `x` are numbers and `kind` is not bar"),
+        "title": template("the text above the plot"),
+        "x_label": template("the text below the horizontal axis"),
+        "y_label": template("the text above the vertical axis"),
+        "size": data("[width, height] in pixels (default [480, 320])"),
+        "colour": data("the colour of bars, line and points, as '#rrggbb' (default blue)"),
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:

@@ -34,21 +34,25 @@ MARGINS: Final = 1000
 class Png(Picture):
     """A picture, and what stands in it and beside it."""
 
-    summary = "a PNG picture: pixels, a drawn text or noise, with hidden bytes and metadata"
+    summary = "a PNG picture of pixels, text or noise, optionally with hidden bytes and metadata"
     options = {
-        "pixels": data("bytes row by row: one a pixel (grey), three (red, green, blue) or four (and opacity)"),
-        "size": data("[width, height] of the pixels, or of a picture without text"),
-        "text": template("text to be drawn, in one or several lines; the picture is as large as it needs"),
-        "font": data("name of a shipped font; DejaVuSansMono unless said"),
-        "font_size": data("height of the font in pixels, 24 unless said"),
-        "margin": data("pixels around the text, 10 unless said"),
-        "colour": data("of the text, as '#rrggbb'; black unless said"),
-        "background": data("as '#rrggbb'; white unless said"),
-        "noise": data("true for random pixels alone, or how far each sample may be moved, from 1 to 127"),
-        "hide": data("text or bytes for the least significant bits, their number in 32 bits before them"),
-        "exif": data("mapping: description, artist, copyright, software, make, model, date_time, user_comment"),
-        "xmp": data("mapping: description, title, rights, creator, subject"),
-        "chunks": data("mapping from keywords such as Comment to texts"),
+        "pixels": data(
+            "the pixels as bytes, row by row: one per pixel (grey), three (red, green, blue) or four (with alpha)"
+        ),
+        "size": data("[width, height] in pixels, for `pixels` or for a picture without text"),
+        "text": template("the text to draw, in one or several lines; the picture is sized to fit"),
+        "font": data("the name of a built-in font (default DejaVuSansMono)"),
+        "font_size": data("font size in pixels (default 24)"),
+        "margin": data("margin around the text in pixels (default 10)"),
+        "colour": data("the colour of the text, as '#rrggbb' (default black)"),
+        "background": data("the background colour, as '#rrggbb' (default white)"),
+        "noise": data("true for random pixels only, or the largest change of each sample, from 1 to 127"),
+        "hide": data("text or bytes to hide in the least significant bits, after their length in 32 bits"),
+        "exif": data(
+            "a mapping with any of description, artist, copyright, software, make, model, date_time, user_comment"
+        ),
+        "xmp": data("a mapping with any of description, title, rights, creator, subject"),
+        "chunks": data("a mapping from keyword (such as Comment) to text"),
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:

@@ -30,9 +30,9 @@ class Qr(Picture):
     summary = "a QR code of a text, as a PNG picture"
     options = {
         "text": template("the text", required=True),
-        "error": data("level of error correction: L, M, Q or H; M unless said"),
-        "scale": data("pixels a module, 4 unless said"),
-        "border": data("modules of white around the code, 4 unless said"),
+        "error": data("error correction level: L, M, Q or H (default M)"),
+        "scale": data("pixels per module (default 4)"),
+        "border": data("width of the white border in modules (default 4)"),
     }
     modules = (*Picture.modules, "segno")
     libraries = (*Picture.libraries, "segno")

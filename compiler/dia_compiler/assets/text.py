@@ -11,7 +11,7 @@ from dia_compiler.assets.base import Builder, OptionFault, Site, template
 class Text(Builder):
     """A text of the spec's own template."""
 
-    summary = "plain text: a log, a source, a page"
+    summary = "plain text, such as a log, source code or a page"
     options = {"text": template("the text", required=True)}
     extension = "txt"
     media_type = "text/plain; charset=utf-8"

@@ -30,15 +30,15 @@ SIGNS = {".": ((1, True), (1, False)), "-": ((3, True), (1, False)), " ": ((2, F
 class Wav(Builder):
     """A recording of tones."""
 
-    summary = "a recording: Morse code, a telephone's keys, or given samples"
+    summary = "a WAV recording: Morse code, telephone keys (DTMF), or given samples"
     options = {
-        "morse": template("a text to be sent in Morse code"),
-        "keys": template("keys of a telephone to be pressed, of 0 to 9, A to D, * and #"),
-        "samples": data("samples from -32768 to 32767"),
-        "rate": data("samples a second, 8000 to 48000; 8000 unless said"),
-        "frequency": data("the pitch of Morse code in hertz, 200 to 3000; 600 unless said"),
-        "unit": data("milliseconds of a dot, or of a key and of the pause behind it, 40 to 500; 60 unless said"),
-        "volume": data("loudness in percent; 50 unless said"),
+        "morse": template("a text to encode in Morse code"),
+        "keys": template("telephone keys: 0 to 9, A to D, * and #"),
+        "samples": data("the samples, from -32768 to 32767"),
+        "rate": data("samples per second, 8000 to 48000 (default 8000)"),
+        "frequency": data("the frequency of Morse code in hertz, 200 to 3000 (default 600)"),
+        "unit": data("length in milliseconds of a dot, or of a key and of the pause after it, 40 to 500 (default 60)"),
+        "volume": data("volume in percent (default 50)"),
     }
     extension = "wav"
     media_type = "audio/wav"

@@ -43,12 +43,14 @@ class Zip(Builder):
 
     summary = "a ZIP file, plain or encrypted"
     options = {
-        "files": data("the members: texts or bytes by name, or a list of {name, text or data, time}", required=True),
+        "files": data(
+            "the members: a mapping from name to text or bytes, or a list of {name, text or data, time}", required=True
+        ),
         "password": data("the password of all members"),
-        "cipher": data("none, zipcrypto, aes128, aes192 or aes256; with a password aes256 unless said"),
-        "compression": data("stored (the default) or deflated"),
-        "time": data("the time of members that have none of their own, such as 2020-01-01T00:00:00"),
-        "comment": data("a text about the whole file, which is never encrypted"),
+        "cipher": data("none, zipcrypto, aes128, aes192 or aes256 (default aes256 with a password)"),
+        "compression": data("stored or deflated (default stored)"),
+        "time": data("the time of members without their own, such as 2020-01-01T00:00:00"),
+        "comment": data("a comment for the whole file, which is never encrypted"),
     }
     extension = "zip"
     media_type = "application/zip"

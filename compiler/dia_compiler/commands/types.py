@@ -1,4 +1,4 @@
-"""`dia types`: the parameter types, and the asset builders beside them."""
+"""`dia types`: list the parameter types and asset builders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(name: str | None, as_json: bool) -> int:
-    """Show the parameter types and asset builders of the spec language, or one of them with its options.
+    """List the parameter types and asset builders, or describe one of them with its options.
 
     \b
     Example:
@@ -34,9 +34,9 @@ def command(name: str | None, as_json: bool) -> int:
         facts["builders"] = [_facts(*pair) | {"extra": pair[1].extra} for pair in builders.items()]
         click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
-    _print(types, name, "  where: a condition, or a list of them, on the value (`it`)")
+    _print(types, name, "  where: a condition on the value, called `it`, or a list of conditions")
     if name is None:
-        click.echo("\nBuilders of assets")
+        click.echo("\nAsset builders")
     _print(builders, name, "")
     return 0
 
@@ -51,6 +51,6 @@ def _print(chosen: Mapping[str, Any], name: str | None, last: str) -> None:
     for key, item in chosen.items():
         click.echo(f"{click.style(key, bold=True)}: {item.summary}")
         for option, kind in item.options.items() if name else ():
-            click.echo(f"  {option}{' (needed)' if kind.required else ''}: {kind.words}")
+            click.echo(f"  {option}{' (required)' if kind.required else ''}: {kind.words}")
     if name in chosen and last:
         click.echo(last)

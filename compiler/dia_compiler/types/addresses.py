@@ -80,13 +80,15 @@ class IpAddressType(ParameterType):
     """Addresses of the internet."""
 
     name = "ip_address"
-    summary = "an address of the internet, version 4 or 6"
+    summary = "an IP address, version 4 or 6"
     options = {
         "version": option("data", "4 or 6 (default 4, or the network's)", values=(4, 6), default=4),
         "kind": option(
             "data", "public, private, documentation or any (default any)", values=tuple(KINDS), default="any"
         ),
-        "network": option("data", 'a network whose addresses are drawn, first and last too, as in "10.0.0.0/8"'),
+        "network": option(
+            "data", 'the network to draw from, including its first and last address, such as "10.0.0.0/8"'
+        ),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -51,8 +51,8 @@ class TupleType(ParameterType):
     """A list whose places have types of their own."""
 
     name = "tuple"
-    summary = "a list whose places have types of their own"
-    options = {"of": option("types", "the type of each place", required=True)}
+    summary = "a list in which each position has its own type"
+    options = {"of": option("types", "the type of each position", required=True)}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         if not options["of"]:

@@ -154,11 +154,15 @@ class FormulaType(ParameterType):
     name = "formula"
     summary = "a boolean formula, as a tree of operators over variables"
     options = {
-        "variables": option("data", "names of the variables; at least two of them occur", required=True),
-        "depth": option("data", "levels of operators, or {min, max}; a variable alone has depth 0", required=True),
+        "variables": option(
+            "data", "the names of the variables; at least two of them occur in the formula", required=True
+        ),
+        "depth": option(
+            "data", "number of operator levels, or {min, max}; a single variable has depth 0", required=True
+        ),
         "operators": option(
             "data",
-            "some of and, or, not, xor, implies, iff (default and, or, not, xor)",
+            "the operators to use: some of and, or, not, xor, implies, iff (default and, or, not, xor)",
             values=OPERATORS,
             is_list=True,
         ),

@@ -131,16 +131,18 @@ class GraphType(ParameterType):
     """Graphs without loops and double edges."""
 
     name = "graph"
-    summary = "a graph without loops and double edges"
+    summary = "a graph without loops or double edges"
     options = {
-        "nodes": option("data", "number of nodes, which are 1, 2, 3 ..., or a list of their names"),
-        "parts": option("data", "sizes of parts instead of nodes; edges join different parts: [3, 4] is bipartite"),
+        "nodes": option("data", "number of nodes (named 1, 2, 3 ...), or a list of their names"),
+        "parts": option(
+            "data", "sizes of parts, instead of `nodes`; edges only join different parts, so [3, 4] is bipartite"
+        ),
         "edges": option("data", "number of edges, or {min, max}"),
-        "probability": option("data", "chance of each edge (default 1/2, each graph as likely as any other)"),
-        "directed": flag("edges lead from their first node to their second"),
+        "probability": option("data", "probability of each edge (default 1/2: all graphs are equally likely)"),
+        "directed": flag("each edge leads from its first node to its second"),
         "connected": flag("every node can be reached from every other"),
-        "tree": flag("a tree, each labelled tree as likely as any other"),
-        "weighted": option("data", "{min, max} of the whole weights of edges"),
+        "tree": flag("a tree; all labelled trees are equally likely"),
+        "weighted": option("data", "{min, max} of the integer edge weights"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

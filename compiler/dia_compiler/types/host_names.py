@@ -116,7 +116,7 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
 HOST_LISTS = frozenset({"adjectives", "animals", "things", "top_level_domains"})
 SUFFIX = option(
     "data",
-    "what follows the drawn labels, such as com or [co.uk, org]; any: a top-level domain "
+    "the part after the drawn labels, such as com or [co.uk, org]; any: a random top-level domain "
     f"(default {', '.join(RESERVED)})",
 )
 LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {min, max} (default 1)")
@@ -219,7 +219,7 @@ class UrlType(ParameterType):
     """Addresses of the web."""
 
     name = "url"
-    summary = "an address of the web, such as https://lantern.example.org/kite/canoe?page=7"
+    summary = "a URL, such as https://lantern.example.org/kite/canoe?page=7"
     word_lists = HOST_LISTS
     options = {
         "scheme": option(
@@ -231,8 +231,8 @@ class UrlType(ParameterType):
         ),
         "suffix": SUFFIX,
         "labels": LABELS,
-        "path": option("data", "number of segments of the path, 0 to 20, or {min, max} (default 1 to 3)"),
-        "query": option("data", f"number of parameters, 0 to {len(KEYS)}, or {{min, max}} (default 0)"),
+        "path": option("data", "number of path segments, 0 to 20, or {min, max} (default 1 to 3)"),
+        "query": option("data", f"number of query parameters, 0 to {len(KEYS)}, or {{min, max}} (default 0)"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -54,9 +54,9 @@ class UuidType(ParameterType):
     name = "uuid"
     summary = "a universally unique identifier"
     options = {
-        "version": option("data", "4 (random) or 7 (a moment and random bits; default 4)", values=(4, 7), default=4),
-        "min": option("data", f"first moment of version 7 (default {SPAN[0]})"),
-        "max": option("data", f"last moment of version 7 (default {SPAN[1]})"),
+        "version": option("data", "4 (random) or 7 (a time and random bits; default 4)", values=(4, 7), default=4),
+        "min": option("data", f"earliest time for version 7 (default {SPAN[0]})"),
+        "max": option("data", f"latest time for version 7 (default {SPAN[1]})"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -163,7 +163,7 @@ class UserAgentType(ParameterType):
     """What browsers call themselves."""
 
     name = "user_agent"
-    summary = "what a web browser calls itself"
+    summary = "the User-Agent string of a web browser"
     options = {
         "browser": option(
             "data", "chrome, edge, firefox or safari, or a list of them (default all)", values=BROWSERS, is_list=True

@@ -53,8 +53,10 @@ class PrimitiveRootType(ParameterType):
     """A primitive root of a prime."""
 
     name = "primitive_root"
-    summary = "a primitive root of a prime p: its powers are all numbers from 1 to p - 1"
-    options = {"of": option("data", "the prime; p - 1 must be factored, so large ones should be safe", required=True)}
+    summary = "a primitive root of a prime p: its powers modulo p are all numbers from 1 to p - 1"
+    options = {
+        "of": option("data", "the prime p; p - 1 must be factored, so a large p should be a safe prime", required=True)
+    }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         prime = integer_option(options, "of")
@@ -112,7 +114,7 @@ class CurvePointType(ParameterType):
     """A point of an elliptic curve over a prime field."""
 
     name = "curve_point"
-    summary = "a point {x, y} of an elliptic curve over a prime field, never infinity"
+    summary = "a point {x, y} of an elliptic curve over a prime field, never the point at infinity"
     options = {"curve": option("data", "the curve y**2 = x**3 + a x + b, as in `= curve(a, b, p)`", required=True)}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -194,7 +196,7 @@ class RsaKeyType(ParameterType):
     name = "rsa_key"
     summary = "an RSA key {n, e, d, p, q}"
     options = {
-        "bits": option("data", "bits of n, from 512 to 4096; above 2048 slow without gmpy2", required=True),
+        "bits": option("data", "number of bits of n, from 512 to 4096; above 2048, slow without gmpy2", required=True),
         "e": option("data", "the public exponent (default 65537)"),
     }
 

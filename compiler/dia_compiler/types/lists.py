@@ -116,8 +116,8 @@ class ListType(ParameterType):
     options = {
         "of": option("type", "the type of its elements", required=True),
         "length": option("data", "number of elements, or {min, max}", required=True),
-        "unique": flag("no two elements alike"),
-        "sorted": flag("in ascending order"),
+        "unique": flag("no two elements are equal"),
+        "sorted": flag("sorted in ascending order"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -161,7 +161,7 @@ class PermutationType(ParameterType):
 
     name = "permutation"
     summary = "the items of a list in random order"
-    options = {"of": option("data", "the items, all different", required=True)}
+    options = {"of": option("data", "the items, all of which must differ", required=True)}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         return Permutations(items_option(options))

@@ -81,13 +81,13 @@ class NameType(ParameterType):
     """Names of people."""
 
     name = "name"
-    summary = "a person's first name, or a record of name and pronouns"
+    summary = "a person's name, or a record of name and pronouns"
     word_lists = frozenset({"first_names_female", "first_names_male", "first_names_neutral", "last_names"})
     options = {
         "gender": option(
             "data", "female, male or neutral, or a list of them (default all three)", values=tuple(FORMS), is_list=True
         ),
-        "full": flag("first and family name"),
+        "full": flag("first name and family name"),
         "pronouns": flag("a record of name, first, last, gender, they, them, their, theirs, themselves and plural"),
     }
 
@@ -164,7 +164,7 @@ class UsernameType(ParameterType):
     """Names of accounts."""
 
     name = "username"
-    summary = "the name of an account, such as quiet_otter42 or ada.smith07"
+    summary = "an account name, such as quiet_otter42 or ada.smith07"
     word_lists = frozenset(name for _, *parts in STYLES.values() for lists in parts for name in lists)
     options = {
         "style": option(
@@ -173,7 +173,7 @@ class UsernameType(ParameterType):
             values=(*STYLES, "any"),
             default="any",
         ),
-        "digits": option("data", "number of digits behind the words, 0 to 12 (default 2)"),
+        "digits": option("data", "number of digits after the words, 0 to 12 (default 2)"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -211,13 +211,13 @@ class EmailType(ParameterType):
     """Addresses of mail."""
 
     name = "email"
-    summary = "an address of mail, such as ada.smith07@example.org"
+    summary = "an email address, such as ada.smith07@example.org"
     word_lists = UsernameType.word_lists
     options = {
         "domain": option("data", f"the domain, or a list of domains (default {', '.join(RESERVED)})"),
         "style": option(
             "data",
-            "what stands before the @: person (ada.smith07), handle or any (default person)",
+            "the part before the @: person (ada.smith07), handle (quiet_otter42) or any (default person)",
             values=(*STYLES, "any"),
             default="person",
         ),

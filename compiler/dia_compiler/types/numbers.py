@@ -96,9 +96,9 @@ class IntegerType(ParameterType):
         "min": option("data", "lowest value"),
         "max": option("data", "highest value"),
         "step": option("data", "distance between values, counted from min (default 1)"),
-        "bits": option("data", "number of bits, the top one set; instead of min and max"),
+        "bits": option("data", "number of bits, the highest of which is set; replaces min and max"),
         "parity": option("data", "even or odd", values=("even", "odd")),
-        "exclude": option("data", "list of values left out"),
+        "exclude": option("data", "list of values to leave out"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -427,10 +427,10 @@ class PrimeType(ParameterType):
     options = {
         "min": option("data", "lowest value"),
         "max": option("data", "highest value"),
-        "bits": option("data", "number of bits, the top one set; instead of min and max"),
-        "residue": option("data", "[r, m]: the prime leaves r when divided by m"),
-        "safe": flag("(p - 1) / 2 is prime too"),
-        "smooth": option("data", "bound: p - 1 has prime factors below it only (from 160 bits on)"),
+        "bits": option("data", "number of bits, the highest of which is set; replaces min and max"),
+        "residue": option("data", "[r, m]: the prime leaves remainder r when divided by m"),
+        "safe": flag("(p - 1) / 2 is also prime"),
+        "smooth": option("data", "a bound: all prime factors of p - 1 are below it (needs 160 or more bits)"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

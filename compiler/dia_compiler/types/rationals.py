@@ -90,10 +90,10 @@ class RationalType(ParameterType):
     """Quotients of integers in lowest terms, each value once."""
 
     name = "rational"
-    summary = "a quotient of two integers in lowest terms"
+    summary = "a fraction of two integers in lowest terms"
     options = {
         "numerator": option("data", "numerator in lowest terms: a number or {min, max}"),
-        "denominator": option("data", "denominator in lowest terms, at least 1: a number or {min, max}", required=True),
+        "denominator": option("data", "denominator in lowest terms, 1 or more: a number or {min, max}", required=True),
         "min": option("data", "lowest value"),
         "max": option("data", "highest value"),
     }

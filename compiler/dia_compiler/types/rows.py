@@ -31,8 +31,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: only these columns are read; {name: integer, decimal, boolean or text}: what those columns of a "
-    ".csv hold, of which all are read, as text unless said",
+    "[name, ...]: read only these columns; {name: integer, decimal, boolean or text}: the types of these columns of a "
+    ".csv file, of which all columns are read (default text)",
 )
 
 
@@ -92,7 +92,7 @@ class RowType(ParameterType):
         "from": FROM,
         "columns": COLUMNS,
         "id": option(
-            "row", "an expression over `row` that names an item of `each` (default the row's number, from 0 on)"
+            "row", "an expression over `row` that names an item of `each` (default the row number, counted from 0)"
         ),
     }
 
@@ -246,14 +246,14 @@ class RowsType(ParameterType):
     """Several rows of a data file."""
 
     name = "rows"
-    summary = "several different rows of a data file, in the order of the file"
+    summary = "several different rows of a data file, in file order"
     options = {
         "from": FROM,
         "columns": COLUMNS,
-        "id": option("row", "an expression over `row` that must tell all rows apart"),
-        "size": option("data", "number of rows; with `group` all rows of the group where it is left out"),
-        "stratify": option("data", "a column: equally many rows of each of its values, as far as there are so many"),
-        "group": option("data", "a column: all rows have one value of it"),
+        "id": option("row", "an expression over `row` whose value must differ for all rows"),
+        "size": option("data", "number of rows; if left out with `group`, all rows of the group"),
+        "stratify": option("data", "a column: equally many rows for each of its values, as far as available"),
+        "group": option("data", "a column: all rows have the same value in it"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

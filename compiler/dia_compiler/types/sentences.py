@@ -274,11 +274,11 @@ class ParagraphType(ParameterType):
     """Random English paragraphs."""
 
     name = "paragraph"
-    summary = "several English sentences, with single spaces between them"
+    summary = "several English sentences, separated by single spaces"
     word_lists = SentenceType.word_lists
     options = {
         "sentences": option("data", "number of sentences, or {min, max} (default 3 to 6)"),
-        "words": option("data", "number of words of a sentence, 3 to 40, or {min, max} (default 6 to 14)"),
+        "words": option("data", "number of words per sentence, 3 to 40, or {min, max} (default 6 to 14)"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

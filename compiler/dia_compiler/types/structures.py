@@ -49,8 +49,8 @@ class RecordType(ParameterType):
     """A record of fields, each of its own type."""
 
     name = "record"
-    summary = "named fields, each of its own type"
-    options = {"fields": option("fields", "name and type of each field", required=True)}
+    summary = "a record with named fields, each with its own type"
+    options = {"fields": option("fields", "the name and type of each field", required=True)}
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         if not options["fields"]:
@@ -92,7 +92,7 @@ class OneOfType(ParameterType):
     summary = "a value of one of several types"
     options = {
         "of": option("types", "the types", required=True),
-        "weights": option("data", "whole weights, one a type"),
+        "weights": option("data", "integer weights, one per type"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -160,10 +160,10 @@ class EntryType(ParameterType):
     """An entry of a catalog with its parameters drawn."""
 
     name = "entry"
-    summary = "an entry of a catalog, with its values drawn"
+    summary = "an entry of a catalog, with its parameters drawn"
     options = {
         "of": option("catalog", "the catalog's name", required=True),
-        "weights": option("data", "whole weights, one an entry"),
+        "weights": option("data", "integer weights, one per entry"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

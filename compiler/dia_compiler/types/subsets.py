@@ -120,11 +120,13 @@ class SubsetType(ParameterType):
     """Some of the items of a list, of the entries of a catalog, or of the values of a type."""
 
     name = "subset"
-    summary = "some items of a list, or some entries of a catalog, in their order"
+    summary = "some items of a list or entries of a catalog, in their original order"
     options = {
         "of": option("items", "the items: a list, {from: list}, an expression, or a type", required=True),
         "size": option("data", "number of items, or {min, max}", required=True),
-        "apart": option("data", "a field of the items, or a fact or face of the entries, that no two may share"),
+        "apart": option(
+            "data", "a field of the items, or a fact or face of the entries, whose value must differ between any two"
+        ),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

@@ -79,7 +79,7 @@ class ChoiceType(ParameterType):
     summary = "an item of a list"
     options = {
         "of": option("data", "the items: a list, {from: list} or an expression", required=True),
-        "weights": option("data", "whole weights, one an item"),
+        "weights": option("data", "integer weights, one per item"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -143,9 +143,9 @@ class StringType(ParameterType):
     """Random text over an alphabet."""
 
     name = "string"
-    summary = "a text over an alphabet"
+    summary = "a text of characters from an alphabet"
     options = {
-        "alphabet": option("data", "the characters, for instance `= letters + digits`", required=True),
+        "alphabet": option("data", "the characters, such as `= letters + digits`", required=True),
         "length": option("data", "number of characters, or {min, max}", required=True),
     }
 

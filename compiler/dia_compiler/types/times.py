@@ -88,12 +88,12 @@ class DateType(ParameterType):
     """Days of the calendar."""
 
     name = "date"
-    summary = "a day of the Gregorian calendar as ISO text, such as 2026-01-31"
+    summary = "a date of the Gregorian calendar, as ISO 8601 text such as 2026-01-31"
     options = {
         "min": option("data", f"first day (default {FIRST})"),
         "max": option("data", f"last day (default {LAST})"),
         "weekday": option(
-            "data", "monday to sunday, or a list of them: the day falls on one of these", values=WEEKDAYS, is_list=True
+            "data", "allowed days of the week: monday to sunday, or a list of them", values=WEEKDAYS, is_list=True
         ),
     }
 
@@ -132,10 +132,10 @@ class TimestampType(ParameterType):
     """Moments to the second."""
 
     name = "timestamp"
-    summary = "a moment in UTC to the second as ISO text, such as 2026-01-31T12:00:00Z"
+    summary = "a time in UTC with second precision, as ISO 8601 text such as 2026-01-31T12:00:00Z"
     options = {
-        "min": option("data", f"first moment, or the begin of a day (default {FIRST}T00:00:00Z)"),
-        "max": option("data", f"last moment, or the begin of a day (default {LAST}T23:59:59Z)"),
+        "min": option("data", f"earliest time, or a date for its midnight (default {FIRST}T00:00:00Z)"),
+        "max": option("data", f"latest time, or a date for its midnight (default {LAST}T23:59:59Z)"),
         "step": option("data", "seconds between two moments, counted from min (default 1)"),
     }
 

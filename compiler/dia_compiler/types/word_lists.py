@@ -19,19 +19,21 @@ class WordList:
 
 
 WORD_LISTS: dict[str, WordList] = {
-    "adjectives": WordList("adjectives that suit people, animals and things"),
-    "adverbs": WordList("adverbs of manner and time in -ly, and a few others"),
+    "adjectives": WordList("adjectives that fit people, animals and things"),
+    "adverbs": WordList("adverbs of manner and time, mostly in -ly"),
     "animals": WordList("animals"),
     "cities": WordList("cities of the world"),
     "colours": WordList("colours"),
     "first_names_female": WordList("first names of women"),
     "first_names_male": WordList("first names of men"),
-    "first_names_neutral": WordList("first names that say nothing of gender"),
+    "first_names_neutral": WordList("gender-neutral first names"),
     "last_names": WordList("family names"),
-    "nouns": WordList("people, animals, things and places together", parts=("animals", "people", "places", "things")),
-    "past_intransitive": WordList("verbs in the past tense that take no object"),
-    "past_transitive": WordList("verbs in the past tense that take a thing as their object"),
-    "people": WordList("people by trade or kinship"),
+    "nouns": WordList(
+        "the lists people, animals, things and places combined", parts=("animals", "people", "places", "things")
+    ),
+    "past_intransitive": WordList("verbs in the past tense without an object"),
+    "past_transitive": WordList("verbs in the past tense that take a thing as object"),
+    "people": WordList("people by occupation or family relation"),
     "places": WordList("places"),
     "things": WordList("things that can be held or moved"),
     "top_level_domains": WordList("top-level domains"),

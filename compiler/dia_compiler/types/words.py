@@ -73,10 +73,10 @@ class WordsType(ParameterType):
     """Random words of a list."""
 
     name = "words"
-    summary = "words of a list, with single spaces between them"
+    summary = "words from a list, separated by single spaces"
     word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {
-        "from": option("data", "a shipped word list by its name (default nouns), or a list: [...] or {from: list}"),
+        "from": option("data", "the name of a built-in word list (default nouns), or a list: [...] or {from: list}"),
         "count": option("data", "number of words, or {min, max} (default 1)"),
     }
 

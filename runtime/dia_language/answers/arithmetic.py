@@ -57,11 +57,11 @@ class _TreeBuilder:
 
 
 class ArithmeticAnswer(WordAnswer):
-    """A tree of `operators` (+ - * / unless said) and whole numbers, as `arithmetic` makes it.
+    """An arithmetic expression of integers and `operators` (by default + - * /), as a tree made by `arithmetic`.
 
-    Two are equal when they are the same tree; `accept_if` may say otherwise, as in
-    `evaluate(reply, {}) == target`. Strict takes numbers, the signs + - * / and brackets. Lenient adds the signs of
-    typesetters, products without a sign, and a result behind an equals sign.
+    Two expressions are equal if their trees are the same. Use `accept_if` to accept more, for example `evaluate(reply,
+    {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient also accepts typographic
+    operators such as ×, products without an operator, and a result after an equals sign.
     """
 
     name = "arithmetic"

@@ -19,10 +19,10 @@ BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 
 class BytesAnswer(WordAnswer):
-    """Bytes; `encoding` says how they are written: hex (the default) or base64 (RFC 4648, with padding).
+    """Bytes, written as `encoding` says: hex (the default) or base64 (RFC 4648, with padding).
 
-    Hexadecimal digits have either case. Lenient adds `0x` before them, and white space, colons, hyphens or underscores
-    between; in base64 white space, the alphabet for links (- and _), and padding that is left out.
+    Hexadecimal digits may be in either case. Lenient also accepts a leading `0x`, and whitespace, colons, hyphens or
+    underscores between digits; in base64 it accepts whitespace, the URL-safe alphabet (- and _) and missing padding.
     """
 
     name = "bytes"

@@ -18,11 +18,11 @@ BEHIND = re.compile(r"\s*[).:\]-]+\s*")
 
 
 class ChoiceAnswer(WordAnswer):
-    """A label of `of`: a list of labels, or a mapping from labels to the full texts of their options.
+    """One of the labels in `of`: a list of labels, or a mapping from labels to the full texts of the options.
 
-    Strict takes the label as it is written. Lenient takes it in any case, behind `Answer:`, in quotes, brackets or
-    asterisks, with a full stop; the full text of its option; and the label with that text behind it. What could
-    be two labels is none.
+    Strict accepts the label exactly as written. Lenient also accepts the label in any case, after `Answer:`, in quotes,
+    brackets or asterisks, or with a full stop; the full text of its option; and the label followed by that text. A
+    reply that could be two different labels is unparsed.
     """
 
     name = "choice"

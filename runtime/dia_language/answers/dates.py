@@ -28,11 +28,11 @@ LONGEST = 60
 
 
 class DateAnswer(WordAnswer):
-    """A date, as ISO 8601 writes it: 2026-01-31.
+    """A date in ISO 8601 form: 2026-01-31.
 
-    Strict takes that alone. Lenient adds 2026/1/31, 20260131, 31.1.2026 (with points the day comes first) and English
-    words: 31 January 2026, January 31st, 2026, Sat, 31 Jan 2026. A day of the week must be that of the date. Dates
-    such as 1/2/2026 mean two days to two people, and are read as none.
+    Strict accepts only this form. Lenient also accepts 2026/1/31, 20260131, 31.1.2026 (with dots, the day comes first)
+    and English dates: 31 January 2026, January 31st, 2026, Sat, 31 Jan 2026. If the reply names a day of the week, it
+    must be the right one. Ambiguous dates such as 1/2/2026 are unparsed.
     """
 
     name = "date"

@@ -19,11 +19,11 @@ PORT = re.compile(r":[0-9]{1,5}")
 
 
 class DomainAnswer(WordAnswer):
-    """A domain name, compared without case and without a last full stop.
+    """A domain name, compared without case and without a trailing dot.
 
-    Labels of other scripts are equal to their form in ASCII (`xn--...`, RFC 3492), and to nothing that only looks
-    the same. Lenient adds what stands around a name in a link (scheme, user, port, path), the harmless writing
-    `example[.]com`, quotes and backquotes.
+    An internationalised label equals its ASCII form (`xn--...`, RFC 3492), but not a label that merely looks the same.
+    Lenient also accepts a URL that contains the domain (with scheme, user, port or path), the defanged form
+    `example[.]com`, quotes and backticks.
     """
 
     name = "domain"

@@ -26,16 +26,16 @@ from dia_language.numbers.values import Value, is_symbolic, normal, plain
 
 
 class ExpressionAnswer(WordAnswer):
-    """An expression in `variables` (none unless said), such as `2*sqrt(3)*x + pi`.
+    """A mathematical expression in `variables` (by default none), such as `2*sqrt(3)*x + pi`.
 
-    Two are equal when they have the same real value wherever both have one. That is proven, by a normal form, and for
-    roots of numbers by a bound on how near to zero a number can be that is not; that they differ is proven by bounds
-    of both at a point. What is proven neither way is undecided: a truth that cannot be told from something is refused,
-    a reply is wrong and flagged.
+    Two expressions are equal if they have the same real value wherever both are defined. Equality is proven with a
+    normal form, and for roots of numbers with a bound on how close to zero a non-zero number can be. Inequality is
+    proven with bounds on both values at one point. If neither can be proven, the comparison is undecided: at compile
+    time this is an error, and a reply counts as wrong and is flagged.
 
-    Numbers, variables, pi, e, + - * / ^ and ** and brackets; sqrt, cbrt, exp, log (natural, or with a base as second
-    argument), ln, log2, log10, abs, sin, cos, tan, cot, sec, csc, asin, acos, atan (also arcsin ...), sinh, cosh, tanh.
-    Lenient adds products without a sign (2x), the signs of typesetters and LaTeX.
+    An expression consists of numbers, variables, pi, e, + - * / ^ ** and brackets; sqrt, cbrt, exp, log (natural, or
+    with the base as second argument), ln, log2, log10, abs, sin, cos, tan, cot, sec, csc, asin, acos, atan (also arcsin
+    ...), sinh, cosh, tanh. Lenient also accepts products without an operator (2x), typographic operators and LaTeX.
     """
 
     name = "expression"

@@ -10,9 +10,10 @@ from dia_language.numbers.values import Value
 
 
 class IpAddressAnswer(WordAnswer):
-    """An IP address, version 4 or 6; a number has no leading zeros (RFC 6943, 3.1.1), IPv6 may be written in any way.
+    """An IP address, version 4 or 6.
 
-    Lenient adds square brackets around IPv6, the suffix /32 or /128, the harmless writing 192.0.2[.]1, and quotes.
+    Parts of an IPv4 address must not have leading zeros (RFC 6943, 3.1.1). IPv6 addresses may be in any valid form.
+    Lenient also accepts square brackets around IPv6, the suffix /32 or /128, the defanged form 192.0.2[.]1, and quotes.
     """
 
     name = "ip_address"

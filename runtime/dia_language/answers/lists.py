@@ -29,7 +29,7 @@ INHERITED = frozenset({"round", "tolerance", "units", *CHOICES})
 
 
 class ListAnswer(AnswerType):
-    """Elements in order, all of one type."""
+    """A list of elements of one type; the order counts."""
 
     name = "list"
     options = frozenset({"of", "separator"}) | INHERITED
@@ -128,7 +128,10 @@ class ListAnswer(AnswerType):
 
 
 class TupleAnswer(ListAnswer):
-    """Elements in order, of one type or each of its own; `written` gives them a form: `{{ it[0] }} of {{ it[1] }}`."""
+    """A list of elements whose order counts, all of one type or each with its own.
+
+    `written` gives the tuple a form, such as `{{ it[0] }} of {{ it[1] }}`.
+    """
 
     name = "tuple"
     options = ListAnswer.options | {"written"}

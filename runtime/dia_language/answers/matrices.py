@@ -19,10 +19,11 @@ SEPARATING = re.compile(r"[\s;]")
 
 
 class MatrixAnswer(AnswerType):
-    """Rows of one length, their elements all of the type `of`, rational unless said.
+    """A matrix: rows of equal length whose elements have the type `of` (by default rational).
 
-    Canonical is `[[1, 2], [3, 4]]`. Strict takes that, or one row a line, the elements between commas or blanks, each
-    row in brackets or not, and brackets around all. Lenient adds semicolons between rows, and LaTeX's matrices.
+    The canonical form is `[[1, 2], [3, 4]]`. Strict accepts this form, or one row per line with elements separated by
+    commas or spaces, with or without brackets around each row and around the whole matrix. Lenient also accepts
+    semicolons between rows, and LaTeX matrices.
     """
 
     name = "matrix"

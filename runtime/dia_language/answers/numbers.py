@@ -65,7 +65,7 @@ class RoundedAnswer(AnswerType):
 
 
 class IntegerAnswer(RoundedAnswer):
-    """A whole number."""
+    """An integer."""
 
     name = "integer"
 
@@ -107,7 +107,7 @@ class IntegerAnswer(RoundedAnswer):
 
 
 class RationalAnswer(AnswerType):
-    """A fraction, or a whole number; numerator and denominator are read as integers are."""
+    """A fraction or an integer. Numerator and denominator are parsed like integer answers."""
 
     name = "rational"
     options = frozenset({"units"})
@@ -150,10 +150,10 @@ class RationalAnswer(AnswerType):
 
 
 class RealAnswer(RoundedAnswer):
-    """A number in decimals.
+    """A number in decimal notation.
 
-    With a tolerance the truth need not have finite decimals: a rational is kept as it is, a symbolic number
-    as a decimal that is 10**30 times nearer to it than the tolerance is wide.
+    With a tolerance, the correct answer need not have finitely many decimals: a rational number is stored exactly, and
+    a symbolic number as a decimal whose error is at most 10**-30 of the tolerance.
     """
 
     name = "real"

@@ -12,51 +12,58 @@ AMOUNT: Final = any_of(number(minimum=0), EXPRESSION_TEXT)
 
 OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "of": {"description": "The type of the elements, the types of a record's fields, or the labels of a choice."},
-    "separator": nonempty("Between elements; a comma unless given."),
+    "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(
         {
             "places": any_of(
                 integer(minimum=-PLACES, maximum=PLACES),
                 EXPRESSION_TEXT,
-                words="Decimal places; negative ones round to tens, hundreds ...",
+                words="Number of decimal places; negative numbers round to tens, hundreds ...",
             ),
             "ties": one_of(
-                ROUND["ties"], "What becomes of a value exactly halfway; down cuts every value towards zero."
+                ROUND["ties"],
+                "How to round a value exactly halfway between two results; down rounds every value towards zero.",
             ),
-            "zeros": one_of(ROUND["zeros"], "Keep or strip zeros at the end of decimals."),
-            "thousands": one_of(ROUND["thousands"], "The mark between groups of three digits."),
+            "zeros": one_of(ROUND["zeros"], "Whether to keep or strip trailing zeros."),
+            "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
-        "Rounds the truth, tells the prompt how, and compares the reply with it.",
+        "How to round the correct answer; the prompt states it, and replies are compared with the rounded value.",
         required=["places", "ties"],
     ),
-    "tolerance": mapping({"absolute": AMOUNT, "relative": AMOUNT}, "How far a real may be from the truth.", least=1),
-    "decimals": integer("Tolerance of half a unit in that decimal place.", minimum=0, maximum=PLACES),
-    "case": one_of(CHOICES["case"], "Whether case counts; fold: it does not."),
+    "tolerance": mapping(
+        {"absolute": AMOUNT, "relative": AMOUNT}, "How far a real answer may be from the correct one.", least=1
+    ),
+    "decimals": integer("Short for a tolerance of half a unit in this decimal place.", minimum=0, maximum=PLACES),
+    "case": one_of(CHOICES["case"], "Whether case matters: exact (it does) or fold (it does not)."),
     "whitespace": one_of(
         CHOICES["whitespace"],
-        "Whether white space counts; fold: each as a blank; collapse: each run as one blank; ignore: not at all.",
+        "How whitespace is compared: exact, fold (each as a space), collapse (each run as one space) or ignore.",
     ),
-    "unicode": one_of(CHOICES["unicode"], "Whether forms of characters count; fold: compare after normalisation NFKC."),
-    "punctuation": one_of(CHOICES["punctuation"], "Whether punctuation counts; ignore: it does not."),
+    "unicode": one_of(
+        CHOICES["unicode"], "How variants of characters are compared: exact, or fold (after NFKC normalisation)."
+    ),
+    "punctuation": one_of(
+        CHOICES["punctuation"], "Whether punctuation matters: exact (it does) or ignore (it does not)."
+    ),
     "fields": {
         "type": "object",
         "minProperties": 1,
-        "description": "Of a record: its fields with their types; `of` says the same.",
+        "description": "The names and types of the fields of a record; same as `of`.",
     },
-    "written": nonempty("Form of the canonical text of a record or tuple, such as ({{ x }}, {{ y }})."),
+    "written": nonempty("The written form of a record or tuple, such as ({{ x }}, {{ y }})."),
     "units": any_of(
         nonempty(),
         array(nonempty(), least=1),
-        words="Units that the prompt names; a lenient reading passes over them.",
+        words="Units that the prompt mentions; lenient ignores them in replies.",
     ),
     "encoding": one_of(["hex", "base64"], "How bytes are written."),
-    "operators": array(words="Of arithmetic: the operators that it may have.", least=1),
-    "variable": nonempty("Of a polynomial or expression: its variable."),
-    "variables": array(nonempty(), "Of a polynomial or expression: its variables.", least=1),
+    "operators": array(words="The operators that an arithmetic answer may use.", least=1),
+    "variable": nonempty("The variable of a polynomial or expression."),
+    "variables": array(nonempty(), "The variables of a polynomial or expression.", least=1),
 }
 # Options that every answer type takes
 COMMON_SCHEMAS: Final[dict[str, Schema]] = {
-    "share": ref("expression", "Over `reply`: the share of full marks, from 0 to 1, beside the verdict."),
-    "accept": array(words="Equivalent values."),
-    "accept_if": ref("expression", "Over `reply`, the typed reply: many right answers."),
+    "share": ref("expression", "An expression over `reply`: partial credit from 0 to 1, in addition to the verdict."),
+    "accept": array(words="A list of equivalent values that are also accepted."),
+    "accept_if": ref("expression", "A condition on `reply`, the parsed reply, that decides alone what is correct."),
 }

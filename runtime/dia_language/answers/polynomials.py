@@ -116,11 +116,11 @@ class TermsBuilder:
 
 
 class PolynomialAnswer(WordAnswer):
-    """A polynomial in `variable` (x unless said), or in several `variables`, with rational coefficients.
+    """A polynomial in `variable` (by default x) or in several `variables`, with rational coefficients.
 
-    Canonical is `3*x^2 - 1/2*x + 1`, the highest powers first. Both readings take any formula of numbers, variables,
-    + - * / brackets and whole powers (^ or **) that is a polynomial when multiplied out; lenient adds products without
-    a sign (2x), the signs of typesetters and LaTeX.
+    The canonical form is `3*x^2 - 1/2*x + 1`, highest powers first. Both modes accept any formula of numbers,
+    variables, + - * / brackets and integer powers (^ or **) that is a polynomial when expanded. Lenient also accepts
+    products without an operator (2x), typographic operators and LaTeX.
     """
 
     name = "polynomial"

@@ -26,11 +26,12 @@ LINE_MARKS = re.compile(r"[\[\](){},\"'\n]")
 
 
 class RecordAnswer(AnswerType):
-    """Values under the names that `of` (or `fields`) declares, each with its type.
+    """Named values; `of` (or `fields`) declares the names and types.
 
-    Canonical is `{x: 1, y: 2}`, in the order of the declaration, or what `written` makes of the values. Strict takes
-    both, the names in any order, quoted or not, with a colon or an equals sign, in one pair of brackets or none; so
-    JSON is taken. Lenient takes the names in any case, and lines instead of commas.
+    The canonical form is `{x: 1, y: 2}`, in the order of the declaration, or the form given by `written`. Strict
+    accepts both, with the names in any order, quoted or not, followed by a colon or an equals sign, and with or without
+    one pair of brackets; JSON is therefore accepted. Lenient also accepts the names in any case, and one field per line
+    without commas.
     """
 
     name = "record"

@@ -17,7 +17,7 @@ PAIRED = 300
 
 
 class MultisetAnswer(ListAnswer):
-    """Elements in any order, all of one type; each as often as in the truth."""
+    """Elements of one type in any order. Each element must occur as often as in the correct answer."""
 
     name = "multiset"
     opener, closer = "{", "}"
@@ -61,7 +61,7 @@ class MultisetAnswer(ListAnswer):
 
 
 class SetAnswer(MultisetAnswer):
-    """Different elements in any order, all of one type; a reply that names an element twice is no set."""
+    """Different elements of one type in any order. A reply that repeats an element is unparsed."""
 
     name = "set"
 

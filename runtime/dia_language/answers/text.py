@@ -31,16 +31,16 @@ UNPUNCTUATED = {ord(char): char if is_no_punctuation(char) else None for char in
 
 
 class TextAnswer(AnswerType):
-    """Text, exact unless an option says otherwise; outer white space never counts, but in quotes.
+    """Text, compared exactly unless an option says otherwise. Outer whitespace never counts, except in quotes.
 
+    - unicode: fold compares after NFKC normalisation, so that full-width forms, ligatures and similar variants are
+      equal. (A text with more than 100 consecutive combining characters is compared as it is.)
     - case: fold compares without case (Unicode case folding).
-    - unicode: fold compares after normalisation NFKC: full-width forms, ligatures and the like are one. (A text
-      with more than 100 combining characters in a row is compared as it is.)
-    - punctuation: ignore leaves out all characters of the Unicode categories P (not symbols such as + or $).
-    - whitespace: fold takes every single white-space character for a blank; collapse takes every run of them
-      for one blank; ignore leaves them all out.
+    - punctuation: ignore removes all characters in the Unicode categories P (not symbols such as + or $).
+    - whitespace: fold replaces each whitespace character by a space; collapse replaces each run of them by one space;
+      ignore removes them all.
 
-    They apply in this order, to reply and truth alike.
+    They apply in this order, to both the reply and the correct answer.
     """
 
     name = "text"
@@ -189,7 +189,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 class BooleanAnswer(AnswerType):
-    """True or False, in any case; read leniently yes and no as well."""
+    """True or False, in any case. Lenient also accepts yes and no."""
 
     name = "boolean"
 

@@ -1,12 +1,13 @@
-r"""The answer in \boxed{}, as mathematicians' models write it.
+r"""The answer in \boxed{}, as mathematics models write it.
 
 | chain | what is found |
 |---|---|
-| strict | what stands in the only `\boxed{...}` of the reply (step `only`), wherever it is; braces inside must match |
-| lenient | that, else the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` whose braces match (`last`) |
+| strict | the content of the only `\boxed{...}` in the reply, wherever it is (step `only`); braces inside must match |
+| lenient | the same; otherwise the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`) |
 
-Lenient takes `\text{...}`, `\mathrm{...}` and the like off the answer, and dollar signs. Of a reply longer than a
-million characters the last million is searched. A question's record is `{"kind": "boxed", "skip": "I-DO-NOT-KNOW"}`.
+Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer. If a reply has
+more than a million characters, only the last million is searched. In a bundle, the format of a question is
+`{"kind": "boxed", "skip": "I-DO-NOT-KNOW"}`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""The answer as a value in a JSON object, under the key that the author chooses (`answer` unless said).
+"""The answer as a value in a JSON object, under a key of your choice (by default `answer`).
 
 | chain | what is found |
 |---|---|
-| strict | the value of the key in the JSON object that the reply is (step `alone`), or that stands in one code fence (`fence`) |
-| lenient | that, else the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`) |
-| compat | as the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text behind `"key":` (`fence`, `braces`, `any`, `pair`) |
+| strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
+| lenient | the same; otherwise the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`) |
+| compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
 
-A text is the answer as it is; a number keeps its digits; a list or an object is the answer as JSON. An object with
-a key twice, one nested deeper than 100, and NaN are no JSON. A million characters are
-searched, by the last step of lenient the last 300,000. A question's record is
+A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
+duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. Up to a million characters are searched, and
+the last 300,000 in the last step of lenient. In a bundle, the format of a question is
 `{"kind": "json", "key": "answer", "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
@@ -167,7 +167,7 @@ class Json(Format):
 
     options = {
         "key": FormatOption(
-            "text", "The key that holds the answer; `answer` unless said.", default="answer", example="result"
+            "text", "The key that holds the answer (default `answer`).", default="answer", example="result"
         )
     }
     chains = {

@@ -1,12 +1,12 @@
-"""One of the labels that the author fixes, on the last line of the reply.
+"""One of a fixed set of labels, on the last line of the reply.
 
 | chain | what is found |
 |---|---|
-| strict | the last line that is not blank, if it is one of the labels or the skip token, as written (step `line`) |
-| lenient | that, else the label on that line in any case, behind `Answer:`, in quotes, asterisks or brackets, with a full stop (`bare`), else the one label that stands in the reply as a word (`single`); two different ones are none |
+| strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
+| lenient | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`); otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
-Of a reply longer than a million characters the last million is searched. A question's record is
-`{"kind": "label", "of": ["AGREE", "DISAGREE"], "skip": "I-DO-NOT-KNOW"}`.
+If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
+is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

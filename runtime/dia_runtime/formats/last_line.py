@@ -2,11 +2,11 @@
 
 | chain | what is found |
 |---|---|
-| strict | the last line that holds more than white space (step `last`) |
-| lenient | that line without a mark such as `Answer:` or `Final answer:` before it and without asterisks around it; a line that only closes a code fence is passed over (`last`) |
+| strict | the last line that is not empty (step `last`) |
+| lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`) |
 
-Of a reply longer than a million characters the last million is searched. A question's record is
-`{"kind": "last_line", "skip": "I-DO-NOT-KNOW"}`.
+If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
+is `{"kind": "last_line", "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,23 +1,23 @@
 r"""The letter of an option, as in multiple choice.
 
-A question's record is one of
+In a bundle, the format of a question is one of
 
     {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "I don't know"}, "skip": "C"}
     {"kind": "letter", "of": ["A", "B", "C"], "skip": "I-DO-NOT-KNOW"}
 
-`options` are the letters with the texts of their options, as the prompt shows them; `of` are letters alone. `skip` is
-one of the letters (whose option says that the model does not know), or a token beside them. The answer is of type
-choice, its canonical text the letter. Letters are single capital letters from A to Z, two at least.
+`options` maps the letters to the texts of the options that the prompt shows; `of` lists only the letters. `skip` is one
+of the letters (whose option says that the model does not know) or a separate token. The answer has the type choice, and
+its canonical text is the letter. Letters are single uppercase letters from A to Z, two or more of them.
 
 | chain | what is found |
 |---|---|
-| strict | a reply that is nothing but the letter, bare or in brackets, bold, with a full stop (step `alone`), else the last `\boxed{B}` or `###B###` (`mark`), which serve nothing else, else the last such sentence (`said`): `Answer: B`, `the answer is B` |
-| lenient | that, else the letter or the text of one option on the last line (`line`), else the one option whose text is the reply (`text`), else the one letter that the last line marks by brackets, asterisks or a full stop (`single`); two different ones are none |
-| compat | as the published evaluator of the evaluate-idk study: see letter_compat.py |
+| strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
+| lenient | the same; otherwise the letter or the text of one option on the last line (`line`); otherwise the only option whose text is the reply (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop (`single`); if two different letters are found, nothing |
+| compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
-In front of all, closed `<think>...</think>` is left out. Marks may hold the letter in either case; what follows them
-must not make them part of a sentence (`Answer: B or A` is no mark). Of a reply longer than a million characters the
-last million is searched.
+Closed `<think>...</think>` blocks are removed first. The letter in a mark may be in either case. Text after a mark must
+not continue the sentence: `Answer: B or A` is not a mark. If a reply has more than a million characters, only the last
+million is searched.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Letter(Format):
 
     options = {
         "of": FormatOption("alternatives", "The letters of the options.", required=True, example=["A", "B", "C", "D"]),
-        "options": FormatOption("mapping", "The texts of the options by their letters.", in_specs=False),
+        "options": FormatOption("mapping", "The texts of the options by letter.", in_specs=False),
     }
     chains = {
         "strict": STRICT,

@@ -1,22 +1,23 @@
-r"""How the evaluate-idk study read letters, step by step, in the two versions that it published.
+r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
-The first version knows A to E; the second, from 2025-12-17, A to K. A record whose last letter is behind E is read
-as the second version does. Closed `<think>...</think>` is left out. The rules in order; the first with any match
-decides, and unless said otherwise the match that ends last:
+The first version knows the letters A to E, the second (from 2025-12-17) A to K. A format whose last letter comes after
+E is read like the second version. Closed `<think>...</think>` blocks are removed first. The first rule with a match
+decides; unless noted otherwise, its match that ends last counts:
 
 | step | what is found |
 |---|---|
-| final-is-hope, final-is | "final answer is B. I hope", "final answer ... is B", at most 100 characters between on the same line |
-| answer-colon, answer-near | "answer:", "answer", then at most 50 characters, then the letter as a word |
-| text-start, line-start | the letter as a word at the beginning of the text, or of a line |
-| hash | the last ###B###; in capitals alone in the first version |
-| boxed | the first \boxed{B}, else \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in either case |
+| final-is-hope, final-is | "final answer is B. I hope", "final answer ... is B", with up to 100 characters between, on the same line |
+| answer-colon, answer-near | "answer:" or "answer", up to 50 characters, then the letter as a word |
+| text-start, line-start | the letter as a word at the start of the text or of a line |
+| hash | the last ###B###; only in uppercase in the first version |
+| boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in either case |
 | answer-letter | the first "answer B", "answer: B", "answer-B", in either case |
-| option-tail | "option B" or "choice B" among the last 200 characters, in either case |
+| option-tail | "option B" or "choice B" in the last 200 characters, in either case |
 
-As far as line-start only the capital letters A to E count. "As a word" is: behind a blank or at the beginning, bare,
-in round brackets or between two pairs of asterisks, before a full stop, a comma, a colon (one white space between or
-none), a blank or the end. Of a reply longer than 300,000 characters the first of them are read.
+Up to line-start, only the uppercase letters A to E count. A letter counts "as a word" if it comes after a space or at
+the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a full stop, comma or colon
+(with or without one whitespace character before it), by a space, or by the end. If a reply has more than 300,000
+characters, only the first 300,000 are read.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The answer in the group of a regular expression that the author writes, in the syntax of RE2.
+"""The answer in the group of a regular expression of your choice, in RE2 syntax.
 
 | chain | what is found |
 |---|---|
 | strict | the group of the only match in the reply (step `only`) |
-| lenient | that, else the group of the last match (`last`) |
+| lenient | the same; otherwise the group of the last match (`last`) |
 
-`reply` tells models how to write the answer, and the baselines as well: a text in which `{answer}` stands for it.
-Of a reply longer than a million characters the first million is searched. A question's record is
-`{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "skip": "I-DO-NOT-KNOW"}`.
+`reply` shows models how to write the answer, with `{answer}` in place of the answer. The baselines reply in this form,
+too. If a reply has more than a million characters, only the first million is searched. In a bundle, the format of a
+question is `{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "skip": "I-DO-NOT-KNOW"}`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Regex(Format):
             "text", "An RE2 pattern with one group, the answer.", required=True, example="(?m)^RESULT=(.*)$"
         ),
         "reply": FormatOption(
-            "text", "A reply in which {answer} stands for the answer.", required=True, example="RESULT={answer}"
+            "text", "A reply, with {answer} in place of the answer.", required=True, example="RESULT={answer}"
         ),
     }
     chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}

@@ -1,12 +1,12 @@
-"""The answer between two tags of the author's choice: <answer> and </answer> unless `tag` says otherwise.
+"""The answer between two tags of your choice, by default <answer> and </answer>.
 
 | chain | what is found |
 |---|---|
-| strict | the reply, without outer white space, is exactly one `<answer>...</answer>` (step `alone`), or that in one code fence of three backticks with or without a language word (`fence`); a word before or behind it, or a second tag, and nothing is found |
-| lenient | that, else the last `<answer>...</answer>` anywhere that holds neither tag itself (`last`) |
+| strict | the reply, without outer whitespace, is exactly one `<answer>...</answer>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
+| lenient | the same; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`) |
 
-Case counts. Of a reply longer than a million characters strict finds nothing and lenient searches the first million.
-A question's record is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW"}`.
+Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing and lenient searches the
+first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Tagged(Format):
     """The answer between two tags."""
 
     options: ClassVar[Mapping[str, FormatOption]] = {
-        "tag": FormatOption("text", "The name of the tag; `answer` unless said.", default="answer", example="result")
+        "tag": FormatOption("text", "The name of the tag (default `answer`).", default="answer", example="result")
     }
     chains = {"strict": STRICT, "lenient": (*STRICT, ("last", last))}
 

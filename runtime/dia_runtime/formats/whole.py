@@ -2,10 +2,10 @@
 
 | chain | what is found |
 |---|---|
-| strict | the reply (step `whole`), unless it is blank |
-| lenient | what stands in the code fence that the reply is (`fence`), else the reply (`whole`) |
+| strict | the reply (step `whole`), unless it is empty |
+| lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
 
-A question's record is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.
+In a bundle, the format of a question is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.
 """
 
 from __future__ import annotations

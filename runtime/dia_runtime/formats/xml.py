@@ -2,12 +2,13 @@
 
 | chain | what is found |
 |---|---|
-| strict | the reply, without outer white space, is exactly one `<xml>...</xml>` (step `alone`), or that in one code fence of three backticks with or without a language word (`fence`); a word before or behind it, or a second tag, and nothing is found |
-| lenient | that, else the last `<xml>...</xml>` anywhere that holds neither tag itself (`last`) |
-| compat | as the published evaluator of the DIA benchmark: the first place with two or three backticks, the word `xml`, one `<xml>...</xml>` and two or three backticks, white space or none between (`fenced`), else the whole reply (`whole`); compared as a string, nothing stripped |
+| strict | the reply, without outer whitespace, is exactly one `<xml>...</xml>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
+| lenient | the same; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`) |
+| compat | like the published evaluator of the DIA benchmark: the first place with two or three backticks, the word `xml`, one `<xml>...</xml>` and two or three backticks, optionally separated by whitespace (`fenced`), otherwise the whole reply (`whole`); compared as a string without stripping anything |
 
-The tags are in lower case (compat finds them in any case, and then calls the other cases wrong). Of a reply longer
-than a million characters strict finds nothing, lenient searches the first million, and so does compat for its place.
+Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
+lowercase). If a reply has more than a million characters, strict finds nothing, and lenient and the step `fenced` search
+the first million.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
