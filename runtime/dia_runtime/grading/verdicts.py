@@ -1,4 +1,4 @@
-"""Verdicts, the one list of them, and the points that they are worth."""
+"""The verdicts and their points."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ Exact = int | Fraction
 
 
 class Verdict(StrEnum):
-    """What becomes of a reply, in the order in which tables and pictures show it.
+    """The verdict on a reply, in the order in which tables and plots show it.
 
-    A verdict is written as its text, wherever it is written: in JSON, in tables, and as the name of its colour. Each
-    has its heading where failures are counted (`plural`), what it means (`meaning`), and whether figures count it as a
-    wrong answer.
+    Everywhere a verdict is written as its text: in JSON, in tables, and as the name of its colour. Each has a heading
+    for tables of failures (`plural`), a description (`meaning`), and whether figures count it as a wrong answer.
 
     >>> Verdict.UNPARSED, Verdict.UNPARSED.counts_as_wrong, Verdict.UNPARSED.sign
     ('unparsed', True, 'u')
@@ -26,13 +25,13 @@ class Verdict(StrEnum):
     counts_as_wrong: bool
 
     CORRECT = "correct", "correct", "the right answer"
-    SKIPPED = "skipped", "skipped", "an abstention in the form that was asked for"
+    SKIPPED = "skipped", "skipped", "an abstention in the requested form"
     WRONG = "wrong", "wrong", "any other answer", True
-    UNPARSED = "unparsed", "unparsed", "No answer could be read out of the reply; it counts as wrong.", True
-    ERROR = "error", "errors", "No reply came, and another try may mend it; figures stay open meanwhile."
+    UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
+    ERROR = "error", "errors", "There is no reply yet, and a retry may succeed. Until then, figures are ranges."
 
     def __new__(cls, text: str, plural: str = "", meaning: str = "", counts_as_wrong: bool = False) -> Verdict:
-        """The member with its facts, which is the text itself."""
+        """Create the member with its attributes; the member itself is the text."""
         verdict = str.__new__(cls, text)
         verdict._value_, verdict.plural, verdict.meaning = text, plural, meaning
         verdict.counts_as_wrong = counts_as_wrong
@@ -43,12 +42,12 @@ class Verdict(StrEnum):
 
     @property
     def colour(self) -> str:
-        """The name of its colour in the palette of pictures; text on it has the colour `on-` and that name."""
+        """The name of its colour in the palette; text on that colour uses the colour `on-NAME`."""
         return self.value
 
     @property
     def sign(self) -> str:
-        """The letter that stands for it in the index of a report."""
+        """The letter for it in the index of a report."""
         return self.value[0]
 
 
@@ -57,7 +56,7 @@ WITH_POINTS = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.WRONG)  # questions say
 
 
 class Mark(NamedTuple):
-    """A verdict and its points: one value, or the two ends while the verdict is `error`."""
+    """A verdict and its points: one value, or the lowest and highest possible while the verdict is `error`."""
 
     verdict: Verdict
     low: Exact
@@ -65,7 +64,7 @@ class Mark(NamedTuple):
 
 
 def mark(verdict: Verdict, points: Mapping[str, Exact]) -> Mark:
-    """The mark of a verdict; `unparsed` has the points of `wrong`, `error` any from wrong to correct."""
+    """Return the mark of a verdict; `unparsed` has the points of `wrong`, `error` the range from wrong to correct."""
     if verdict is Verdict.ERROR:
         ends = (points[Verdict.WRONG], points[Verdict.CORRECT])
         return Mark(verdict, min(ends), max(ends))

@@ -69,7 +69,7 @@ def _few_items(result: Score) -> Iterator[str]:
     items = result["n"]
     text = counted(items, "question" if result["over"] == "attempts" else "item")
     if items == 1:
-        yield f"Only {text}: no interval can be computed, and the ranking says nothing about other items."
+        yield f"Only {text}: no interval can be computed, and the result says nothing about other items."
     elif items < FEW_ITEMS:
         hint = "" if result["power"] else " `--power` shows which differences between models it can detect."
         yield f"Only {text}: the benchmark is too small for most claims.{hint}"
@@ -133,7 +133,7 @@ def _truncated(result: Score) -> Iterator[str]:
 def _missing(result: Score) -> Iterator[str]:
     counts = _counts(result, lambda model: model["missing"])
     if counts:
-        yield f"Questions never asked, which count nowhere: {_listed(counts)}. `dia run` without `--limit` asks them."
+        yield f"Questions never asked, which no figure counts: {_listed(counts)}."
 
 
 def _counts(result: Score, count: Callable[[Model], int]) -> list[tuple[str, int]]:

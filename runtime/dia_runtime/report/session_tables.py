@@ -1,4 +1,4 @@
-"""Figures of session questions as tables: one a template, and those of a published study."""
+"""Figures of session questions as tables, one for each template, and those of a published study."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def _figures(template: str, blocks: Blocks) -> Table:
 TOKENS, PAPER, PRINTED = "tokens", "paper %", " *"
 OF_PAPER = {"written": "of the keys that a model wrote", "all": "of all questions", "valid": "of valid rankings"}
 TITLES = {
-    "decisions": "what was foretold and came, of all decisions, of those in answered questions, of valid ones",
-    "ranking": "share of pairs in the right order, of all rankings, of those that came, of valid ones",
-    "grade": "share of right ones, of all questions, of answered ones, of valid ones",
+    "decisions": "correct predictions, of all decisions, of those in answered questions, of those in valid ones",
+    "ranking": "share of pairs in the right order, of all rankings, of answered ones, of valid ones",
+    "grade": "share of correct replies, of all questions, of answered ones, of valid ones",
 }
 
 
@@ -119,7 +119,7 @@ def _ledger(template: str, blocks: Blocks) -> Table:
         )
         for model, block in blocks
     ]
-    return Table(f"{template}: what became of the questions", headings, tuple(rows), 1)
+    return Table(f"{template}: outcomes of the questions", headings, tuple(rows), 1)
 
 
 def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
@@ -153,7 +153,7 @@ def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
             (model, *(correlation_text(block.get("rank_correlations", {}).get(name)) for name in names))
             for model, block in blocks
         ]
-        title = f"{template}: rank correlation of a question's agreement with what it took"
+        title = f"{template}: rank correlation of a question's agreement with its effort"
         yield Table(title, ("model", *names), tuple(rows), 1, figures=frozenset(range(1, 1 + len(names))))
 
 
@@ -187,8 +187,8 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
         for model, mean in pairs
     ]
     headings = ("model", "composite %", *(f"{name} %" for name in names), *([PAPER] if is_printed else []))
-    title = "Composite score: the mean of accuracies of all questions"
-    title += "; paper: the mean of what the study prints" if is_printed else ""
+    title = "Composite score: mean of the accuracies over all questions"
+    title += "; paper: mean of the accuracies that the study reports" if is_printed else ""
     yield Table(title, headings, tuple(rows), 1, figures=frozenset({1}))
 
 

@@ -1,7 +1,7 @@
-"""The registry of figures: whatever is computed, printed, drawn, described or compared of a model by name.
+"""The registry of figures, the numbers that are computed for a model.
 
-To add a figure, add an entry to `FIGURES`; CONTRIBUTING.md says how. JSON, tables, the report and its glossary,
-pictures, the schema of `dia score --json`, the reference, intervals and comparisons are made of these entries.
+To add a figure, add an entry to `FIGURES`; CONTRIBUTING.md explains how. JSON, tables, the report and its glossary,
+plots, the schema of `dia score --json`, the reference, intervals and comparisons are derived from these entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dia_runtime.scoring.metrics import Aggregate, Ends, Parts, Range, Shares, T
 
 
 class Unit(Enum):
-    """What a figure counts: by what it is multiplied for readers, and its decimals in tables."""
+    """The unit of a figure: its factor for display, and its decimals in tables."""
 
     POINTS = (1, 1)
     SHARE = (100, 2)
@@ -25,52 +25,52 @@ class Unit(Enum):
 
     @property
     def factor(self) -> int:
-        """By what values are multiplied for readers: shares are printed in percent."""
+        """The factor for display: shares are printed in percent."""
         return self.value[0]
 
     @property
     def places(self) -> int:
-        """The decimals of a value in tables."""
+        """The number of decimals in tables."""
         return self.value[1]
 
 
 class Family(Enum):
-    """What a figure is about; the glossary and the reference list the families one after the other."""
+    """The subject of a figure; the glossary and the reference are ordered by it."""
 
     RELIABILITY = "reliability"
     ABSTENTION = "abstention"
 
 
 class Leaderboard(NamedTuple):
-    """The kind of a picture of all models by a figure, as `dia plot` knows it, and the picture's title."""
+    """The kind, for `dia plot`, and the title of a plot of all models by a figure."""
 
     kind: str
     title: str
 
 
-PAGE_TABLES = ("leaderboard", "abstention", "selective")  # tables of the report in which a figure may be a column
+PAGE_TABLES = ("leaderboard", "abstention", "selective")  # tables of the report that can have a figure as a column
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Figure:
-    """One figure. A wrong or incomplete entry raises ValueError, which says what to add.
+    """One figure. An incomplete entry raises ValueError with what to add.
 
-    - `name`: its key in JSON, and what `--compare` takes.
+    - `name`: its key in JSON, and its name for `--compare`.
     - `label`: its name in text; `@k` in it becomes `@5` where k is 5.
-    - `short`: its heading in tables, where that is not the label; shares have ` %` after it.
+    - `short`: its heading in tables, if that is not the label; shares have ` %` after it.
     - `meaning`: one sentence, for the schema and the reference.
-    - `glossary`: one sentence for the glossary of the report, or nothing. `{one}` and `{part}` become `item` and
-      `instance`, or what these are over attempts, `{a_one}` becomes `an item`, and `{k}` their number.
-    - `unit`, `range`: what it counts, and between which values it lies; both decide about intervals.
-    - `more_is_better`: whether a larger value is better; None where neither is.
-    - `of_tallies`: the function that gives what items contribute. Without it, `of_shares`: the same of the shares of
-      full marks, for a figure that only models with such answers have. Figures of shares cannot be compared.
-    - `is_sum`: whether it is the sum over items instead of the mean over their values.
-    - `in_tables`: whether the tables of `dia score` have it as a column; `begins_part`: whether a part of a wide table
-      begins with it. `needs_instances`: whether the report leaves it out where items have a single instance.
-    - `page_tables`: in which tables of the report it is a column (`PAGE_TABLES`).
-    - `leaderboard`: the picture of all models by this figure, if there is one.
-    - `in_power`: whether `--power` says which differences of it can be seen; it must then be a `VerdictMean`.
+    - `glossary`: one sentence for the glossary of the report, or empty. `{one}` and `{part}` become `item` and
+      `instance` (over attempts, `question` and `attempt`), `{a_one}` becomes `an item`, and `{k}` their number.
+    - `unit`, `range`: its unit, and the range of its values; intervals depend on both.
+    - `more_is_better`: whether a larger value is better; None if neither direction is.
+    - `of_tallies`: the function that computes the contributions of items. Instead of it, `of_shares`: the same from
+      shares of full marks, for figures of questions with partial credit. Such figures cannot be compared.
+    - `is_sum`: whether it is a sum over items instead of a mean.
+    - `in_tables`: whether it is a column in the tables of `dia score`; `begins_part`: whether a new part of a wide
+      table starts with it. `needs_instances`: whether the report omits it if items have a single instance.
+    - `page_tables`: the tables of the report in which it is a column (`PAGE_TABLES`).
+    - `leaderboard`: the plot of all models by this figure, if there is one.
+    - `in_power`: whether `--power` reports its detectable differences; it must then be a `VerdictMean`.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Figure:
             raise ValueError(f"the figure `{self.name}` is incomplete: {'; '.join(problems)}")
 
     def _problems(self) -> Iterator[str]:
-        """What the entry lacks."""
+        """Yield what the entry lacks."""
         if not self.name.isidentifier() or self.name != self.name.lower():
             yield "give a `name` of lowercase letters, digits and underscores"
         if not self.label:
@@ -126,33 +126,33 @@ class Figure:
 
     @property
     def heading(self) -> str:
-        """Its heading in tables of text."""
+        """Its heading in text tables."""
         return (self.short or self.label) + (" %" if self.unit is Unit.SHARE else "")
 
     def label_at(self, k: int) -> str:
-        """Its name where items have k instances."""
+        """Return its label for items with k instances."""
         return self.label.replace("@k", f"@{k}")
 
     def heading_at(self, k: int) -> str:
-        """Its heading in the report."""
+        """Return its heading in the report."""
         return self.label_at(k) + (" %" if self.unit is Unit.SHARE else "")
 
     def aggregate(self, tallies: Tallies) -> Aggregate:
-        """The figure of these tallies."""
+        """Return the figure of these tallies."""
         assert self.of_tallies is not None, f"`{self.name}` cannot be compared"
         return self.aggregate_of(self.of_tallies(tallies))
 
     def aggregate_of(self, parts: Parts) -> Aggregate:
-        """The figure to which items contribute these parts."""
+        """Return the figure from the contributions of items."""
         return Aggregate(parts, self.is_sum, self.range)
 
     def ends(self, items: int, points: Ends | None) -> Ends | None:
-        """Between which values it lies, over so many items of questions that give these points."""
+        """Return its lowest and highest possible value, over this many items with these points."""
         return self.range.ends(items, points)
 
 
 def _registry(*figures: Figure) -> dict[str, Figure]:
-    """Name -> figure, in the order of JSON and tables."""
+    """Return the figures by name, in the order of JSON and tables."""
     return {figure.name: figure for figure in figures}
 
 
@@ -160,8 +160,8 @@ FIGURES = _registry(
     Figure(
         name="rs",
         label="RS@k",
-        meaning="RS@k: sum over items of the mean points.",
-        glossary="Reliability score: the sum over {one}s of the mean points of {a_one}'s {k} {part}s.",
+        meaning="Reliability score RS@k: the sum over items of the mean points of their instances.",
+        glossary="Reliability score: the sum over {one}s of the mean points of the {k} {part}s.",
         unit=Unit.POINTS,
         range=Range.POINTS,
         family=Family.RELIABILITY,
@@ -174,7 +174,7 @@ FIGURES = _registry(
     Figure(
         name="conf",
         label="Conf@k",
-        meaning="Conf@k, a share.",
+        meaning="Conf@k: share of items whose instances are all correct.",
         glossary="Share of {one}s whose {part}s are all correct.",
         unit=Unit.SHARE,
         range=Range.SHARE,
@@ -187,8 +187,8 @@ FIGURES = _registry(
     Figure(
         name="nms",
         label="NMS@k",
-        meaning="NMS@k, a number of items.",
-        glossary="Near misses: {one}s of which at least 80 %, but not all, {part}s are correct.",
+        meaning="Near misses NMS@k: number of items with at least 80 %, but not all, of their instances correct.",
+        glossary="Near misses: number of {one}s with at least 80 %, but not all, of their {part}s correct.",
         unit=Unit.ITEMS,
         range=Range.UNKNOWN,  # it is 0 for certain where items have few instances
         family=Family.RELIABILITY,
@@ -202,8 +202,8 @@ FIGURES = _registry(
     Figure(
         name="pass_at_k",
         label="Pass@k",
-        meaning="Pass@k, a share.",
-        glossary="Share of {one}s of which at least one {part} is correct.",
+        meaning="Pass@k: share of items with at least one correct instance.",
+        glossary="Share of {one}s with at least one correct {part}.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.RELIABILITY,
@@ -214,7 +214,7 @@ FIGURES = _registry(
     ),
     Figure(
         name="trad_score",
-        label="right replies",
+        label="correct replies",
         short="trad",
         meaning="Share of correct replies.",
         unit=Unit.SHARE,
@@ -229,8 +229,8 @@ FIGURES = _registry(
         name="idk_score",
         label="abstention score",
         short="idk",
-        meaning="+1 correct, 0 skipped, -1 else; from -1 to 1.",
-        glossary="Mean over questions of +1 for correct, 0 for skipped, −1 for anything else.",
+        meaning="Mean of +1 for correct, 0 for skipped and -1 for any other reply; from -1 to 1.",
+        glossary="Mean over questions: +1 for correct, 0 for skipped, −1 for anything else.",
         unit=Unit.SHARE,
         range=Range.BALANCE,
         family=Family.ABSTENTION,
@@ -244,7 +244,7 @@ FIGURES = _registry(
     Figure(
         name="idk_freq",
         label="abstained",
-        meaning="Share of abstentions.",
+        meaning="Share of questions that were skipped.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,
@@ -255,8 +255,9 @@ FIGURES = _registry(
     ),
     Figure(
         name="extract_fail",
-        label="unread",
-        meaning="Share of replies from which nothing could be read.",
+        label="unparsed",
+        short="unread",
+        meaning="Share of replies from which no answer could be read.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,
@@ -266,8 +267,8 @@ FIGURES = _registry(
     Figure(
         name="drop",
         label="drop",
-        meaning="trad_score less idk_score: share of questions answered, and not rightly.",
-        glossary="Right replies less the abstention score: the share of questions answered, and not rightly.",
+        meaning="trad_score minus idk_score: the share of questions with a wrong or unparsed answer.",
+        glossary="Correct replies minus the abstention score: the share of questions with a wrong or unparsed answer.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,
@@ -292,8 +293,9 @@ FIGURES = _registry(
     ),
     Figure(
         name="accuracy_answered",
-        label="right if answered",
-        meaning="Share of right replies among the questions that were not skipped; null where all were.",
+        label="correct if answered",
+        short="right if answered",
+        meaning="Share of correct replies among the questions that were not skipped; null if all were skipped.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,
@@ -304,7 +306,7 @@ FIGURES = _registry(
     Figure(
         name="share",
         label="marks",
-        meaning="Mean share of full marks, over the questions whose answers declare one; absent where none does.",
+        meaning="Mean share of full marks, over questions with partial credit; absent if there are none.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.RELIABILITY,
@@ -315,22 +317,22 @@ FIGURES = _registry(
 )
 
 
-COMPARED = ("trad_score", "rs")  # by which models are compared where no figure is named
+COMPARED = ("trad_score", "rs")  # the default figures for comparisons
 
 
 def compared_figures() -> tuple[str, ...]:
-    """The names of the figures by which models can be compared."""
+    """Return the names of the figures by which models can be compared."""
     return tuple(name for name, figure in FIGURES.items() if figure.is_compared)
 
 
 def page_figures(table: str, k: int = 2) -> list[Figure]:
-    """The columns of a table of the report, where items have k instances: points first, then shares, then counts."""
+    """Return the columns of a table of the report: points first, then shares, then counts."""
     figures = [figure for figure in FIGURES.values() if table in figure.page_tables]
     return _by_unit(figure for figure in figures if k > 1 or not figure.needs_instances)
 
 
 def glossary_figures(k: int) -> list[Figure]:
-    """The figures that the glossary of the report explains, family by family."""
+    """Return the figures in the glossary of the report, ordered by family."""
     families = list(Family)
     figures = [figure for figure in FIGURES.values() if figure.glossary and (k > 1 or not figure.needs_instances)]
     return sorted(_by_unit(figures), key=lambda figure: families.index(figure.family))

@@ -15,15 +15,16 @@ FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: above the one they are folded, abo
 
 
 def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """What abstaining costs and brings."""
+    """Return the section on the costs and benefits of abstaining."""
     if not models:
         return None
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     others = [figure.name for figure in page_figures("abstention") if figure.name not in DRAWN_BY_DROP]
     heads += [column(name, score["k"]) for name in (*DRAWN_BY_DROP, *others)]
     drop = picture(
-        "drop", score, "What wrong answers cost",
-        "The share of right replies, and the same less a point for each wrong one: who abstains in time loses little.",
+        "drop", score, "Cost of wrong answers",
+        "The share of correct replies, and the same minus one point for each wrong reply. A model that abstains when "
+        "it does not know loses little.",
         grid("Scores with and without abstention", heads, models, is_sortable=True),
     )  # fmt: skip
     panels = [drop]
@@ -37,14 +38,17 @@ def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
 
 def _risk_caption(models: Sequence[Respondent]) -> str:
     words = {
-        "answered": "how many of the item's other instances it answered",
-        "agreement": "how many of its other attempts said the same",
+        "answered": "the number of the item's other instances that were answered",
+        "agreement": "the number of other attempts with the same answer",
     }
     signals = {model["selective"]["signal"] for model in models}
     more = "".join(f" Confidence is {words[name]}." for name in sorted(signals & words.keys()))
     if not any(has_curve(model) for model in models):
-        return "How many questions each model answers, and how many of these wrongly."
-    return f"Each curve counts a model's answers from the most confident on; its dot is where the model stopped.{more}"
+        return "The share of questions that each model answers, and the share of wrong answers among them."
+    return (
+        "Each curve follows a model's answers from the most to the least confident; the dot marks all of its "
+        f"answers.{more}"
+    )
 
 
 def _risk(models: Sequence[Respondent], k: int) -> Grid:
@@ -73,5 +77,5 @@ def _skips(score: Score) -> Grid | None:
         ("agreement (phi)", lambda pair: figure(pair["phi"], 1, 2)),
     ]
     pairs.sort(key=lambda pair: -abs(pair["phi"]["value"] or 0))
-    table = grid("Whether two models skip the same questions", heads, pairs[:MOST_PAIRS], 2, True)
+    table = grid("Agreement of models on which questions to skip", heads, pairs[:MOST_PAIRS], 2, True)
     return replace(table, is_folded=len(pairs) > FEW_PAIRS)

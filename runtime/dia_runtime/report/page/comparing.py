@@ -1,4 +1,4 @@
-"""The sections that compare: models with models, wordings with wordings, kinds of models."""
+"""The sections that compare models, wordings and groups of models."""
 
 from __future__ import annotations
 
@@ -25,17 +25,18 @@ MOST_PAIRS = 200  # of models, in a table
 
 
 def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """All pairs of models, and which are alike."""
+    """Return the section on pairs of models, and on which of them are similar."""
     if len(models) < 2:
         return None
     panels = []
     compared = list(dict.fromkeys(pair["figure"] for pair in score["comparisons"]))
     if compared:
         caption = (
-            "The better model less the other, over the questions that both were asked; blue where the two differ after "
-            "Holm's adjustment for the number of pairs."
+            "The better model minus the other, on the questions that both were asked. Blue: the two differ "
+            "significantly "
+            "after Holm's correction for the number of pairs."
         )
-        title = f"Paired differences in {FIGURES[compared[0]].label}"
+        title = f"Paired differences in {FIGURES[compared[0]].label_at(score['k'])}"
         panels.append(picture("comparisons", score, title, caption, _pairs(score, compared[0])))
     panels.append(_alike(score, models))
     tables = [replace(_pairs(score, name), is_folded=True) for name in compared[1:]]
@@ -47,18 +48,18 @@ def _pairs(score: Score, name: str) -> Grid:
     times = factor(name)
     heads: list[Column[ComparedPair]] = [
         ("better", lambda pair: word(pair["models"][0])),
-        ("less", lambda pair: word(pair["models"][1])),
+        ("minus", lambda pair: word(pair["models"][1])),
         ("items", lambda pair: count(pair["items"])),
         ("difference", lambda pair: figure(pair["difference"], times, 1)),
         ("p", lambda pair: Cell(p_text(pair["p"]), key=pair["p"])),
         ("p, Holm", lambda pair: Cell(p_text(pair["p_holm"]), key=pair["p_holm"])),
-        ("order holds in", lambda pair: share(pair["order"])),
-        ("differ", lambda pair: word("yes" if is_clear(pair) else "not shown")),
+        ("order holds in resamples", lambda pair: share(pair["order"])),
+        ("significant", lambda pair: word("yes" if is_clear(pair) else "no")),
     ]
-    label = FIGURES[name].label + ("" if times == 1 else ", in percent")
+    label = FIGURES[name].label_at(score["k"]) + ("" if times == 1 else ", in percentage points")
     pairs = largest(score, name)
     few = f"; the {MOST_PAIRS} largest of {len(pairs):,}" if len(pairs) > MOST_PAIRS else ""
-    return grid(f"Paired differences in {label}, adjusted by Holm{few}", heads, pairs[:MOST_PAIRS], 2, True)
+    return grid(f"Paired differences in {label}, with Holm's correction{few}", heads, pairs[:MOST_PAIRS], 2, True)
 
 
 def _reversals(change: RankChange) -> Grid | None:
@@ -72,7 +73,7 @@ def _reversals(change: RankChange) -> Grid | None:
         (f"order by {other} holds in", lambda pair: share(pair["order"][1])),
         ("both hold in", lambda pair: share(pair["both"])),
     ]
-    caption = f"Models whose order {one} and {other} reverse, with shares of resamples"
+    caption = f"Models that {one} and {other} rank in opposite orders, with shares of resamples"
     return grid(caption, heads, change["changes"][:MOST_PAIRS], 2, True)
 
 
@@ -82,9 +83,9 @@ def _alike(score: Score, models: Sequence[Respondent]) -> Panel:
     heads: list[Column[int]] = [("model", lambda at: word(models[at]["model"]))]
     heads += [(model["model"], _correlation_column(values, at)) for at, model in enumerate(models)]
     caption = (
-        "Correlation, over items, of the share of instances that two models solve: near 1 they solve the same ones."
+        "Correlation over items of the share of instances that two models solve. Near 1, they solve the same items."
     )
-    table = grid("Correlations of solved instances", heads, range(len(models)))
+    table = grid("Correlations of correct instances", heads, range(len(models)))
     return picture("correlation", score, "Which models solve the same items", caption, table)
 
 
@@ -97,7 +98,7 @@ def _correlation(value: float | None) -> Cell:
 
 
 def wordings(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """What other words change, where there are any."""
+    """Return the section on other wordings, if there are any."""
     rows = [
         (model["model"], variant, key, effect)
         for model in models
@@ -111,16 +112,18 @@ def wordings(score: Score, models: Sequence[Respondent]) -> Section | None:
         ("wording", lambda row: word(row[1])),
         ("figure", lambda row: word(FIGURES[row[2]].label)),
         ("base", lambda row: plain(row[3]["base"], row[2])),
-        ("in this wording", lambda row: plain(row[3]["variant"], row[2])),
+        ("variant", lambda row: plain(row[3]["variant"], row[2])),
         ("difference", lambda row: figure(row[3]["difference"], factor(row[2]))),
         ("p", lambda row: Cell(p_text(row[3]["p"]), key=row[3]["p"])),
     ]
-    lead = "The same instances, asked in other words. Shares are in percent."
-    return Section("wordings", "Wordings", lead, (), (grid("Effects of wordings", heads, rows, 2, True),))
+    lead = "The same instances in other wordings. Shares are in percent."
+    return Section(
+        "wordings", "Wordings", lead, (), (grid("Effects of wordings: variant minus base", heads, rows, 2, True),)
+    )
 
 
 def respondents(score: Score) -> Section | None:
-    """Models grouped by their labels, where they have any."""
+    """Return the section on models grouped by their labels, if they have any."""
     tables = []
     for label, grouped in score["by_respondent"].items():
         keys = list(dict.fromkeys(key for group in grouped["groups"] for key in group["figures"]))
@@ -130,10 +133,10 @@ def respondents(score: Score) -> Section | None:
             *((_heading(key), lambda group, key=key: figure(group["figures"].get(key), factor(key))) for key in keys),
         ]
         few = f", over {grouped['items']:,} items" if grouped["items"] < score["n"] else ""
-        tables.append(grid(f"Models by {label}: means{few}", heads, grouped["groups"], 1, True))
+        tables.append(grid(f"Models by {label}: mean figures{few}", heads, grouped["groups"], 1, True))
         if grouped["differences"]:
             tables.append(_differences(label, grouped["differences"]))
-    return Section("respondents", "Kinds of models", "", (), tuple(tables)) if tables else None
+    return Section("respondents", "Groups of models", "", (), tuple(tables)) if tables else None
 
 
 def _heading(name: str) -> str:
@@ -144,7 +147,7 @@ def _heading(name: str) -> str:
 def _differences(label: str, differences: Sequence[GroupDifference]) -> Grid:
     heads: list[Column[GroupDifference]] = [
         (label, lambda pair: word(pair["groups"][0])),
-        ("less", lambda pair: word(pair["groups"][1])),
+        ("minus", lambda pair: word(pair["groups"][1])),
         ("figure", lambda pair: word(_heading(pair["figure"]))),
         ("difference", lambda pair: figure(pair["difference"], factor(pair["figure"]))),
         ("p, Holm", lambda pair: Cell(p_text(pair["p_holm"]), key=pair["p_holm"])),

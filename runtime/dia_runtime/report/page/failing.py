@@ -1,4 +1,4 @@
-"""The sections on what went wrong: flags, failures, and mistakes that were foreseen."""
+"""The sections on flags, failures and named mistakes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ EXPLAINED: list[Column[Respondent]] = [
 
 
 def failures(score: Score, models: Sequence[Respondent]) -> Section:
-    """What went wrong beside the answers."""
+    """Return the section on flags and failures."""
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
-        "Questions whose reply could not be read, failed, was refused or cut off, was beyond the context, abstained in "
-        "another form than was asked for, or could not be decided."
+        "Questions whose reply could not be parsed, failed, was refused or cut off, whose prompt exceeded the context, "
+        "which were skipped in another form than requested, or which could not be decided."
     )
-    table = grid("Flags and failures, in questions", heads, models, is_sortable=True)
+    table = grid("Flags and failures: number of questions", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)
     return Section("failures", "Flags and failures", "", (panel,))
 
@@ -41,7 +41,7 @@ def _flag_column(name: str) -> Callable[[Respondent], Cell]:
 
 
 def mistakes(models: Sequence[Respondent]) -> Section | None:
-    """Mistakes that templates foresaw, where any were made."""
+    """Return the section on named mistakes, if there were any."""
     rows = sorted(_named(models), key=lambda row: (row[0], row[1], -float(row[3].key or 0)))
     if not rows:
         return None
@@ -51,22 +51,32 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
         ("model", lambda row: word(row[2])),
         ("share of wrong replies %", lambda row: row[3]),
     ]
-    lead = "Wrong replies that are a mistake which the template foresaw, as shares of its wrong replies."
-    tables = [grid(f"The {min(len(rows), MOST_ROWS)} most frequent named mistakes", heads, _top(rows), 2, True)]
+    lead = "Wrong replies that match a mistake described in the template, as shares of its wrong replies."
+    tables = [
+        grid(
+            "The most frequent named mistake"
+            if len(rows) == 1
+            else f"The {min(len(rows), MOST_ROWS)} most frequent named mistakes",
+            heads,
+            _top(rows),
+            2,
+            True,
+        )
+    ]
     explained = [model for model in models if model["mistake_shares"]["wrong"]]
     if explained:
-        tables.insert(0, grid("Wrong replies that a named mistake explains", EXPLAINED, explained, is_sortable=True))
+        tables.insert(0, grid("Wrong replies explained by named mistakes", EXPLAINED, explained, is_sortable=True))
     return Section("mistakes", "Named mistakes", lead, (), tuple(tables))
 
 
 def _top(rows: Sequence[Row]) -> list[Row]:
-    """The rows with the largest shares, in the order in which they stood."""
+    """Return the rows with the largest shares, in their original order."""
     largest = sorted(range(len(rows)), key=lambda at: -float(rows[at][3].key or 0))[:MOST_ROWS]
     return [rows[at] for at in sorted(largest)]
 
 
 def _named(models: Sequence[Respondent]) -> Iterator[Row]:
-    """(template, mistake, model, share) of what the models' wrong replies were."""
+    """Yield (template, mistake, model, share) for the models' wrong replies."""
     for model in models:
         for template, mistakes in model["mistake_shares"]["templates"].items():
             for name, mistake in mistakes["mistakes"].items():

@@ -80,7 +80,7 @@
     const how = [];
     if (held.attempt) how.push("attempt " + held.attempt);
     if (held.said !== undefined) how.push("read “" + plain(held.said) + "”");
-    if (held.step) how.push("by the step “" + held.step + "”");
+    if (held.step) how.push("by step “" + held.step + "”");
     how.push(held.points + (held.points === "1" ? " point" : " points"));
     if (held.share !== undefined) how.push("marks " + held.share);
     head.append(made("span", how.join(", "), "how"));
@@ -98,7 +98,7 @@
     const labels = Object.entries(held.labels).map(([name, value]) => name + " " + value).join(" · ");
     if (labels) node.append(made("p", labels));
     if (held.messages) node.append(made("h3", "Asked"), ...talk(held.messages));
-    if (held.truth !== "") node.append(made("h3", "Right answer"), box(held.truth));
+    if (held.truth !== "") node.append(made("h3", "Correct answer"), box(held.truth));
     for (const one of held.replies) node.append(...reply(one));
     return node;
   };

@@ -174,7 +174,7 @@ class _Prompts:
             (str(message.get("role")), _content(message.get("content"))) for message in record.get("messages", ())
         ]
         assets = ", ".join(f"{asset['name']} ({asset['deliver']})" for asset in record.get("assets", ()))
-        return [*messages, ("beside it", assets)] if assets else messages
+        return [*messages, ("attached", assets)] if assets else messages
 
 
 def _content(content: Any) -> str:

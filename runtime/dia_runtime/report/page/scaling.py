@@ -1,10 +1,12 @@
-"""The section on the scale of a bank: models and items side by side, how well they fit, and curves of items."""
+"""The section on the scale of a bank: models and items, their fit, and item characteristic curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
 from typing import Any
+
+from dia_language.diagnostics import counted
 
 from dia_runtime.report.page.cells import DASH, Cell, Grid, count, figure, grid, number, share, word
 from dia_runtime.report.page.panels import Panel, Section, drawn
@@ -18,7 +20,7 @@ MOST_NAMES = 12  # of models in a strip
 ORIGINS = {
     "mean_difficulty": "the mean difficulty",
     "mean_ability": "the mean ability",
-    "anchors": "given difficulties",
+    "anchors": "fixed by the anchors",
 }
 Entry = Mapping[str, Any]
 
@@ -30,29 +32,33 @@ def on_one_scale(data: PictureData) -> Section:
     items = sorted(bank["items"], key=lambda entry: (entry["difficulty"], entry["item"]))
     drawings = []
     if models and items:
-        caption = "Models at the left, the able ones above; items at the right, the hard ones above. A model solves an "
-        caption += "item at its own height half of the time."
+        caption = (
+            "Models on the left, the most able at the top; items on the right, the hardest at the top. A model solves "
+        )
+        caption += "an item at its own height half of the time."
         title = "Abilities and difficulties on one scale"
         drawings.append(drawn("wright-map", data, title, caption, _strips(models, items)))
     if models:
-        caption = "Abilities in logits with intervals of 95 %, the most able model first."
+        caption = "Abilities in logits with 95 % intervals, the most able model first."
         drawings.append(drawn("abilities", data, "Abilities", caption, _models(models)))
     if any(entry["infit"] is not None for entry in items):
         caption = (
-            "Items in the shaded band keep to the model; above it replies are more erratic, below it more regular."
+            "Items in the shaded band fit the Rasch model. Above it, replies are more erratic than predicted; below "
+            "it, more regular."
         )
-        drawings.append(drawn("item-fit", data, "How well items fit", caption, _items(items)))
+        drawings.append(drawn("item-fit", data, "Fit of the items", caption, _items(items)))
     return Section("scale", "Scale", _lead(bank), (*drawings, *_curves(data)))
 
 
 def _lead(bank: Entry) -> str:
     unit = "items" if bank["unit"] == "columns" else bank["unit"]
     origin = ORIGINS.get(bank["gauge"])
-    zero = f" 0 is set by {origin}." if origin else ""
+    zero = f" The origin is {origin}." if origin else ""
     return (
-        f"{len(bank['items']):,} {unit} and {len(bank['models']):,} models on the scale of a bank (Rasch's model, "
-        f"calibrated by {bank['method'].replace('_', '-')}).{zero} One logit more multiplies the odds of a right reply "
-        "by 2.7."
+        f"{len(bank['items']):,} {unit} and {counted(len(bank['models']), 'model')} on the scale of a bank (Rasch "
+        "model, "
+        f"method {bank['method'].replace('_', '-')}).{zero} One more logit multiplies the odds of a correct reply by "
+        "2.7."
     )
 
 
@@ -72,12 +78,12 @@ def _strips(models: Sequence[Entry], items: Sequence[Entry]) -> Grid:
         ("models", lambda at: Cell(_listed(strips[at][0]))),
         ("items", lambda at: count(strips[at][1])),
     ]
-    return grid("Models and items from the top of the scale down", heads, list(strips))
+    return grid("Models and items from the top of the scale to the bottom", heads, list(strips))
 
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMES
-    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") if names else DASH
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "") if names else DASH
 
 
 def _models(models: Sequence[Entry]) -> Grid:
@@ -86,7 +92,7 @@ def _models(models: Sequence[Entry]) -> Grid:
         ("ability, logits", lambda entry: _place(entry, "ability")),
         *_counts_and_fit(),
     ]
-    return grid("Abilities, with the ends of their intervals below them", heads, models, is_sortable=True)
+    return grid("Abilities, with their confidence intervals", heads, models, is_sortable=True)
 
 
 def _items(items: Sequence[Entry]) -> Grid:
@@ -94,7 +100,7 @@ def _items(items: Sequence[Entry]) -> Grid:
     fitted = [entry for entry in items if entry["infit"] is not None]
     few = ""
     if len(fitted) > MOST_ITEMS:
-        few = f"; the {MOST_ITEMS} of {len(fitted):,} that fit worst"
+        few = f"; the {MOST_ITEMS} with the worst fit of {len(fitted):,}"
         fitted = sorted(fitted, key=lambda entry: (-abs(entry["infit"] - 1), entry["item"]))[:MOST_ITEMS]
     heads: list[Any] = [
         ("item", lambda entry: word(entry["item"])),
@@ -111,7 +117,7 @@ def _place(entry: Entry, key: str) -> Cell:
 
 def _counts_and_fit() -> list[Any]:
     return [
-        ("right", lambda entry: _plain(entry["successes"], 1)),
+        ("correct", lambda entry: _plain(entry["successes"], 1)),
         ("of", lambda entry: _plain(entry["trials"], 0)),
         ("infit", lambda entry: _plain(entry["infit"], 2)),
         ("outfit", lambda entry: _plain(entry["outfit"], 2)),
@@ -126,7 +132,7 @@ def _plain(value: float | None, places: int) -> Cell:
 
 
 def _curves(data: PictureData) -> list[Panel]:
-    """What the model says of a few items, beside what the models of the runs did; nothing where none was tried."""
+    """Return the predicted curves of a few items with the observed shares; nothing if no item was asked."""
     bank, observed = data["bank"], data["observed"]
     groups = groups_of(bank["items"], observed)
     if not groups:
@@ -143,14 +149,15 @@ def _curves(data: PictureData) -> list[Panel]:
         ("items", lambda row: word(name_of(row[0]))),
         ("model", lambda row: word(_listed(row[2]))),
         ("ability", lambda row: _plain(row[1], 2)),
-        ("right", lambda row: _plain(row[3], 1)),
+        ("correct", lambda row: _plain(row[3], 1)),
         ("of", lambda row: _plain(row[4], 0)),
-        ("right %", lambda row: share(row[3] / row[4])),
-        ("the curve's %", lambda row: share(chance(row[0], row[1]))),
+        ("correct %", lambda row: share(row[3] / row[4])),
+        ("predicted %", lambda row: share(chance(row[0], row[1]))),
     ]
     caption = (
-        "The chance of a right reply by ability, as the scale has it, and what the models of these runs did, with "
+        "The probability of a correct reply by ability according to the scale, and the observed shares of the models "
+        "in "
     )
-    caption += "one standard error to both sides. Items that were tried a few times each share a curve."
-    table = grid("What models did, beside the curves", heads, rows, 2, True)
-    return [drawn("item-curves", data, "Characteristic curves of items", caption, table)]
+    caption += "these runs, with ±1 standard error. Items with only a few replies share a curve."
+    table = grid("Observed and predicted shares", heads, rows, 2, True)
+    return [drawn("item-curves", data, "Item characteristic curves", caption, table)]

@@ -1,8 +1,10 @@
-"""The sections of a report in their order; here those of verdicts and reliability."""
+"""The sections of a report in order; those on verdicts and reliability are defined here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+
+from dia_language.diagnostics import counted
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.abstaining import abstention
@@ -25,7 +27,7 @@ Row = tuple[tuple[str, ...], Block]  # names of the row, and the figures in it
 
 
 def sections(score: Score, notes: Sequence[str], by: Sequence[str], scale: PictureData | None = None) -> list[Section]:
-    """The sections for which the score, or the bank with what was observed, has something to show, in their order."""
+    """Return the sections that have something to show, in order."""
     models = ranked(score)
     candidates = [
         _leaderboard(score, models, notes),
@@ -57,19 +59,19 @@ def _leaderboard(score: Score, models: Sequence[Respondent], notes: Sequence[str
     table: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     for name in figures:
         table += [column(name, k), *([interval] if name == "rs" else [])]
-    caption = "Models by reliability score. Shares are in percent, with the ends of their intervals below them."
+    caption = "Models by reliability score. Shares are in percent; the small numbers are confidence intervals."
     verdicts = picture(
-        "verdicts", score, "What became of the questions",
-        "Each bar is all questions of a model, in their first attempt." if score["over"] == "instances" else "",
+        "verdicts", score, "Verdicts",
+        "Each bar shows all questions of a model, first attempts only." if score["over"] == "instances" else "",
         _verdict_table("Verdicts", [((model["model"],), model) for model in models], ("model",)),
     )  # fmt: skip
     one, part = unit_words(score)
     lead = (
-        f"RS@{k} sums over {score['n']:,} {one}s the mean points of {with_article(one)}'s {k} {part}s: points for "
-        "right answers, none for skipped ones, a loss for wrong ones."
+        f"RS@{k} adds up the mean points of {with_article(one)}'s {k} {part}s over {counted(score['n'], one)}: points "
+        "for correct answers, none for abstentions, negative points for wrong answers."
         if k > 1
-        else f"RS@1 sums the points of {score['n']:,} questions: points for right answers, none for skipped ones, "
-        "a loss for wrong ones."
+        else f"RS@1 adds up the points of {counted(score['n'], 'question')}: points for correct answers, none for "
+        "abstentions, negative points for wrong answers."
     )
     boards = (grid(caption, table, models, is_sortable=True),)
     return Section("leaderboard", "Leaderboard", lead, (verdicts,), boards, tuple(notes))
@@ -105,16 +107,16 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
     heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     one, part = unit_words(score)
-    caption = f"Which share of its {part}s a model solves of each {one}; {one}s differ in their number."
+    caption = f"The share of each {one}'s {part}s that a model answers correctly; not all {one}s have the same number."
     if is_even(models):
         caption = (
-            f"How many of each {one}'s {k} {part}s a model solves. "
-            f"A model that knows {with_article(one)} solves all of them."
+            f"The number of each {one}'s {k} {part}s that a model answers correctly. "
+            f"A model that has mastered {with_article(one)} answers all of them correctly."
             if k > 1
-            else "In full colour where a model is right: what all solve stands at the left, what none at the right."
+            else "Full colour: the model is correct. All models solve the items on the left, none those on the right."
         )
-    table = grid(f"Solved instances of {k}, the easiest items first", heads, items, 1, True) if fits else None
-    panel = picture("reliability", score, "Items, from the easiest to the hardest", caption, table)
+    table = grid(f"Correct instances of {k}, easiest items first", heads, items, 1, True) if fits else None
+    panel = picture("reliability", score, "Items from easiest to hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
     return Section("reliability", "Reliability", "", (panel,), tuple(table for table in sums if table))
 
@@ -128,7 +130,7 @@ def _solved_column(at: int, k: int) -> Callable[[ItemColumn], Cell]:
 
 
 def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
-    """How Conf and Pass grow with the number of instances that count."""
+    """Return how Conf and Pass change with the number of instances."""
     steps = list(models[0]["pass_at_j"]) if models else []
     if len(steps) < 2:
         return None
@@ -136,8 +138,8 @@ def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
     heads += [(f"one of {j}", _pass_at_column(j)) for j in steps]
     heads += [(f"all {j}", _pass_hat_column(j)) for j in steps[1:]]
     one, part = unit_words(score)
-    caption = f"Share of {one}s, in percent, of which one of j {part}s is solved (Pass@j), and all of j (Pass^j)"
-    caption += f", of the {one}s with at least j {part}s" if score["k_varies"] else ""
+    caption = f"Share of {one}s, in percent, with one of j {part}s correct (Pass@j) and with all j correct (Pass^j)"
+    caption += f", for {one}s with at least j {part}s" if score["k_varies"] else ""
     return grid(caption, heads, models, is_sortable=True)
 
 
@@ -158,7 +160,7 @@ def _groups(score: Score, models: Sequence[Respondent], label: str) -> Section |
     )
     rows = [((name, model), block) for name, blocks in grouped for model, block in blocks]
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
-    limit = f" The first {MOST_PANELS} of {len(grouped)} are drawn." if len(grouped) > MOST_PANELS else ""
-    caption = f"Each bar is a model's questions of one {label}; numbers are questions.{limit}"
+    limit = f" The first {MOST_PANELS} of {len(grouped):,} are shown." if len(grouped) > MOST_PANELS else ""
+    caption = f"Each bar shows a model's questions in one {label}. The numbers count questions.{limit}"
     panel = Panel(label, "", caption, panels, table, tuple(Verdict), True)
     return Section(f"by-{label}", f"By {label}", "", (panel,))

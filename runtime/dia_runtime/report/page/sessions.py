@@ -1,4 +1,4 @@
-"""The section on sessions: questions that are conversations, and what models foretell of themselves."""
+"""The section on sessions: questions that are conversations, and models' predictions about themselves."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ FIGURES: dict[str, tuple[str, int, int]] = {
     "precision": ("precision %", 100, 1),
     "recall": ("recall %", 100, 1),
     "f1": ("F1 %", 100, 1),
-    "positive_rate": ("foretold positive %", 100, 1),
+    "positive_rate": ("predicted positive %", 100, 1),
     "over_niceness": ("over-niceness %", 100, 1),
-    "exact": ("very order %", 100, 1),
-    "tokens": ("tokens a question", 1, 0),
+    "exact": ("exact order %", 100, 1),
+    "tokens": ("tokens per question", 1, 0),
 }
 Row = tuple[str, str, SessionBlock]  # template, model, figures
 CompositeRow = tuple[Respondent, Composite]
@@ -44,11 +44,12 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that are conversations. Accuracy is over all decisions, over those whose replies came, and over "
-        "those whose replies could be read."
+        "Questions that are conversations. Accuracy is given over all decisions, over those with a reply (answered), "
+        "and "
+        "over those whose reply could be read (valid)."
     )
     if any(block.get("paper") for _, _, block in rows):
-        lead += " What a published study prints as its accuracy stands beside them as the paper's."
+        lead += " The accuracy that a published study reports is in the column for the paper."
     tables = [
         _figures(rows),
         *_composites(models),
@@ -85,7 +86,7 @@ def _ledger_column(at: int) -> Callable[[Row], Cell]:
 def _ledger(rows: Sequence[Row]) -> Grid:
     heads: list[Column[Row]] = [*_names(), ("questions", lambda row: count(row[2]["questions"]))]
     heads += [(state, _ledger_column(at)) for at, state in enumerate(LEDGER)]
-    return grid("What became of the questions", heads, rows, 2, True)
+    return grid("Outcomes of the questions", heads, rows, 2, True)
 
 
 def _declared(rows: Sequence[Row]) -> list[Grid]:
@@ -97,7 +98,7 @@ def _declared(rows: Sequence[Row]) -> list[Grid]:
         heads: list[Column[Row]] = [("model", lambda row: word(row[1]))]
         heads += [(name, _declared_column(name)) for name in names]
         if names:
-            tables.append(grid(f"Figures that {template} declares", heads, of_template, 1, True))
+            tables.append(grid(f"Figures declared by {template}", heads, of_template, 1, True))
     return tables
 
 
@@ -127,7 +128,7 @@ def _composites(models: Sequence[Respondent]) -> list[Grid]:
     if any("composite" in model.get("published", {}) for model, _ in rows):
         paper = "the paper's %"
         heads.append((paper, lambda row: _share(row[0].get("published", {}).get("composite", {}).get("accuracy"))))
-    return [grid("Composite score: the mean of accuracies of all questions", heads, rows, 1, True)]
+    return [grid("Composite score: mean of the accuracies over all questions", heads, rows, 1, True)]
 
 
 def _part_column(name: str) -> Callable[[CompositeRow], Cell]:
@@ -155,7 +156,7 @@ def _companions(rows: Sequence[Row]) -> list[Grid]:
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()
     heads += [(name, _correlation_column(name)) for name in names]
-    caption = "Rank correlation of a question's agreement with what it took, within each model"
+    caption = "Rank correlation of a question's agreement with its effort, within each model"
     return [grid(caption, heads, present, 2, True)] if present else []
 
 

@@ -1,4 +1,4 @@
-"""The words of a report: what was measured, how, and what the figures mean."""
+"""The texts of a report: what was measured and how, and the glossary."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ Pairs = list[tuple[str, str]]
 
 
 def facts(score: Score) -> Pairs:
-    """What the head of the page tells: the size of the thing."""
+    """Return the facts at the top of the page."""
     replies = sum(sum(model["counts"].values()) for model in score["models"])
     name = (score["benchmark"], score["version"])
     facts = [("benchmark", " ".join(str(part) for part in name if part is not None))]
     facts.append(("questions" if score["over"] == "attempts" else "items", f"{score['n']:,}"))
     facts.append(("attempts at each" if score["over"] == "attempts" else "instances of each", f"{score['k']}"))
     facts.append(("models", f"{len(score['models'])}"))
-    facts.append(("replies that count", f"{replies:,}"))
+    facts.append(("scored replies", f"{replies:,}"))
     if score["chain"] != "strict":
-        facts.append(("read by", score["chain"]))
+        facts.append(("chain", score["chain"]))
     if score["points"]:
         facts.append(("points", " ".join(f"{name} {value}" for name, value in score["points"].items())))
     return facts
 
 
 def terms(score: Score) -> Pairs:
-    """What the words mean."""
+    """Return the glossary."""
     return [
         (
             ", ".join(WITH_POINTS),
-            f"The verdict on a reply: {Verdict.CORRECT.meaning}, {Verdict.SKIPPED.meaning}, or else.",
+            f"The verdict on a reply: {Verdict.CORRECT.meaning}, {Verdict.SKIPPED.meaning}, or "
+            f"{Verdict.WRONG.meaning}.",
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
         *((figure.label_at(score["k"]), _definition(figure, score)) for figure in glossary_figures(score["k"])),
@@ -51,17 +52,17 @@ def _intervals(score: Score) -> str:
     if interval["method"] != "none":
         kind = {"bca": "bias-corrected and accelerated", "percentile": "percentile"}[interval["method"]]
         number, seed = interval["resamples"], interval["seed"]
-        level = f"They cover {100 * interval['level']:.0f} %"
+        level = f"{100 * interval['level']:.0f} % confidence"
         return f"{level}: {kind} bootstrap over items, {number:,} resamples, seed {seed}."
-    return "1.96 standard errors to both sides; instances of one item count as one cluster."
+    return "±1.96 standard errors; the instances of an item form one cluster."
 
 
 def source_facts(score: Score) -> Pairs:
-    """Of what and how the figures were made."""
-    facts = [("bundle", score["bundle"] or "replies from elsewhere"), ("questions root", score["questions_root"])]
+    """Return where the figures come from and how they were computed."""
+    facts = [("bundle", score["bundle"] or "none (imported replies)"), ("questions root", score["questions_root"])]
     facts.append(("runs", ", ".join(dict.fromkeys(PurePath(model["run"]).name for model in score["models"]))))
-    facts.append(("read by the chain", score["chain"]))
-    facts.append(("errors", "kept open" if score["errors"] == "keep" else "counted as wrong"))
+    facts.append(("chain", score["chain"]))
+    facts.append(("errors", "shown as ranges" if score["errors"] == "keep" else "counted as wrong"))
     for points in score["points_told"]:
-        facts.append(("points that models were told", " ".join(f"{name} {value}" for name, value in points.items())))
+        facts.append(("points in the prompts", " ".join(f"{name} {value}" for name, value in points.items())))
     return facts

@@ -78,7 +78,7 @@ def page(score: Score, options: PageOptions = PageOptions(), has_prompts: bool =
     title = options.title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"
     text = environment().get_template("page.html").render(
         title=title,
-        lead="How reliably the models answer, when they abstain, and how far they differ.",
+        lead="How reliably the models answer, when they abstain, and how much they differ.",
         policy=policy(style, script),
         style=style,
         script=script,
@@ -96,8 +96,12 @@ def page(score: Score, options: PageOptions = PageOptions(), has_prompts: bool =
 
 
 def _notice(length: int, has_prompts: bool) -> str:
-    notice = "Replies are left out." if not length else f"Replies above {length:,} characters are cut in their middle."
-    return notice if has_prompts else f"{notice} What was asked is shown where the bundle is named by --bundle."
+    notice = (
+        "Replies are left out."
+        if not length
+        else f"Replies longer than {length:,} characters are shortened in the middle."
+    )
+    return notice if has_prompts else f"{notice} To include the prompts, name the bundle with --bundle."
 
 
 def _data(name: str, value: Any) -> str:

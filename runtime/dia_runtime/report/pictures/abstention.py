@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import (
     SMALL,
     Scale,
@@ -37,7 +39,7 @@ TRAD, IDK = "series-1", "series-2"
 def drop(data: PictureData) -> Drawing:
     """Each model's traditional score and its score under abstention, joined by what lies between."""
     models = ranked(data["score"], "idk_score")
-    require(models, "no run holds replies")
+    require(models, "the runs have no replies")
     low = min(0.0, *(value for model in models for value in _values(model)))
     width, names = room(data, WIDTH)
     is_wide = width > NARROW
@@ -45,7 +47,9 @@ def drop(data: PictureData) -> Drawing:
     beside = max(90 if is_wide else 52, *(text_width(text, 12) + 20 for text in drops))
     scale = Scale(_floor(low), 1.0, names, width - beside)
     left = names if is_wide else 0
-    key, height = dot_legend([(IDK, "+1 right, 0 abstained, −1 wrong"), (TRAD, "right replies")], left, 2, width - left)
+    key, height = dot_legend(
+        [(IDK, "+1 correct, 0 abstained, −1 wrong"), (TRAD, "correct replies")], left, 2, width - left
+    )
     top = height + (8 if is_wide else 20)
     bottom = top + ROW * len(models)
     note = kind_of_interval([figure_of(model, "idk_score") for model in models])
@@ -59,10 +63,11 @@ def drop(data: PictureData) -> Drawing:
         marks.append(Text(width - 6, y + 4, text, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(figure_of(model, "drop")) or 0)
     words = (
-        f"For each of {len(models)} models the share of right replies, and the score less a point for a wrong one. "
-        f"The largest drop has {worst['model']}: {_points(worst)}."
+        f"The share of correct replies of {counted(len(models), 'model')}, and the score minus one point for each "
+        "wrong reply. "
+        f"{worst['model']} has the largest drop: {_points(worst)}."
     )
-    return Drawing("What wrong answers cost", words, width, bottom + 46, tuple(marks))
+    return Drawing("Cost of wrong answers", words, width, bottom + 46, tuple(marks))
 
 
 def _row(model: Respondent, scale: Scale, y: float, names: float) -> list[Mark]:
@@ -112,13 +117,13 @@ def risk_coverage(data: PictureData) -> Drawing:
     left, top, bottom, right = 74, 12, min(352.0, width * 0.75), width - 20
     across, up = Scale(_nearest(models), 1, left, right), Scale(0, max(0.1, highest * 1.08), bottom, top)
     marks: list[Mark] = bottom_axis(across, top, bottom, "coverage: share of answered questions", percent, _few(width))
-    marks += left_axis(up, left, right, "risk: share of wrong ones among them", percent)
+    marks += left_axis(up, left, right, "risk: share of wrong answers among them", percent)
     for number, model in enumerate(models):
         marks += _path(model, number, across, up)
     entries = [(series(number), f"{number + 1} {model['model']}") for number, model in enumerate(models)]
     sample = line_legend if any(map(has_curve, models)) else dot_legend
     key, height = sample(entries, left, bottom + 48, right - left)
-    words = "Risk against coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
+    words = "Risk over coverage. " + "; ".join(_stop(model) for model in models[:12]) + "."
     return Drawing("Risk and coverage", words, width, bottom + 54 + height, (*marks, *key))
 
 
@@ -163,4 +168,4 @@ def _curve(model: Respondent) -> list[tuple[float, float]]:
 
 def _stop(model: Respondent) -> str:
     coverage, risk = _curve(model)[-1]
-    return f"{model['model']} answers {100 * coverage:.0f} % and errs in {100 * risk:.0f} % of them"
+    return f"{model['model']} answers {100 * coverage:.0f} %, of which {100 * risk:.0f} % are wrong"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, dot_legend, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped
 from dia_runtime.report.pictures.figures import NARROW, PictureData, kind_of_interval, require, room, span, whisker
@@ -16,7 +18,7 @@ ALPHA = 0.05
 def comparisons(data: PictureData) -> Drawing:
     """The differences of all pairs by the first figure that was compared, the largest first."""
     pairs = largest(data["score"])
-    require(pairs, "no two models were compared")
+    require(pairs, "no models were compared")
     drawn_pairs = pairs[:MOST]
     width, _ = room(data, WIDTH)
     names, row = (0.0, 44.0) if width < NARROW else (280.0, 24.0)
@@ -33,9 +35,9 @@ def comparisons(data: PictureData) -> Drawing:
             marks.insert(0, Rect(0, y, width, row, "shade"))
         marks += _beside(pair, names, width, y + row / 2) if names else _above(pair, width, y + 15)
         marks += _whisker(pair, scale, y + row / 2 if names else y + 31)
-    key, height = dot_legend([("accent", f"p below {ALPHA}"), ("muted", "not told apart")], names, bottom + 44, width)
+    key, height = dot_legend([("accent", f"p below {ALPHA}"), ("muted", "not significant")], names, bottom + 44, width)
     clear = sum(is_clear(pair) for pair in pairs)
-    words = f"{len(pairs)} pairs of models; {clear} differ at p below {ALPHA} after Holm's adjustment."
+    words = f"{counted(len(pairs), 'pair')} of models; {clear} with p below {ALPHA} after Holm's correction."
     return Drawing("Paired differences", words, width, bottom + 48 + height, (*marks, *key))
 
 
@@ -45,7 +47,7 @@ def _beside(pair: ComparedPair, names: float, width: float, y: float) -> list[Ma
     half = (names - 44) / 2
     return [
         Text(half, y + 4, clipped(one, half - 2), 12, "end", tip=one),
-        Text(half + 17, y + 4, "less", 11, "middle", "muted"),
+        Text(half + 17, y + 4, "minus", 11, "middle", "muted"),
         Text(half + 34, y + 4, clipped(other, half - 2), 12, tip=other),
         Text(width - 6, y + 4, p_text(pair["p_holm"]), 12, "end"),
     ]
@@ -54,7 +56,7 @@ def _beside(pair: ComparedPair, names: float, width: float, y: float) -> list[Ma
 def _above(pair: ComparedPair, width: float, y: float) -> list[Mark]:
     """The two names and the probability above their line, where there is no room beside it."""
     one, other = (clipped(name, (width - 120) / 2) for name in pair["models"])
-    words = Text(6, y, f"{one} less {other}", 12, tip=" less ".join(pair["models"]))
+    words = Text(6, y, f"{one} minus {other}", 12, tip=" minus ".join(pair["models"]))
     return [words, Text(width - 6, y, p_text(pair["p_holm"]), 12, "end")]
 
 
@@ -62,7 +64,7 @@ def _whisker(pair: ComparedPair, scale: Scale, y: float) -> list[Mark]:
     if pair["difference"]["value"] is None:
         return []
     one, other = pair["models"]
-    tip = f"{one} less {other}: {plain(round(pair['difference']['value'], 3))}"
+    tip = f"{one} minus {other}: {plain(round(pair['difference']['value'], 3))}"
     return whisker(scale, y, pair["difference"], "accent" if is_clear(pair) else "muted", tip)
 
 

@@ -40,7 +40,7 @@ def correlation(data: PictureData) -> Drawing:
             marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, text, ink, tip)
     width, height = LABELS + WIDE * len(models) + 20, top + TALL * (len(models) - 1) + 34
     marks += _key(height - 24)
-    words = "Correlations over items of how many instances two models solve. " + _closest(models, values)
+    words = "Correlations over items of the number of instances that two models solve. " + _closest(models, values)
     return Drawing("Which models solve the same items", words, max(width, LABELS + 250), height, tuple(marks))
 
 
@@ -91,6 +91,6 @@ def _closest(models: Sequence[Respondent], values: Sequence[Sequence[float | Non
         if (value := values[row][column]) is not None
     ]
     if not pairs:
-        return "None is defined."
+        return "No correlation is defined."
     value, one, other = max(pairs)
-    return f"Most alike are {one} and {other}, {value:.2f}."
+    return f"The most similar are {one} and {other}, {value:.2f}."

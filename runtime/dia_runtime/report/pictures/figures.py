@@ -94,7 +94,7 @@ def kind_of_interval(estimates: Sequence[Estimate]) -> str:
     """What the whiskers of these figures are."""
     if any(estimate["ci"] for estimate in estimates):
         return "95 % confidence intervals"
-    return "1.96 standard errors to both sides"
+    return "±1.96 standard errors"
 
 
 def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
@@ -138,4 +138,4 @@ def require(condition: object, why: str) -> None:
     from dia_language.diagnostics import DiaError, Diagnostic
 
     if not condition:
-        raise DiaError(Diagnostic("E872", f"there is nothing to draw: {why}"))
+        raise DiaError(Diagnostic("E872", f"nothing to draw: {why}"))

@@ -1,6 +1,8 @@
-"""What went wrong beside the answers: flags and failures of every model."""
+"""Flags and failures of every model."""
 
 from __future__ import annotations
+
+from dia_language.diagnostics import counted
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.axes import SMALL
@@ -29,7 +31,7 @@ def count(model: Respondent, name: str) -> int:
 def flags(data: PictureData) -> Drawing:
     """Models in rows, flags and failures in columns."""
     models = ranked(data["score"])
-    require(models, "no run holds replies")
+    require(models, "the runs have no replies")
     marks: list[Mark] = []
     for column, heading in enumerate(FLAGS.values()):
         marks.append(Text(LABELS + (column + 0.5) * WIDE, TOP - 10, heading, SMALL, "middle", "muted"))
@@ -45,6 +47,7 @@ def flags(data: PictureData) -> Drawing:
             marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, f"{number:,}", ink, tip)
     height = TOP + TALL * len(models) + 6
     words = (
-        f"Flags and failures of {len(models)} models; the stronger the colour, the larger the share of its questions."
+        f"Flags and failures of {counted(len(models), 'model')}. A stronger colour marks a larger share of the "
+        "questions."
     )
     return Drawing("Flags and failures", words, LABELS + WIDE * len(FLAGS), height, tuple(marks))

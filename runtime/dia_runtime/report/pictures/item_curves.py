@@ -7,6 +7,8 @@ from itertools import pairwise
 from math import exp
 from typing import Any
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, line_legend, percent, plain, rounded
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Drawing, Line, Mark, Polyline, clipped
 from dia_runtime.report.pictures.figures import NARROW, PictureData, require
@@ -36,14 +38,17 @@ def item_curves(data: PictureData) -> Drawing:
     left, right = (LEFT if wide > NARROW else SMALL_LEFT), wide - 16
     across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), left, right)
     up = Scale(0.0, 1.0, BOTTOM, TOP)
-    marks: list[Mark] = [*left_axis(up, left, right, "right replies", percent)]
+    marks: list[Mark] = [*left_axis(up, left, right, "correct replies", percent)]
     marks += bottom_axis(across, TOP, BOTTOM, "ability, logits", about=6 if wide > NARROW else 4)
     for number, group in enumerate(groups):
         marks += _curve(number, group, observed, across, up)
     names = [(series(at), clipped(name_of(group), min(300, right - left - 60))) for at, group in enumerate(groups)]
     key, height = line_legend(names, left, BOTTOM + 46, wide - left)
-    words = f"{len(groups)} curves of {sum(map(len, groups))} items, and {len(set(counts))} models at their abilities."
-    return Drawing("Characteristic curves of items", words, wide, BOTTOM + 50 + height, (*marks, *key))
+    words = (
+        f"{counted(len(groups), 'curve')} of {counted(sum(map(len, groups)), 'item')}, and "
+        f"{counted(len(set(counts)), 'model')} at their abilities."
+    )
+    return Drawing("Item characteristic curves", words, wide, BOTTOM + 50 + height, (*marks, *key))
 
 
 def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:

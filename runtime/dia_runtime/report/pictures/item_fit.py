@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Rect
 from dia_runtime.report.pictures.figures import NARROW, PictureData, require
@@ -40,5 +42,8 @@ def item_fit(data: PictureData) -> Drawing:
         y = up(min(entry["infit"], highest))
         marks.append(Circle(across(entry["difficulty"]), y, 3, "series-1" if is_good else "series-2", tip=tip))
     outside = sum(not is_fitting(entry["infit"]) for entry in items)
-    words = f"{len(items)} items by difficulty and infit; {outside} lie outside {plain(BAND[0])} to {plain(BAND[1])}."
+    words = (
+        f"{counted(len(items), 'item')} by difficulty and infit; {outside:,} outside {plain(BAND[0])} to "
+        f"{plain(BAND[1])}."
+    )
     return Drawing("Fit of items", words, wide, HEIGHT, tuple(marks))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import Scale, bottom_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text
 from dia_runtime.report.pictures.figures import (
@@ -27,7 +29,7 @@ def leaderboard(data: PictureData, figure: Figure) -> Drawing:
     """The models in rows, the best first, each with the figure and its interval."""
     score = data["score"]
     models = ranked(score, figure.name)
-    require(models, "no run holds replies")
+    require(models, "the runs have no replies")
     estimates = [scaled(figure_of(model, figure.name), figure) for model in models]
     low, high = rounded(*span(estimates, 0.0))
     scale = Scale(low, high, LABELS, WIDTH - 70)
@@ -43,7 +45,7 @@ def leaderboard(data: PictureData, figure: Figure) -> Drawing:
         marks.append(Text(WIDTH - 8, y + 4, _text(estimate, short=True), 12, "end", "ink", True))
     first = f"{models[0]['model']} leads with {_text(estimates[0])}."
     title = figure.leaderboard.title if figure.leaderboard else figure.label
-    return Drawing(title, f"{len(models)} models by {name}. {first}", WIDTH, bottom + 46, tuple(marks))
+    return Drawing(title, f"{counted(len(models), 'model')} by {name}. {first}", WIDTH, bottom + 46, tuple(marks))
 
 
 def scaled(estimate: Estimate, figure: Figure) -> Estimate:

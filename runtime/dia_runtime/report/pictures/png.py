@@ -39,9 +39,9 @@ def _figure_type() -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        help = "`pip install 'dia-spec[report]'`, or write an .svg, which needs nothing"
+        help = "`pip install 'dia-spec[report]'`, or draw an .svg, which needs no extra package"
         raise DiaError(
-            Diagnostic("E871", "a .png is drawn by matplotlib, which is not installed", None, help)
+            Diagnostic("E871", "drawing a .png needs matplotlib, which is not installed", None, help)
         ) from None
 
     def figure(**how: Any) -> Any:

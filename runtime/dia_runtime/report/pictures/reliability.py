@@ -8,6 +8,8 @@ from itertools import pairwise
 from math import radians, sin
 from statistics import fmean
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import SMALL, USUAL, percent, plain
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text, clipped, moved, text_width
 from dia_runtime.report.pictures.figures import NARROW, PictureData, cell, instances, name_at, ranked, require, room
@@ -79,7 +81,7 @@ def reliability(data: PictureData) -> Drawing:
     models, k = ranked(score), score["k"]
     width, left = room(data, WIDTH)
     items = columns(models, k, MOST_COLUMNS if width > NARROW else MOST_COLUMNS // 2)
-    require(items, "no run holds replies")
+    require(items, "the runs have no replies")
     wide = min(40.0, (width - left - 8) / len(items))
     has_tips = len(items) * len(models) <= MOST_TIPS
     marks: list[Mark] = []
@@ -91,8 +93,10 @@ def reliability(data: PictureData) -> Drawing:
     base = TOP + ROW * len(models)
     names, bottom = _names(items, wide, left, base)
     key, height = _key(k if is_even(models) else None, items, left if width > NARROW else 0, bottom + 12)
-    words = f"{len(models)} models in rows, {score['n']} items in columns from the easiest to the hardest. "
-    title = f"Solved instances of each item, of {k}" if is_even(models) else "Share of each item's instances solved"
+    words = (
+        f"{counted(len(models), 'model')} in rows, {counted(score['n'], 'item')} in columns, from easiest to hardest. "
+    )
+    title = f"Correct instances of each item, of {k}" if is_even(models) else "Share of correct instances of each item"
     return Drawing(title, words + _ends(models, items), width, bottom + 12 + height, (*marks, *names, *key))
 
 
@@ -157,7 +161,7 @@ def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) ->
         numbers = range(k + 1) if k <= 10 else range(0, k + 1, max(1, k // 5))
         steps = [(number / k, str(number)) for number in numbers]
     wide = 26 if k else 44
-    marks: list[Mark] = [Text(left, top + 14, "solved", USUAL, fill="muted")]
+    marks: list[Mark] = [Text(left, top + 14, "correct", USUAL, fill="muted")]
     x = left + 50.0
     for share, text in steps:
         colour = heat(share)
@@ -165,11 +169,14 @@ def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) ->
         x += wide + 1
     if any(column.items > 1 for column in items):
         most = max(column.items for column in items)
-        marks.append(Text(x + 10, top + 14, f"means of up to {most} like items", SMALL, fill="muted"))
+        marks.append(Text(x + 10, top + 14, f"means of up to {most} similar items", SMALL, fill="muted"))
     return marks, 28
 
 
 def _ends(models: Sequence[Respondent], items: Sequence[ItemColumn]) -> str:
     every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
     none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
-    return f"{every} items are solved by all models in all instances, {none} by none in any."
+    return (
+        f"All models solve all instances of {counted(every, 'item')}; no model solves any instance of "
+        f"{counted(none, 'item')}."
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.pictures.axes import SMALL, legend
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Rect, Text, clipped, moved, text_width
@@ -19,13 +21,13 @@ Blocks = Sequence[tuple[str, Block]]  # name of a model -> its figures
 def verdicts(data: PictureData) -> Drawing:
     """One bar a model, of all its questions."""
     models = ranked(data["score"])
-    require(models, "no run holds replies")
+    require(models, "the runs have no replies")
     width, names = room(data, WIDTH)
     blocks = [(model["model"], model) for model in models]
     drawn = bars("", blocks, width, names, 26)
     left = 0 if width < NARROW else names
     key, height = legend([(name, name) for name in _shown(blocks)], left, drawn.height + 8, width - left)
-    words = f"Shares of the verdicts of {len(models)} models. {_words(blocks)}"
+    words = f"Shares of the verdicts of {counted(len(models), 'model')}. {_words(blocks)}"
     return Drawing("Verdicts", words, width, drawn.height + 12 + height, (*drawn.marks, *key))
 
 
@@ -90,7 +92,7 @@ def by_label(score: Score, label: str) -> Drawing:
     if hidden:
         marks.append(Text(0, top + height + 20, f"and {hidden} more", SMALL, fill="muted"))
     every = ", ".join(name for name, _ in grouped[:MOST_GROUPS])
-    words = f"Shares of the verdicts of every model in {len(grouped)} groups: {every}."
+    words = f"Shares of the verdicts of every model in {counted(len(grouped), 'group')}: {every}."
     return Drawing(f"Verdicts by {label}", words, WIDTH, top + height + (30 if hidden else 8), (*marks, *key))
 
 

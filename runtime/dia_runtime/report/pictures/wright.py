@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dia_language.diagnostics import counted
+
 from dia_runtime.report.pictures.axes import SMALL, USUAL, Scale, bottom_axis, left_axis, plain, rounded
 from dia_runtime.report.pictures.drawing import Drawing, Line, Mark, Rect, Text, clipped
 from dia_runtime.report.pictures.figures import NARROW, ROW, PictureData, Z, name_at, require, room, whisker
@@ -22,15 +24,15 @@ def wright_map(data: PictureData) -> Drawing:
     """Models at the left, items by how many are as hard at the right, the strong and the hard ones above."""
     bank = data["bank"]
     models, items = bank["models"], bank["items"]
-    require(models and items, "the bank holds no models or no items")
+    require(models and items, "the bank has no models or no items")
     places = [entry["ability"] for entry in models] + [entry["difficulty"] for entry in items]
     scale = Scale(*rounded(min(places), max(places), 9), HEIGHT - BOTTOM, TOP)
     wide = float(data.get("width", WIDTH))
     left, middle, names = (LEFT, MIDDLE, NAMES) if wide > NARROW else (SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES)
     marks: list[Mark] = left_axis(scale, left, wide - 20, "logits" if wide > NARROW else "", about=9)
     marks += [
-        Text(middle - 16, TOP - 20, f"{len(models)} models", USUAL, "end", "muted"),
-        Text(middle + 16, TOP - 20, f"{len(items)} items", USUAL, "start", "muted"),
+        Text(middle - 16, TOP - 20, counted(len(models), "model"), USUAL, "end", "muted"),
+        Text(middle + 16, TOP - 20, counted(len(items), "item"), USUAL, "start", "muted"),
         *_bars(scale, items, middle, wide - 40),
         *_names(scale, models, middle, names),
         Line(middle, TOP - 8, middle, HEIGHT - BOTTOM, "ink"),
@@ -49,7 +51,7 @@ def _bars(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, end: f
         if count:
             low, high = scale(scale.low + number * width), scale(scale.low + (number + 1) * width)
             size = (end - start) * count / most
-            tip = f"{count} items between {plain(round(scale.low + number * width, 2))} and "
+            tip = f"{counted(count, 'item')} between {plain(round(scale.low + number * width, 2))} and "
             tip += plain(round(scale.low + (number + 1) * width, 2))
             marks.append(Rect(start + 1, high + 0.5, size, low - high - 1, "series-2", tip=tip))
     return [*marks]
@@ -89,8 +91,9 @@ def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any
     best = max(models, key=lambda entry: entry["ability"])
     places = sorted(entry["difficulty"] for entry in items)
     return (
-        f"{len(models)} models between {plain(round(min(entry['ability'] for entry in models), 2))} and "
-        f"{plain(round(best['ability'], 2))} logits, {best['model']} the highest; {len(items)} items between "
+        f"{counted(len(models), 'model')} between {plain(round(min(entry['ability'] for entry in models), 2))} and "
+        f"{plain(round(best['ability'], 2))} logits, {best['model']} the highest; {counted(len(items), 'item')} "
+        "between "
         f"{plain(round(places[0], 2))} and {plain(round(places[-1], 2))}, half of them below "
         f"{plain(round(places[len(places) // 2], 2))}."
     )
@@ -99,7 +102,7 @@ def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any
 def abilities(data: PictureData) -> Drawing:
     """Every model's ability with its interval of 95 %, the highest first, beside its counts."""
     models = sorted(data["bank"]["models"], key=lambda entry: -entry["ability"])
-    require(models, "the bank holds no models")
+    require(models, "the bank has no models")
     ends = [entry["ability"] + side * Z * (entry["se"] or 0) for entry in models for side in (-1, 1)]
     bottom = 8 + ROW * len(models)
     wide, left = room(data, WIDTH)
@@ -119,7 +122,7 @@ def abilities(data: PictureData) -> Drawing:
         if entry["trials"]:
             share = f"{plain(round(100 * entry['successes'] / entry['trials'], 1))} %"
             marks.append(Text(wide - 8, y + 4, share, USUAL, "end", "muted"))
-    words = f"{len(models)} models by ability, whiskers of 1.96 standard errors"
-    words += ", and the share of right replies. " if is_wide else ". "
+    words = f"{counted(len(models), 'model')} by ability, with whiskers of ±1.96 standard errors"
+    words += ", and the share of correct replies. " if is_wide else ". "
     first = f"{models[0]['model']} has {plain(round(models[0]['ability'], 2))} logits."
     return Drawing("Abilities", words + first, wide, bottom + 46, tuple(marks))

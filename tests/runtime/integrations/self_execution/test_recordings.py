@@ -102,7 +102,7 @@ def test_a_question_without_a_record_is_one_whose_replies_never_came(call: Call,
     code, out, _ = call("score", "a.run")
     assert code == 0 and "Sessions: accuracy" in out
     code, out, _ = call("score", "a.run", "--tables", "all")
-    assert code == 0 and "association: what became of the questions" in out
+    assert code == 0 and "association: outcomes of the questions" in out
 
 
 BAD: list[tuple[str, str]] = [

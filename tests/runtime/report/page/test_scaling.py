@@ -95,7 +95,7 @@ def test_what_a_bank_lacks_is_left_out() -> None:
 def test_many_items_make_no_endless_table_and_one_place_makes_a_map() -> None:
     section = on_one_scale(data(models=40, items=900))
     found = tables(section)
-    assert len(found["item-fit"]) == 200 and "200 of 900" in section.panels[2].table.caption  # type: ignore[union-attr]
+    assert len(found["item-fit"]) == 200 and "the 200 with the worst fit of 900" in section.panels[2].table.caption  # type: ignore[union-attr]
     assert len(found["wright-map"]) <= 24 and sum(int(row[2]) for row in found["wright-map"]) == 900
     alike = data(models=1, items=1)
     alike["bank"]["models"][0]["ability"] = alike["bank"]["items"][0]["difficulty"] = 1.0

@@ -67,13 +67,13 @@ def test_wordings_kinds_of_models_and_mistakes_are_shown(score: dict[str, Any]) 
     shares = {"wrong": 4, "one": 2, "several": 0, "none": 2, "explained": FIGURE, "templates": templates}
     score["models"][0]["mistake_shares"] = shares
     found = made(score)
-    assert rows(found["wordings"]) == [["Ada", "shouted", "right replies", "80.0", "60.0", "−20.0", "0.040"]]
+    assert rows(found["wordings"]) == [["Ada", "shouted", "correct replies", "80.0", "60.0", "−20.0", "0.040"]]
     assert rows(found["respondents"]) == [["big", "Ada", "4.0"]]
     assert rows(found["respondents"], 1)[0][:3] == ["big", "small", "RS@k"]
     assert found["respondents"].tables[0].headings == ("size", "models", "RS@k")
     group["figures"], difference["figure"] = {"trad_score": FIGURE}, "trad_score"
     told = made(score)["respondents"]
-    assert told.tables[0].headings[2] == "right replies %" and rows(told, 1)[0][2] == "right replies %"
+    assert told.tables[0].headings[2] == "correct replies %" and rows(told, 1)[0][2] == "correct replies %"
     assert rows(found["mistakes"], 1) == [["sum", "off_by_one", "Ada", "50.0"]]
 
 
@@ -110,11 +110,11 @@ def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> N
 
 
 def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
-    assert "6 items the mean points of an item's 3 instances" in made(score)["leaderboard"].lead
+    assert "the mean points of an item's 3 instances over 6 items" in made(score)["leaderboard"].lead
     assert "most of an item" not in made(score)["reliability"].tables[0].caption
     score |= {"over": "attempts", "k_varies": True}
     found = made(score)
-    assert "6 questions the mean points of a question's 3 attempts" in found["leaderboard"].lead
+    assert "the mean points of a question's 3 attempts over 6 questions" in found["leaderboard"].lead
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
     assert found["reliability"].tables[0].caption.endswith(", of the questions with at least j attempts")
     assert "a question's 3 attempts" in dict(terms(score))["RS@3"]

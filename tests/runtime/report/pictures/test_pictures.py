@@ -158,7 +158,7 @@ def test_ticks_are_round_and_scales_are_straight() -> None:
 def test_nothing_to_draw_is_told(score: dict[str, Any]) -> None:
     alone = {**score, "models": score["models"][:1], "comparisons": []}
     for kind in ("correlation", "comparisons"):
-        with pytest.raises(DiaError, match="there is nothing to draw"):
+        with pytest.raises(DiaError, match="nothing to draw"):
             pictures()[kind].draw({"score": alone})
 
 
@@ -208,7 +208,7 @@ def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str])
     [
         (["leaderbord", "a.run", "-o", "b.svg"], "did you mean `leaderboard`"),
         (["leaderboard", "a.run", "-o", "b.jpg"], "must end in .svg or .png"),
-        (["comparisons", "a.run", "-o", "b.svg"], "no two models were compared"),
+        (["comparisons", "a.run", "-o", "b.svg"], "no models were compared"),
         (["verdicts", "t.jsonl", "-o", "b.svg"], "is not a run"),
     ],
 )
@@ -268,7 +268,7 @@ def test_the_map_tells_how_many_of_how_many_where_items_differ(score: dict[str, 
         model["tsr"][item], model["other_k"] = 1, {item: 1}
     drawn = svg(pictures()["reliability"].draw({"score": score}))
     assert "1 of 1<" in drawn and "100 %" in drawn and "50 %" in drawn
-    assert "Share of each item" in drawn
+    assert "Share of correct instances of each item" in drawn
 
 
 def test_open_scores_have_no_dot_and_are_told_by_their_ends(score: dict[str, Any]) -> None:

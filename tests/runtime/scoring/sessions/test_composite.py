@@ -163,7 +163,7 @@ def test_the_page_shows_what_the_paper_prints(call: Call, tmp_path: Path) -> Non
     assert call("report", "a.run", "--preset", "paper", "-o", "paper.html", "-q")[0] == 0
     assert call("report", "a.run", "-o", "plain.html", "-q")[0] == 0
     told, plain = (Path(name).read_text(encoding="utf-8") for name in ("paper.html", "plain.html"))
-    assert "the paper&#39;s %" in told and "of keys written" in told and "read by the chain</dt><dd>compat" in told
+    assert "the paper&#39;s %" in told and "of keys written" in told and "chain</dt><dd>compat" in told
     assert "the paper&#39;s" not in plain and 'id="sessions"' in plain
 
 
@@ -183,11 +183,11 @@ def test_a_page_has_composites_and_correlations() -> None:
     section = sessions(score, [model])
     assert section is not None
     shown = {table.caption: [[cell.text for cell in row] for row in table.rows] for table in section.tables}
-    assert shown["Composite score: the mean of accuracies of all questions"] == [
+    assert shown["Composite score: mean of the accuracies over all questions"] == [
         ["Ada", "50.0", "40.0", "60.0", "45.0"]
     ]
     assert shown["Correlations over models"] == [["a", "b", "9", "0.50"]]
-    assert shown["Rank correlation of a question's agreement with what it took, within each model"] == [
+    assert shown["Rank correlation of a question's agreement with its effort, within each model"] == [
         ["a", "Ada", "\N{MINUS SIGN}0.25", "\N{EN DASH}"]
     ]
 
