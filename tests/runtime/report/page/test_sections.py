@@ -116,5 +116,5 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     found = made(score)
     assert "the mean points of a question's 3 attempts over 6 questions" in found["leaderboard"].lead
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
-    assert found["reliability"].tables[0].caption.endswith(", of the questions with at least j attempts")
+    assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
     assert "a question's 3 attempts" in dict(terms(score))["RS@3"]
