@@ -13,13 +13,14 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, encode
 from dia_language.stored.stored_conditions import condition
 from dia_language.stored.stored_conditions import share as stored_share
-from dia_runtime.bundle.canonical import canonical_line
-from dia_runtime.bundle.records import leaf, question_id
+from dia_runtime.bundle.canonical import canonical_line, encoded_line, require_canonical
+from dia_runtime.bundle.records import leaf_of_checked, question_id
 from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
 
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
+ENCODED = frozenset({"answer", "accept", "parameters"})  # of an answer's record: `encode` gives only what is canonical
 Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the entry of the index
 
 
@@ -35,7 +36,9 @@ class Writer:
         self.round_trip.check(instance)
         question = question_record(instance, self.expansion, self.canary)
         answer = answer_record(instance, self.expansion, question["id"], self.canary)
-        return canonical_line(question) + b"\n", canonical_line(answer) + b"\n", index_entry(instance, leaf(question))
+        require_canonical({name: value for name, value in answer.items() if name not in ENCODED})
+        lines = canonical_line(question) + b"\n", encoded_line(answer) + b"\n"
+        return *lines, index_entry(instance, leaf_of_checked(question))
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:

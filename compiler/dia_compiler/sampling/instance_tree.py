@@ -71,16 +71,26 @@ class Stream:
 
     def below(self, options: int) -> int:
         """A number from 0 to options - 1, by rejection."""
+        return self.several(options, 1)[0]
+
+    def several(self, options: int, count: int) -> list[int]:
+        """As many numbers from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
         mask = (1 << size) - 1
-        while True:  # as `bits`, without a call for each attempt: most of the time of long lists goes into this loop
-            if self.left < size:
+        pool, left = self.pool, self.left  # as `bits`, without a call for each: long lists spend their time here
+        numbers: list[int] = []
+        while len(numbers) < count:
+            if left < size:
+                self.pool, self.left = pool, left
                 self._fill(size)
-            value = self.pool & mask
-            self.pool >>= size
-            self.left -= size
+                pool, left = self.pool, self.left
+            value = pool & mask
+            pool >>= size
+            left -= size
             if value < options:
-                return value
+                numbers.append(value)
+        self.pool, self.left = pool, left
+        return numbers
 
 
 @lru_cache(maxsize=4096)
@@ -171,6 +181,29 @@ class RecordingChoose(Choose):
         choice = self.forced[place] if place < len(self.forced) else self.stream.below(options)
         self.trail.append(Point(options, choice))
         return choice
+
+    def several(self, options: int, count: int) -> list[int]:
+        """As many choices of 0..options-1; after a vast one they come from the stream without a look at each."""
+        if self.is_vast and options > 0:
+            return self.stream.several(options, count)
+        return super().several(options, count)
+
+    def first(self, options: int, holds: Callable[[int], bool], tries: int = ATTEMPTS) -> int:
+        """The first of 0..options-1 that holds, which a large sieve takes many draws to find.
+
+        Equal to `where`, which would record and forget each draw: three quarters of the time of diffie_hellman.
+        """
+        is_replayed = not self.is_vast and len(self.trail) < len(self.forced)
+        if is_replayed or options < 1 or (options > VAST and not self.is_vast):
+            return super().first(options, holds, tries)
+        for _ in range(tries):
+            choice = self.stream.below(options)
+            if holds(choice):
+                if not self.is_vast:
+                    self.trail.append(Point(options, choice))
+                return choice
+            self.redraws += 1
+        raise Rejected(False)
 
     def weighted(self, weights: tuple[int, ...]) -> int:
         """A place of the weights, each as likely as its weight."""

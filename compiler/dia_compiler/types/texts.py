@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
+from dia_language.numbers.radix import digits_of
 from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import (
@@ -114,23 +115,23 @@ class Strings(Domain):
         return list(dict.fromkeys(char * length for length in (self.low, self.high) for char in (first, last)))
 
 
-LEAF = 32  # letters up to which a number is divided letter by letter
+SYLLABLES = 4096
 
 
 def spelled(number: int, alphabet: str, length: int) -> str:
-    """The number as a word of that length over the alphabet, least digit first; a long one is halved, since long
-    division is slow.
-    """
-    size = len(alphabet)
-    if length > LEAF:
-        half = length // 2
-        high, low = divmod(number, power(size, half))
-        return spelled(low, alphabet, half) + spelled(high, alphabet, length - half)
-    letters = []
-    for _ in range(length):
-        number, place = divmod(number, size)
-        letters.append(alphabet[place])
-    return "".join(letters)
+    """Return the number as a word of that length over the alphabet, least significant digit first."""
+    syllables = syllables_of(alphabet)
+    digits = digits_of(number, len(syllables))[::-1]
+    return "".join([syllables[digit] for digit in digits])[:length].ljust(length, alphabet[0])
+
+
+@lru_cache(maxsize=32)
+def syllables_of(alphabet: str) -> list[str]:
+    """Return all words of one length in the order of their numbers, so that one division gives several letters."""
+    syllables = list(alphabet)
+    while len(alphabet) > 1 and len(syllables) * len(alphabet) <= SYLLABLES:
+        syllables = [start + letter for letter in alphabet for start in syllables]
+    return syllables
 
 
 @lru_cache(maxsize=256)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import repeat, zip_longest
 from typing import Any
 
 from dia_language.answers.base import (
@@ -43,6 +43,7 @@ class ListAnswer(AnswerType):
         levels = zip_longest(*inner, fillvalue=frozenset[str]())
         self.separators = (frozenset({self.separator}), *(frozenset().union(*level) for level in levels))
         self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
+        self.types: Iterable[AnswerType] = self.of if self.is_fixed else repeat(self.of[0])  # of the elements, in order
         self.holds_quotes = any(element.has_quotes for element in self.of)
 
     @classmethod
@@ -52,22 +53,18 @@ class ListAnswer(AnswerType):
             return [f"a {cls.name} has elements of one type; use type tuple"]
         return element_faults(comparison, types)
 
-    def element(self, place: int) -> AnswerType:
-        """The type of the element at a place."""
-        return self.of[place] if self.is_fixed else self.of[0]
-
     def settle(self, value: Value) -> Value:
         if type(value) is not list:
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
         if not self._fits(value):
             raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
-        return [self._settled(place, item) for place, item in enumerate(value)]
-
-    def _settled(self, place: int, item: Value) -> Value:
+        settled: list[Value] = []
         try:
-            return self.element(place).settle(item)
+            for of, item in zip(self.types, value, strict=False):
+                settled.append(of.settle(item))
         except LanguageError as error:
-            raise LanguageError(f"element {place + 1}: {error.message}", error.help, error.code) from None
+            raise LanguageError(f"element {len(settled) + 1}: {error.message}", error.help, error.code) from None
+        return settled
 
     def _fits(self, items: Sequence[Any]) -> bool:
         return not self.is_fixed or len(items) == len(self.of)
@@ -75,26 +72,26 @@ class ListAnswer(AnswerType):
     def holds(self, value: Value) -> bool:
         if type(value) is not list or not self._fits(value):
             return False
-        return all(self.element(place).holds(item) for place, item in enumerate(value))
+        return all(of.holds(item) for of, item in zip(self.types, value, strict=False))
 
     def write(self, value: Value) -> str:
         if len(value) > ELEMENTS:
             raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
         joint = self.separator if self.separator.isspace() else f"{self.separator} "
-        inner = [self.element(place).write_inside(item, self.separator) for place, item in enumerate(value)]
+        inner = [of.write_inside(item, self.separator) for of, item in zip(self.types, value, strict=False)]
         return within(self.opener + joint.join(inner) + self.closer)
 
     def read(self, text: str, mode: Mode) -> Value:
         pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
         if not self._fits(pieces):
             raise Unreadable("another number of elements")
-        return [self.element(place).read_inside(piece, mode) for place, piece in enumerate(pieces)]
+        return [of.read_inside(piece, mode) for of, piece in zip(self.types, pieces, strict=False)]
 
     def equal(self, reply: Value, truth: Value) -> bool:
         if len(reply) != len(truth):
             return False
-        pairs = enumerate(zip(reply, truth, strict=True))
-        return all(self.element(place).equal_inside(element, right) for place, (element, right) in pairs)
+        rows = zip(self.types, reply, truth, strict=False)
+        return all(of.equal_inside(element, right) for of, element, right in rows)
 
     def describe(self) -> str:
         example = self.samples()[0] if self.is_fixed else self.of[0].samples()
@@ -114,7 +111,7 @@ class ListAnswer(AnswerType):
         return [[first, second], [third, first], [second]]
 
     def key(self, value: Value) -> Hashable | None:
-        keys = [self.element(place).key(item) for place, item in enumerate(value)]
+        keys = [of.key(item) for of, item in zip(self.types, value, strict=False)]
         return None if None in keys else tuple(keys)
 
     @property
@@ -154,7 +151,7 @@ class TupleAnswer(ListAnswer):
     def write(self, value: Value) -> str:
         if self.layout is None:
             return super().write(value)
-        texts = [self.element(place).write(value[place]) for place in self._places]
+        texts = [self.of[place].write(value[place]) for place in self._places]
         text = within(self.layout.fill(texts))
         try:
             is_same = self.equal(self._from_layout(text, "strict"), value)

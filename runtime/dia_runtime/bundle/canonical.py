@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 SAFE_INTEGER = 2**53
@@ -18,55 +18,49 @@ ABOVE_THE_BASIC_PLANE = re.compile(b"[\xf0-\xf4]")
 
 
 def canonical_line(record: Any) -> bytes:
-    """The record as one line of sorted compact JSON in UTF-8, which is its RFC 8785 form.
+    """Return the record as one line of sorted compact JSON in UTF-8, which is its RFC 8785 form.
 
-    >>> line({"b": [1, None], "a": "é"}).decode()
+    Raises ValueError for what `require_canonical` refuses.
+
+    >>> canonical_line({"b": [1, None], "a": "é"}).decode()
     '{"a":"é","b":[1,null]}'
     """
     require_canonical(record)
-    encoded = ENCODER.encode(record).encode("utf-8")
+    return encoded_line(record)
+
+
+def encoded_line(record: Any) -> bytes:
+    """Return the line of a record whose parts `require_canonical` has seen."""
+    text = ENCODER.encode(record)
+    if text.isascii():
+        return text.encode("ascii")
+    encoded = text.encode("utf-8")
     return _rfc8785(record) if ABOVE_THE_BASIC_PLANE.search(encoded) else encoded
 
 
 def require_canonical(record: Any) -> None:
-    """Nothing, when the record holds only text, booleans, null, integers below 2**53, lists and objects.
+    """Check that the record holds only text, booleans, null, integers below 2**53, lists and objects.
 
-    Raises ValueError for anything else: a float has no exact form, a larger integer none for all readers.
+    Raises ValueError for anything else: a float has no exact form, and not every reader takes a larger integer.
     """
-    kind = type(record)
-    if kind is str:
-        if not record.isascii():
-            record.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, which is a ValueError
-    elif kind is int:
-        if not -SAFE_INTEGER < record < SAFE_INTEGER:
-            raise ValueError("an integer of 2**53 or more needs a type beside it")
-    elif kind is list or kind is tuple:
-        if not set(map(type, record)) <= FLAT:
-            for item in record:
-                require_canonical(item)
-        elif record:
-            _check_flat(record)
-    elif isinstance(record, dict):
-        for name, item in record.items():
-            if type(name) is not str:
-                raise ValueError("a key is not text")
-            require_canonical(name)
-            require_canonical(item)
-    elif record is not None and kind is not bool:
-        raise ValueError(f"a {kind.__name__} cannot stand in a canonical record")
-
-
-FLAT = frozenset({str, int})
-
-
-def _check_flat(items: Sequence[Any]) -> None:
-    """The same for a list of texts and integers, which is most of what long records hold."""
-    for item in items:
-        if type(item) is str:
+    pending = [record]
+    for item in pending:  # which grows by the items of each list and object
+        kind = type(item)
+        if kind is str:
             if not item.isascii():
-                item.encode("utf-8")
-        elif not -SAFE_INTEGER < item < SAFE_INTEGER:
-            raise ValueError("an integer of 2**53 or more needs a type beside it")
+                item.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, which is a ValueError
+        elif kind is int:
+            if not -SAFE_INTEGER < item < SAFE_INTEGER:
+                raise ValueError("an integer of 2**53 or more needs a type beside it")
+        elif kind is list or kind is tuple:
+            pending += item
+        elif isinstance(item, dict):
+            if not all(type(name) is str for name in item):
+                raise ValueError("a key is not text")
+            pending += item
+            pending += item.values()
+        elif item is not None and kind is not bool:
+            raise ValueError(f"a {kind.__name__} cannot stand in a canonical record")
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.canonical import canonical_line, encoded_line
 from dia_runtime.bundle.merkle import leaf_hash
 
 Record = Mapping[str, Any]
@@ -55,6 +55,11 @@ def question_core(question: Record) -> dict[str, Any]:
 def leaf(question: Record) -> bytes:
     """The question's leaf in the tree whose root is `questions_root`."""
     return leaf_hash(canonical_line(question_core(question)))
+
+
+def leaf_of_checked(question: Record) -> bytes:
+    """The leaf of a question that `canonical_line` has encoded before."""
+    return leaf_hash(encoded_line(question_core(question)))
 
 
 def leaf_or_none(question: Record) -> bytes | None:
