@@ -272,13 +272,14 @@ def error_codes() -> str:
     for group, title in GROUPS.items():
         rows = [(code, title, meaning) for code, (title, meaning) in CODES.items() if code.startswith(group)]
         parts += [f"## {group}xx: {title}" if group != "E9" else f"## {title}"]
-        parts.append(table(("code", "what", "meaning and mend"), rows))
+        parts.append(table(("code", "error", "meaning and fix"), rows))
     return page(parts)
 
 
 ERRORS_HEAD = (
-    "Every fault is told as `path:line:column: error[code]: what is wrong`, with the line, a caret and the mend. A "
-    "code keeps its meaning; messages may become clearer. Warnings have [names](health-warnings.md) in place of codes."
+    "Every error is printed as `path:line:column: error[code]: what is wrong`, with the source line, a caret and a "
+    "suggested fix. A code keeps its meaning, but the wording of messages may improve. Warnings have "
+    "[names](health-warnings.md) instead of codes."
 )
 
 
@@ -317,11 +318,11 @@ def health_warnings() -> str:
 
 
 WARNINGS_HEAD = (
-    "A health warning says that a spec works, but that something about it is probably not meant. `dia check` and "
-    "`dia compile` print them; with `--strict` they fail."
+    "A health warning means that a spec works, but probably not as intended. `dia check` and `dia compile` print the "
+    "warnings; with `--strict` they make the command fail."
 )
 WARNINGS_TAIL = (
-    "A template accepts a warning by its name, with the reason:\n\n"
+    "To accept a warning in a template, write its name and a reason:\n\n"
     "```yaml\nallow:\n  constant-answer: the prompt asks for one of two words, and both are tried\n```"
 )
 

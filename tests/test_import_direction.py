@@ -27,7 +27,7 @@ PACKAGES_BELOW = {
 # The stages of each package, the lowest first. Rooms of one stage do not import each other.
 STAGES: dict[str, tuple[frozenset[str], ...]] = {
     "dia_language": (
-        frozenset({"json_schema", "limits"}),
+        frozenset({"counts", "json_schema", "limits"}),
         frozenset({"diagnostics", "error_codes"}),
         frozenset({"budgets", "plugins"}),
         frozenset({"workers", "numbers", "media"}),

@@ -122,13 +122,13 @@ def test_without_the_package_its_names_are_unknown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("group", "name", "code", "message"),
     [
-        ("functions", "gcd", "def thing(n: int) -> int:\n    'One.'\n    return n\n", "the name is taken"),
+        ("functions", "gcd", "def thing(n: int) -> int:\n    'One.'\n    return n\n", "the name is already taken"),
         ("functions", "odd", "def thing(n: float) -> float:\n    'One.'\n    return n\n", "`n` is annotated `float`"),
         ("functions", "odd", "def thing(n: int) -> int:\n    return n\n", "it has no docstring"),
         ("functions", "odd", "raise OSError('gone')\n", "OSError: gone"),
-        ("types", "odd", "thing = 3\n", "it is no instance of dia_compiler.types.base.ParameterType"),
+        ("types", "odd", "thing = 3\n", "it is not an instance of dia_compiler.types.base.ParameterType"),
         ("formats", "odd", "thing = 3\n", "it is no instance of dia_runtime.formats.Format"),
-        ("assets", "odd", "thing = 3\n", "it is no instance of dia_compiler.assets.base.Builder"),
+        ("assets", "odd", "thing = 3\n", "it is not an instance of dia_compiler.assets.base.Builder"),
         ("exporters", "odd", "thing = 3\n", "it is no instance of dia_runtime.integrations.exporters.Exporter"),
     ],
 )

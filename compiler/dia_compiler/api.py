@@ -66,7 +66,7 @@ def compile(
     if k < 1:
         raise DiaError(Diagnostic("E600", "--k must be at least 1", None))
     if allow_programs not in WORDS:
-        raise DiaError(Diagnostic("E600", f"`allow_programs` is one of {', '.join(WORDS)}", None))
+        raise DiaError(Diagnostic("E600", f"`allow_programs` must be one of {', '.join(WORDS)}", None))
     place = Path(out) if out is not None else None
     workers = jobs or os.cpu_count() or 1
     options = CompileOptions(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)

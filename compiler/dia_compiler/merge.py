@@ -83,23 +83,25 @@ def _order(first: StoredPart, target: Path | None, jobs: int, force: bool, progr
 def parts_of_one_compile(parts: list[StoredPart]) -> list[StoredPart]:
     """The parts in order. Raises DiaError (exit 2) unless they are all the parts of one compile, and of versions."""
     if not parts:
-        raise DiaError(Diagnostic("E610", "there is no part to merge"))
+        raise DiaError(Diagnostic("E610", "there are no parts to merge"))
     first, here = parts[0], versions()
     for part in parts:
         why = _foreign(part.facts, first.facts)
         if why is not None:
-            message = f"`{part.folder}` and `{first.folder}` are no parts of one bundle: {why}"
-            raise DiaError(Diagnostic("E612", visible(message), None, "make all parts with the same specs and options"))
+            message = f"`{part.folder}` and `{first.folder}` are not parts of one bundle: {why}"
+            raise DiaError(
+                Diagnostic("E612", visible(message), None, "compile all parts with the same specs and options")
+            )
         other = difference(part.facts["versions"], here)
         if other is not None:
             message = f"`{part.folder}` was made with {other}"
-            help = "merge with the versions that made the parts, or make the parts again"
+            help = "merge with the versions that made the parts, or compile the parts again"
             raise DiaError(Diagnostic("E612", visible(message), None, help))
     by_number: dict[int, StoredPart] = {}
     for part in parts:
         twin = by_number.setdefault(part.part_number.number, part)
         if twin is not part:
-            message = f"part {part.part_number} is there twice: `{twin.folder}` and `{part.folder}`"
+            message = f"part {part.part_number} is given twice: `{twin.folder}` and `{part.folder}`"
             raise DiaError(Diagnostic("E613", visible(message), None, "leave one of them out"))
     _require_all(by_number, first.part_number.of)
     return [by_number[number] for number in sorted(by_number)]
@@ -111,7 +113,7 @@ def _require_all(by_number: Mapping[int, StoredPart], of: int) -> None:
         absent = [number for number in range(1, min(of, len(by_number) + MOST_TOLD) + 1) if number not in by_number]
         named = ", ".join(map(str, absent[:MOST_TOLD])) + (" ..." if missing > MOST_TOLD else "")
         message = f"{missing} of {of} parts {'is' if missing == 1 else 'are'} missing: {named}"
-        help = f"make it: `dia compile ... --part {absent[0]}/{of}`" if missing == 1 else "make them"
+        help = f"compile it: `dia compile ... --part {absent[0]}/{of}`" if missing == 1 else "compile them"
         raise DiaError(Diagnostic("E613", message, None, help))
 
 
@@ -137,11 +139,11 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> No
     there = {item["template"] for item in parts[0].facts["left_out"]}
     for item in plan.item.left_out:
         if item.template not in there:
-            message = f"the template `{item.template}` cannot be merged here: it needs {item.why}"
+            message = f"the template `{item.template}` cannot be merged on this machine: it needs {item.why}"
             raise DiaError(Diagnostic("E612", message, None, "install it, or merge where the parts were made"))
     if there - {item.template for item in plan.item.left_out}:
         name = min(there)
-        message = f"the parts were made without the template `{name}`, which can be made here"
+        message = f"the parts were made without the template `{name}`, which this machine can compile"
         raise DiaError(Diagnostic("E612", visible(message), None, "merge where the parts were made"))
     for part in parts:
         expected = [
@@ -150,7 +152,7 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> No
             if (bounds := instance_range(template, plan.options.k, place, part.part_number)) is not None
         ]
         if [(entry["template"], entry["first"]) for entry in part.facts["templates"]] != expected:
-            raise damaged_part(part.folder, "it holds other instances than such a part does")
+            raise damaged_part(part.folder, "it does not contain the instances that this part should have")
 
 
 def _merged(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, private: Path) -> MergedBundle:
@@ -201,7 +203,9 @@ class _JoinedTemplate:
             if piece.spool.rows and self.broken is None:
                 first, last = self.ends(part, piece.spool)
                 if self.instances is not None and first.instance != number:
-                    raise damaged_part(part.folder, f"its instances of `{template.name}` do not follow those before")
+                    raise damaged_part(
+                        part.folder, f"its instances of `{template.name}` do not continue the previous ones"
+                    )
                 if first.position <= position:
                     self.broken = (number, position + 1)
                     break
@@ -209,7 +213,7 @@ class _JoinedTemplate:
                 self.require_artefacts(part, piece.spool)
                 number, position = last.instance + 1, last.position
         if self.broken is None and self.instances is not None and number != self.instances:
-            raise damaged_part(pieces[-1][0].folder, f"it lacks instances of `{template.name}`")
+            raise damaged_part(pieces[-1][0].folder, f"some of its instances of `{template.name}` are missing")
 
     def ready(self, faults: Diagnostics) -> TemplateRows:
         """The template with all of its rows; tells what these show together."""
@@ -226,7 +230,7 @@ class _JoinedTemplate:
                 raise TypeError
             return replace(summary_of(piece.summary), instances=total)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise damaged_part(part.folder, f"what it says of `{self.template.name}` has another shape") from None
+            raise damaged_part(part.folder, f"its record of `{self.template.name}` has the wrong shape") from None
 
     @staticmethod
     def require_artefacts(part: StoredPart, spool: Spool) -> None:
@@ -234,7 +238,7 @@ class _JoinedTemplate:
         for name, content in spool.assets():
             digest, _, extension = name.partition(".")
             if sha256(content).hexdigest() != digest or not (extension.isascii() and extension.isalnum()):
-                raise damaged_part(part.folder, "an artefact of it has a name that is not its own")
+                raise damaged_part(part.folder, "the name of an artefact does not match its content")
 
     @staticmethod
     def ends(part: StoredPart, spool: Spool) -> tuple[IndexEntry, IndexEntry]:
@@ -266,7 +270,9 @@ def _added(summaries: Sequence[Summary]) -> Summary:
         )
         if clash is not None:
             message = f"parts were made with other versions of `{clash}`"
-            raise DiaError(Diagnostic("E612", visible(message), None, "make them where the tools are the same"))
+            raise DiaError(
+                Diagnostic("E612", visible(message), None, "compile them with the same versions of these tools")
+            )
         whole = whole.with_draws(summary.acceptance, summary.tools)
     return whole
 

@@ -117,5 +117,5 @@ def _refuse_foreign(target: Path, options: CompileOptions) -> None:
     is_part = (target / NAME).is_file() and not target.is_symlink()
     if options.force or is_part or not (target.exists() or target.is_symlink()):
         return
-    message = f"`{target}` holds something else"
+    message = f"`{target}` already exists with different content"
     raise DiaError(Diagnostic("E601", message, None, "--force replaces it; -o chooses another folder"))

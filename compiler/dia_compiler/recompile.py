@@ -31,7 +31,7 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
     """
     manifest = open_bundle(bundle).manifest
     if not (bundle / "specs").is_dir():
-        raise DiaError(Diagnostic("E712", "the bundle holds no specs to compile again", None), 3)
+        raise DiaError(Diagnostic("E712", "the bundle contains no specs to compile", None), 3)
     differences = _revisions(manifest)
     with tempfile.TemporaryDirectory(prefix="dia-recompile-") as folder:
         compiled = compile(
@@ -76,7 +76,7 @@ def _revisions(manifest: dict[str, Any]) -> list[str]:
         for name, revision in used.items():
             if here.get(name) != revision:
                 has = f"revision {here[name]}" if name in here else "none"
-                differences.append(f"the {kind} `{name}` was used in revision {revision}; this version has {has}")
+                differences.append(f"the {kind} `{name}` was used in revision {revision}, but this version has {has}")
     return differences
 
 

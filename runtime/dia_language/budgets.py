@@ -29,7 +29,7 @@ def charge(steps: int, budget: Budget = _BUDGET) -> None:
     if budget.left < 0:
         raise LanguageError(
             f"the evaluation took more than {budget.steps} steps",
-            "make the lists shorter, or raise `limits: {steps: ...}` of the template",
+            "shorten the lists, or raise `limits: {steps: ...}` of the template",
             "E502",
         )
 
@@ -55,7 +55,7 @@ def bound_digits(digits: int) -> None:
 def too_large() -> LanguageError:
     """The refusal of an integer beyond the bound."""
     bound = f"{SIZE.bits} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits} digits (`limits` of the template)"
-    return LanguageError("a number too large", f"integers have at most {bound}", "E502")
+    return LanguageError("a number is too large", f"integers have at most {bound}", "E502")
 
 
 def reset(steps: int = STEPS) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from dia_language.counts import counted as counted  # commands import it from here, with the diagnostics
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
@@ -118,7 +120,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
 def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
     """The help for an unknown name: the most similar name, else all names where they are few."""
     names = sorted(set(names))
-    few = f"the names here are {', '.join(names)}" if 0 < len(names) <= most else None
+    few = f"available names: {', '.join(names)}" if 0 < len(names) <= most else None
     return did_you_mean(name, names) or few
 
 
@@ -129,15 +131,6 @@ def visible(text: str) -> str:
     a\\x1b[31mb
     """
     return "".join(char if _is_shown(char) else _escaped(char) for char in text)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return the number with its noun, in the plural where that is right.
-
-    >>> counted(1, "item"), counted(12000, "item")
-    ('1 item', '12,000 items')
-    """
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def _is_shown(char: str) -> bool:

@@ -48,7 +48,7 @@ class Registry(Mapping[str, T]):
         for point in sorted(entry_points(group=self.group), key=lambda point: point.name):
             package = point.dist.metadata["Name"] if point.dist else "an unknown package"
             if point.name in self.own or point.name in plugins:
-                raise _refused(point.name, package, self.group, "the name is taken")
+                raise _refused(point.name, package, self.group, "the name is already taken")
             try:
                 value = point.load()
             except Exception as error:
@@ -75,4 +75,4 @@ class Registry(Mapping[str, T]):
 
 def _refused(name: str, package: str, group: str, why: str) -> DiaError:
     message = f"the plug-in `{name}` of the package `{package}` ({GROUPS[group]}) cannot be used: {why}"
-    return DiaError(Diagnostic("E207", message, None, f"uninstall `{package}` or mend it"))
+    return DiaError(Diagnostic("E207", message, None, f"uninstall or fix `{package}`"))

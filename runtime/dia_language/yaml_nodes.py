@@ -174,11 +174,11 @@ class _Builder:
         problem = error.problem or "unknown problem"
         if line[max(0, place.column - 2) : place.column] == "{%":
             at = Position(self.display_name, place.line, place.column - 1)
-            return _error("E104", "YAML takes `{%` for the begin of a mapping", at, QUOTE)
+            return _error("E104", "YAML reads `{%` as the start of a mapping", at, QUOTE)
         if "\t" in line[: place.column]:
-            return _error("E104", "a tab stands where YAML wants spaces", place, "use spaces for indentation")
+            return _error("E104", "there is a tab where YAML expects spaces", place, "use spaces for indentation")
         if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
-            return _error("E104", "a bracket or brace that is not closed", self._place(error.context_mark), QUOTE)
+            return _error("E104", "a bracket or brace is not closed", self._place(error.context_mark), QUOTE)
         for words, message, help in SYNTAX:
             if words in problem:
                 return _error("E104", message, place, help)
@@ -208,7 +208,9 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 if root is not None:
                     place = self._place(event.start_mark)
-                    raise _error("E110", "a second YAML document in one file", place, "one file holds one template")
+                    raise _error(
+                        "E110", "the file contains a second YAML document", place, "put one template in each file"
+                    )
                 root = self._node(self.next(), 0)
         if root is None:
             raise _error("E110", "the file is empty", Position(self.display_name, 1, 1), begin_with(self.display_name))
@@ -218,16 +220,16 @@ class _Builder:
         place = self._place(event.start_mark)
         self.count += 1
         if depth > DEPTH:
-            raise _error("E107", f"nested more than {DEPTH} deep", place)
+            raise _error("E107", f"nested more than {DEPTH} levels deep", place)
         if self.count > NODES:
-            raise _error("E107", f"more than {NODES} nodes in one file", place, "put data rows in a data file")
+            raise _error("E107", f"the file has more than {NODES} nodes", place, "put data rows in a data file")
         if event.anchor is not None:
             if isinstance(event, yaml.AliasEvent):
-                help = "quote the value if it begins with `*`; else write it out, or use `types` and `lists`"
+                help = "quote the value if it starts with `*`; otherwise write it out, or use `types` and `lists`"
                 raise _error("E106", "aliases are not supported", place, help)
-            raise _error("E106", "anchors are not supported", place, "quote the value if it begins with `&`")
+            raise _error("E106", "anchors are not supported", place, "quote the value if it starts with `&`")
         if event.tag is not None:
-            raise _error("E106", "tags are not supported", place, "quote the value if it begins with `!`")
+            raise _error("E106", "tags are not supported", place, "quote the value if it starts with `!`")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -255,12 +257,12 @@ class _Builder:
         """The fault of a key that is a list or mapping: mostly the braces of a template without quotes."""
         line = self.lines[place.line - 1]
         if line[place.column - 1 : place.column + 1] == "{{":
-            return _error("E104", "YAML takes `{{` for the begin of a mapping", place, QUOTE)
+            return _error("E104", "YAML reads `{{` as the start of a mapping", place, QUOTE)
         return _error("E104", "a key must be a word, not a list or mapping", key.position, QUOTE)
 
     def _check_key(self, key: Scalar, keys: dict[str, Scalar]) -> None:
         if len(key.text) > KEY_LENGTH:
-            raise _error("E107", f"a key longer than {KEY_LENGTH} characters", key.position)
+            raise _error("E107", f"a key is longer than {KEY_LENGTH} characters", key.position)
         if key.text == "<<" and not key.style:
             raise _error("E106", "merge keys are not supported", key.position, "write the keys out")
         name = key.text if key.text.isascii() else unicodedata.normalize("NFC", key.text)
@@ -291,32 +293,32 @@ class _Builder:
 
 def begin_with(display_name: str) -> str:
     """How a spec file of that name begins."""
-    return "begin with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "begin with `template: name`"
+    return "start with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "start with `template: name`"
 
 
-SPLIT = "YAML splits keys at their commas: put `name(a, b)` in quotes, or on a line of its own"
-QUOTE = "put the whole value in quotes, or on lines of its own after `|`"
+SPLIT = "YAML splits keys at their commas: quote `name(a, b)`, or put it on its own line"
+QUOTE = "quote the whole value, or put it on its own lines after `|`"
 
 # libyaml's words -> ours; the first that occurs in the problem decides
 SYNTAX: tuple[tuple[str, str, str], ...] = (
     ("mapping values are not allowed", "a `: ` inside an unquoted value", QUOTE),
-    ("cannot start any token", "a character that cannot begin an unquoted value", QUOTE),
-    ("did not find expected ',' or", "neither a comma nor a closing bracket, where YAML wants one", QUOTE),
-    ("did not find expected key", "text behind a quoted or bracketed value, or a wrong indentation", QUOTE),
-    ("did not find expected '-'", "a line that is neither an item `- ` nor less indented", "check the indentation"),
-    ("block sequence entries are not allowed", "a value that begins with `- `", QUOTE),
-    ("mapping keys are not allowed", "a value that begins with `? `", QUOTE),
-    ("expected comment or line break", "text behind `|` or `>`", "begin the text on the next line, indented"),
-    ("expected <document start>", "a line with another indentation than those above", "check the indentation"),
-    ("Unicode character escape", "an escape of a character that does not exist", "use single quotes"),
-    ("could not find expected ':'", "a line without `:` where a key should stand", QUOTE),
-    ("unexpected end of stream", "a quote that is not closed", "close the quote"),
-    ("found undefined tag handle", "a value that begins with `!`", QUOTE),
-    ("did not find expected alphabetic", "a value that begins with `*`, `&` or `!`", QUOTE),
-    ("found undefined alias", "a value that begins with `*`", QUOTE),
-    ("directive", "a line that begins with `%`", QUOTE),
+    ("cannot start any token", "an unquoted value cannot start with this character", QUOTE),
+    ("did not find expected ',' or", "YAML expects a comma or a closing bracket here", QUOTE),
+    ("did not find expected key", "text after a quoted or bracketed value, or wrong indentation", QUOTE),
+    ("did not find expected '-'", "this line neither starts with `- ` nor is indented less", "check the indentation"),
+    ("block sequence entries are not allowed", "a value starts with `- `", QUOTE),
+    ("mapping keys are not allowed", "a value starts with `? `", QUOTE),
+    ("expected comment or line break", "text after `|` or `>`", "start the text on the next line, indented"),
+    ("expected <document start>", "this line is indented differently than the lines above", "check the indentation"),
+    ("Unicode character escape", "an escape for a character that does not exist", "use single quotes"),
+    ("could not find expected ':'", "a line without `:` where YAML expects a key", QUOTE),
+    ("unexpected end of stream", "a quote is not closed", "close the quote"),
+    ("found undefined tag handle", "a value starts with `!`", QUOTE),
+    ("did not find expected alphabetic", "a value starts with `*`, `&` or `!`", QUOTE),
+    ("found undefined alias", "a value starts with `*`", QUOTE),
+    ("directive", "a line starts with `%`", QUOTE),
     ("unknown escape character", "an unknown escape in double quotes", "use single quotes, or write `\\\\`"),
-    ("exceeded max depth", "nested too deep", "flatten it"),
+    ("exceeded max depth", "nested too deeply", "use fewer levels"),
 )
 
 INTEGER = re.compile(r"[-+]?[0-9]+\Z")
@@ -349,14 +351,14 @@ def core_value(text: str, place: Position) -> Value:
 
 def _number(text: str, match: re.Match[str], place: Position) -> Value:
     if len(match[2]) > 1 and match[2][0] == "0":
-        raise _error("E109", f"the number `{text}` begins with 0", place, f'quote it ("{text}") or drop the zero')
+        raise _error("E109", f"the number `{text}` starts with 0", place, f'quote it ("{text}"), or remove the zero')
     if len(text) > DIGITS:
-        raise _error("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+        raise _error("E109", f"a number with more than {DIGITS} digits", place, "write it as an expression")
     if INTEGER.match(text):
         return int(text)
     exponent = int(match[4] or 0)
     if abs(exponent) > DIGITS:
-        raise _error("E109", f"a number with more than {DIGITS} digits", place, "build it by an expression")
+        raise _error("E109", f"a number with more than {DIGITS} digits", place, "write it as an expression")
     whole = Fraction(int(match[2] + (match[3] or "") or "0")) * Fraction(10) ** (exponent - len(match[3] or ""))
     return decimal(-whole if match[1] == "-" else whole)
 

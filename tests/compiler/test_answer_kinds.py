@@ -86,11 +86,11 @@ FAULTS: list[tuple[str, str, str]] = [
     ("{value: n, type: choice, of: [one]}", "{kind: xml}", "need `of`, from 2 to 1,000 labels"),
     ("{value: n, type: integer, operators: [+]}", "{kind: xml}", "5:35: error[E404]: answers of type integer have no option `operators`"),
     ("{value: n, type: arithmetic, operators: ['%']}", "{kind: xml}", "5:49: error[E404]: `operators` must be a list of some of + - * / **"),
-    ("{value: n, type: record, of: {x: intger}}", "{kind: xml}", "no answer type is called `intger`"),
+    ("{value: n, type: record, of: {x: intger}}", "{kind: xml}", "unknown answer type `intger`"),
     ("{value: n, type: tuple, of: [integer], written: '{{ x }}'}", "{kind: xml}", "error[E404]: `written` must hold every part of the answer once: `{{ it[0] }}`"),
     ("{value: n, type: bytes, encoding: utf8}", "{kind: xml}", "`encoding` must be hex or base64"),
-    ("{value: n, type: integer, share: '1/2'}", "{kind: xml}", "error[E508]: the share of the answer itself is 1/2, not 1"),
-    ("{value: n, type: integer, share: 'n'}", "{kind: xml}", "error[E508]: the share of the answer itself is 0, not 1"),
+    ("{value: n, type: integer, share: '1/2'}", "{kind: xml}", "error[E508]: `share` gives 1/2 for the answer itself, not 1"),
+    ("{value: n, type: integer, share: 'n'}", "{kind: xml}", "error[E508]: `share` gives 0 for the answer itself, not 1"),
     ("{value: sqrt(n) * symbol(\"y\"), type: expression}", "{kind: xml}", "holds the variable `y`, which is not declared"),
     ("{value: '[n, n]', type: set, of: integer}", "{kind: xml}", "an element stands in it twice"),
     ("{value: n, type: integer}", "{kind: regex, pattern: '(', reply: '{answer}'}", "4:32: error[E404]: `pattern` of the format regex is not RE2"),
@@ -100,7 +100,7 @@ FAULTS: list[tuple[str, str, str]] = [
     ("{value: n, type: integer}", "{kind: xml, tag: x}", "4:21: error[E404]: the format xml has no option `tag`"),
     ("{value: n, type: integer}", "{kind: letters}", "did you mean `letter`?"),
     ("{value: n, type: integer}", "{kind: label, of: [A, B]}", "error[E508]: the round trip fails: the answer"),
-    ("{value: '\"I-DO-NOT-KNOW\"', type: text}", "{kind: whole}", "choose a `skip` token that is no answer"),
+    ("{value: '\"I-DO-NOT-KNOW\"', type: text}", "{kind: whole}", "choose a `skip` token that cannot be read as an answer"),
     ("{value: '\"a\\nb\"', type: text}", "{kind: last_line}", "error[E508]: the round trip fails: the answer"),
 ]  # fmt: skip
 

@@ -49,22 +49,22 @@ def too_large(path: Path) -> None:
 
 # The file's name, its content, and where what is told: on line 3 of the spec, or in the file itself
 DATA: dict[str, tuple[str, Content, str, int, str]] = {
-    "pipe": ("d.csv", os.mkfifo, "E101", 0, "`specs/d.csv` is not a file"),
+    "pipe": ("d.csv", os.mkfifo, "E101", 0, "`specs/d.csv` is not a regular file"),
     "folder": ("d.csv", Path.mkdir, "E101", 0, "is not a file"),
     "nothing": ("d.jsonl", link("e.jsonl"), "E101", 0, "no file `specs/d.jsonl`"),
     "link that leaves": ("d.csv", link("/etc/passwd"), "E101", 0, "leaves the spec folder"),
     "link to a device": ("d.csv", link("/dev/zero"), "E101", 0, "leaves the spec folder"),
     "201 MB": ("d.csv", too_large, "E103", 0, "larger than 100 MB"),
-    "zero byte": ("d.csv", b"a,b\n1,2\n1\x00,3\n", "E111", 3, "a zero byte"),
+    "zero byte": ("d.csv", b"a,b\n1,2\n1\x00,3\n", "E111", 3, "the file contains a zero byte"),
     "a million columns": ("d.csv", b"a," * 1_000_000 + b"b\n", "E111", 1, "more than 10,000 columns"),
-    "columns without end": ("d.csv", b"a," * 3_000_000 + b"b\n", "E111", 1, "a line of more than 4,000,000 bytes"),
+    "columns without end": ("d.csv", b"a," * 3_000_000 + b"b\n", "E111", 1, "a line has more than 4,000,000 bytes"),
     "long cell": ("d.csv", b"a,b\n1," + b"x" * 1_500_000 + b"\n", "E111", 2, "a cell of more than 1,000,000"),
-    "quote without end": ("d.csv", b'a,b\n1,"' + b"x\n" * 100_000, "E111", 2, "a quote that is not closed"),
-    "deep JSON": ("d.jsonl", b"[" * 3_000_000, "E111", 1, "nested more than 32 levels deep"),
-    "deep objects": ("d.jsonl", b'{"a":' * 3_000_000, "E111", 1, "a line of more than 4,000,000 bytes"),
+    "quote without end": ("d.csv", b'a,b\n1,"' + b"x\n" * 100_000, "E111", 2, "a quote is not closed"),
+    "deep JSON": ("d.jsonl", b"[" * 3_000_000, "E111", 1, "nested more than 32 levels levels deep"),
+    "deep objects": ("d.jsonl", b'{"a":' * 3_000_000, "E111", 1, "a line has more than 4,000,000 bytes"),
     "long number": ("d.jsonl", b'{"a":' + b"9" * 1_000_000 + b"}\n", "E111", 1, "more than 4000 digits"),
     "large exponent": ("d.jsonl", b'{"a": 1e999999999}\n', "E111", 1, "digits"),
-    "no number": ("d.jsonl", b'{"a": NaN}\n', "E111", 1, "`NaN` is no number"),
+    "no number": ("d.jsonl", b'{"a": NaN}\n', "E111", 1, "`NaN` is not a number"),
     "half a character": ("d.jsonl", b'{"a": "\\ud800"}\n', "E111", 1, "surrogate"),
     "key twice": ("d.jsonl", b'{"a": 1, "a": 2}\n', "E111", 1, "stands twice"),
     "no Parquet": ("d.parquet", b"PAR1" + b"\xff" * 64 + b"PAR1", "E111", 0, "not Parquet"),
@@ -154,7 +154,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
         ("E307", 10, 24, "`f` calls itself"),
     ),
     "deep lists": (
-        template("str(l299)", answer="text", more="let:\n" + chain(300, "l0: '[n]'", "l{}: '[l{}]'")), ("E502", 6, 5, "nested too deep")
+        template("str(l299)", answer="text", more="let:\n" + chain(300, "l0: '[n]'", "l{}: '[l{}]'")), ("E502", 6, 5, "nested too deeply")
     ),
     "deep answer": (template("n", answer="list\n  of: " + "{type: list, of: " * 40 + "integer" + "}" * 40), ("E404", 7, 9, "nest deeper")),
     "many labels": (template(more=f"format: {{kind: label, of: [{'a,' * 15_000}b]}}\n"), ("E404", 10, 9, "and at most")),
@@ -252,7 +252,7 @@ def test_what_never_ends_is_ended(name: str, tmp_path: Path) -> None:
 SETTINGS: dict[str, tuple[Content, str]] = {
     "no TOML": (b"a = = 1", "dia.toml cannot be read"),
     "deep": (b"a = " + b"[" * 50_000, "dia.toml cannot be read"),
-    "long key": (b"a" + b".a" * 90_000 + b" = 1", "a key of more than 300 parts"),
+    "long key": (b"a" + b".a" * 90_000 + b" = 1", "a key with more than 300 parts"),
     "large": (b"#" * 300_000, "larger than 200000 bytes"),
     "no option": (b"[compile]\nkk = 3\n", "did you mean `k`?"),
     "no plain value": (b"[compile]\nk = 2024-01-01\n", "`k` must be text"),

@@ -77,7 +77,7 @@ def told(dia: Dia, folder: Path, *arguments: str) -> list[tuple[str, int, int, s
 
 
 def test_a_program_needs_permission(specs: Path, dia: Dia) -> None:
-    assert told(dia, specs) == [("E314", 8, 9, "`program` may not start a program here")]
+    assert told(dia, specs) == [("E314", 8, 9, "`program` cannot start a program here")]
     for command in (["compile", ".", "-o", "out"], ["preview", "squares.yaml"]):
         printed = dia(specs, *command)
         assert printed.exit == 2 and "squares.yaml:8:9: error[E314]" in printed.stderr
@@ -152,8 +152,8 @@ def test_only_the_command_line_permits(specs: Path, dia: Dia) -> None:
     for text in ('allow-programs = "unconfined"\n', '[check]\nallow-programs = "confined"\n'):
         (specs / "dia.toml").write_text(text, encoding="utf-8")
         printed = dia(specs, "check", ".")
-        assert printed.exit == 2 and "`allow-programs` stands on the command line alone" in printed.stderr
-    with pytest.raises(DiaError, match="`allow_programs` is one of no, confined, unconfined"):
+        assert printed.exit == 2 and "`allow-programs` can only be given on the command line" in printed.stderr
+    with pytest.raises(DiaError, match="`allow_programs` must be one of no, confined, unconfined"):
         compile([specs], allow_programs="yes")
 
 
@@ -213,7 +213,7 @@ def test_a_reply_is_never_scored_by_a_program(specs: Path, condition: str, more:
 
 def test_a_foreign_bundle_starts_none_while_it_is_scored() -> None:
     stored = {"expression": "program('python', 'print(1)') == '1'", "names": {}}
-    with pytest.raises(DiaError, match="a program may not be started here"):
+    with pytest.raises(DiaError, match="programs are not allowed here"):
         condition(stored)(1)
 
 

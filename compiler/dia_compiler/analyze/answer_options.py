@@ -55,8 +55,8 @@ def _is_known(kind: Scalar, faults: Diagnostics) -> bool:
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
-    help = did_you_mean(kind.text, ANSWER_TYPES) or f"the types of answers are {known_types}"
-    faults.error("E404", f"no answer type is called `{kind.text}`", kind.position, help)
+    help = did_you_mean(kind.text, ANSWER_TYPES) or f"the answer types are {known_types}"
+    faults.error("E404", f"unknown answer type `{kind.text}`", kind.position, help)
     return False
 
 

@@ -26,7 +26,7 @@ class Artefacts(OwnFunctions):
         for key, _ in pairs(self.template.node.get("deliver")):
             if key.text not in self.asset_names:
                 help = did_you_mean(key.text, self.asset_names)
-                self.faults.error("E303", f"no asset is named `{key.text}`", key.position, help)
+                self.faults.error("E303", f"unknown asset `{key.text}`", key.position, help)
 
     def asset(self, asset: Asset) -> AssetCode | None:
         """One asset, or None after telling why not."""

@@ -81,8 +81,8 @@ class Checked:
         self.nodes += 0 if root is None else size_of(root)
         if self.is_full and not was_full:
             most = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
-            help = "compile benchmarks one by one, and put data rows in data files"
-            self.faults.error("E103", f"all specs and lists together are larger than {most}", position, help)
+            help = "compile the benchmarks one at a time, and put data rows in data files"
+            self.faults.error("E103", f"all specs and lists together exceed {most}", position, help)
 
 
 def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
@@ -154,11 +154,11 @@ class _Checker:
         chosen = [node for path, node in others if self.is_chosen(path)]
         if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
-        help = "add a file that begins with `template: name`"
+        help = "add a file that starts with `template: name`"
         place = Position(root.position.file, 1, 1)
-        message = "no file of this benchmark is a template"
+        message = "this benchmark has no template file"
         if self.folder.chosen:
-            message, help = "none of the files that were named is a template", "name the file of a template"
+            message, help = "none of the named files is a template", "name a template file"
         self.faults.error("E202", message, place, help)
 
     def node(self, path: Path) -> Node | None:
@@ -177,7 +177,7 @@ class _Checker:
             self.checked.sources.setdefault(display_name, "")
             return None
         if not isinstance(root, Mapping):
-            self.faults.error("E203", "a spec is a mapping of keys", root.position, begin_with(display_name))
+            self.faults.error("E203", "a spec must be a mapping of keys", root.position, begin_with(display_name))
         return root
 
     def is_chosen(self, path: Path) -> bool:
@@ -202,7 +202,7 @@ class _Checker:
         if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
             return True
         place = node.pairs[0][0].position if node.pairs else node.position
-        help = "begin it with `template: name` or `catalog: name`, or move it elsewhere"
+        help = "start it with `template: name` or `catalog: name`, or move it to another folder"
         self.faults.error("E202", "this file is neither a template nor a catalog", place, help)
         return False
 
@@ -265,7 +265,7 @@ class _Checker:
 
     def leave_out(self, template: Template, why: str, result: CheckedBenchmark) -> None:
         if self.is_strict or self.folder.chosen:
-            self.faults.error("E206", f"`{template.name}` needs {why}", template.position)
+            self.faults.error("E206", f"`{template.name}` needs {why}, which is missing here", template.position)
         else:
             result.left_out.append(LeftOut(template.name, why))
 
@@ -278,15 +278,17 @@ class _Checker:
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:
             second = max(answer.position, choices.position)
-            self.faults.error("E204", "a template has one of `answer` and `choices`", second)
+            self.faults.error("E204", "use only one of `answer` and `choices`", second)
         if node.get("prompt") is None and node.get("sessions") is None:
             self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
         check_answer(node.get("answer"), reported_paths, self.faults)
         allowed = node.get("allow")
         for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
             if key.text not in HEALTH_WARNINGS:
-                help = did_you_mean(key.text, HEALTH_WARNINGS) or f"they are {', '.join(HEALTH_WARNINGS)}"
-                self.faults.error("E204", f"no health warning is named `{key.text}`", key.position, help)
+                help = (
+                    did_you_mean(key.text, HEALTH_WARNINGS) or f"the health warnings are {', '.join(HEALTH_WARNINGS)}"
+                )
+                self.faults.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
         """The lists that come from files, one item a line."""
@@ -302,8 +304,8 @@ class _Checker:
     def read_list(self, source: Scalar) -> list[str] | None:
         path = inside(self.folder.path, source.text)
         if path is None:
-            help = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
-            self.faults.error("E101", f"the path `{source.text}` leaves the spec folder", source.position, help)
+            help = f"put it in the folder of `{BENCHMARK_FILE}`, and write its path relative to that folder"
+            self.faults.error("E101", f"the path `{source.text}` leads outside the spec folder", source.position, help)
             return None
         if self.checked.is_full:
             return None
@@ -326,20 +328,22 @@ class _Checker:
         for template in templates:
             earlier = first.get(template.name)
             if template.name and earlier is not None:
-                message = f"a second template `{template.name}`; the first is at {earlier}"
+                message = f"duplicate template `{template.name}`; the first is at {earlier}"
                 self.faults.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
 
 
 HEALTH_WARNINGS: dict[str, str] = {
-    "answer-ignores-parameter": "a parameter is shown, but neither the answer nor what proves it depends on it",
-    "answer-in-prompt": "the canonical answer stands in the challenge as a whole token in most instances",
-    "check-repeats-value": "a check only says the solver's own expression again",
-    "constant-answer": "every instance has the same answer",
-    "few-distinct-answers": "more than half of the instances have one answer, and a constant guess is mostly right",
-    "k-equals-d": "all instances that the template can make are in the bundle",
-    "low-acceptance": "less than one draw in a hundred meets every `where`",
-    "oversized-prompt": "a prompt is longer than 32,000 characters",
-    "shadowed-function": "an own function hides one of the library",
-    "unused-parameter": "a parameter is used by neither prompt nor answer",
+    "answer-ignores-parameter": "A parameter is shown, but neither the answer nor the checks depend on it.",
+    "answer-in-prompt": "The canonical answer appears in the challenge as a whole token in most instances.",
+    "check-repeats-value": "A check only repeats the solver's own expression.",
+    "constant-answer": "Every instance has the same answer.",
+    "few-distinct-answers": (
+        "More than half of the instances have the same answer, so a constant guess is mostly right."
+    ),
+    "k-equals-d": "The bundle contains every instance that the template can make.",
+    "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
+    "oversized-prompt": "A prompt is longer than 32,000 characters.",
+    "shadowed-function": "A function of the spec hides a library function.",
+    "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",
 }

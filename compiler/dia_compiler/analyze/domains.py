@@ -79,7 +79,7 @@ def _list_name(node: MappingNode) -> Scalar | None:
 
 def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
     if name.text not in values:
-        message = f"no list is named `{name.text}`"
+        message = f"unknown list `{name.text}`"
         raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, values)))
     text = name.text
     return DatumCode(lambda scope: scope[text], ((Snippet(text, name), Use(text, 0)),), (), False)
@@ -120,8 +120,8 @@ def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
     """Raises DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
     if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
         return
-    message = f"`{node.text}` is a word here, not what has that name"
-    raise DiaError(Diagnostic("E403", message, node.position, f"write `= {node.text}`"))
+    message = f"`{node.text}` is a plain word here, not the value with that name"
+    raise DiaError(Diagnostic("E403", message, node.position, f"to use the value, write `= {node.text}`"))
 
 
 class Maker:
@@ -200,7 +200,9 @@ class Maker:
         """An expression over a row, as a function of the row that is made anew for each scope."""
         piece = marked(datum.node) if isinstance(datum.node, Scalar) else None
         if piece is None:
-            raise DiaError(Diagnostic("E203", "this option is an expression", datum.position, "write `= row.id`"))
+            raise DiaError(
+                Diagnostic("E203", "this option must be an expression", datum.position, "for example `= row.id`")
+            )
         own = {"row", "it", self.name} - {""}
         code = compiled(piece, namespace, values | own)
         self.uses += [(piece, use) for use in code.parsed.names if use.name in values and use.name not in own]
@@ -210,7 +212,7 @@ class Maker:
     def _catalog(self, name: Scalar, namespace: Namespace) -> Callable[[Scope], Any]:
         domain = self.catalogs.get(name.text)
         if domain is None:
-            message = f"no catalog is named `{name.text}`"
+            message = f"unknown catalog `{name.text}`"
             raise DiaError(Diagnostic("E303", message, name.position, did_you_mean(name.text, self.catalogs)))
         return lambda scope: domain
 

@@ -32,12 +32,12 @@ def items_of(domain: Domain, position: Position) -> list[Item]:
     base = domain.base if isinstance(domain, Filtered) else domain
     if not isinstance(base, Enumerable) or base.count > MOST:
         message = "the values of this parameter cannot be listed"
-        help = "`each` needs a row, a choice, an integer between bounds, or another type of few values"
+        help = "`each` needs a row, a choice, an integer between bounds, or another type with few values"
         raise DiaError(Diagnostic("E405", message, position, help))
     values = [(place, base.at(place)) for place in range(base.count)]
     accepted = [(place, value) for place, value in values if base is domain or domain.contains(value)]
     if not accepted:
-        raise DiaError(Diagnostic("E405", "no value of this parameter is left to make an item of", position))
+        raise DiaError(Diagnostic("E405", "this parameter has no value left to make an item from", position))
     return [Item(name, value) for name, (_, value) in zip(_names(base, accepted), accepted, strict=True)]
 
 

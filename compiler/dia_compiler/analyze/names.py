@@ -18,7 +18,7 @@ PROMPT_NAMES = frozenset({"rounding_rule"})
 OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
 # Words of the language, of Python's expressions and of Jinja
 TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
-TAKEN_WORDS = "a meaning of its own"
+TAKEN_WORDS = "is a reserved name"
 RENAME = "choose another name"
 VALUES = ("list", "parameter", "let value", "asset", "slot", "reply")
 
@@ -64,7 +64,7 @@ class Declared:
 
 def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
     """Stands where a function did not compile; never called, since that is a fault."""
-    raise AssertionError("a function that did not compile was called")
+    raise AssertionError("call of a function that did not compile")
 
 
 class Declarations:
@@ -133,7 +133,7 @@ class Declarations:
         values = {name: (kind, place) for name, kind, place in reversed(self.declared) if kind in VALUES}
         for item in items:
             if item.text in TAKEN:
-                self.faults.error("E309", f"`{item.text}` has {TAKEN_WORDS}", item.position, RENAME)
+                self.faults.error("E309", f"`{item.text}` {TAKEN_WORDS}", item.position, RENAME)
             elif item.text in values:
                 kind, place = values[item.text]
                 message = f"`{item.text}` is already the name of a {kind} (line {place.line})"
@@ -167,15 +167,15 @@ class Declarations:
         """Whether the arguments have names of their own; tells those that have not."""
         reserved = [argument for argument in arguments if argument in TAKEN]
         for argument in dict.fromkeys(reserved):
-            self.faults.error("E309", f"the argument `{argument}` of `{name}` has {TAKEN_WORDS}", place, RENAME)
+            self.faults.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)
         twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
         if twice is not None:
-            self.faults.error("E310", f"`{name}` has two arguments `{twice}`", place, RENAME)
+            self.faults.error("E310", f"`{twice}` appears twice among the arguments of `{name}`", place, RENAME)
         return not reserved and twice is None
 
     def add_name(self, name: str, kind: str, place: Position) -> None:
         if name in TAKEN or (name == OPTIONS and self.template.choices is not None):
-            self.faults.error("E309", f"`{name}` has {TAKEN_WORDS}", place, RENAME)
+            self.faults.error("E309", f"`{name}` {TAKEN_WORDS}", place, RENAME)
         self.declared.append((name, kind, place))
 
     def check_taken(

@@ -106,8 +106,8 @@ class _Preparation(SessionAnalysis):
         for use in (*tree.calls, *tree.function_names):
             unseen = sorted(self.depends.base(self.depends.functions.get(use.name, ())) - self.list_names)
             if unseen:
-                message = f"the wrapper does not see `{unseen[0]}`, which `{use.name}` uses"
-                help = "call it in the prompt of the template"
+                message = f"the wrapper cannot use `{unseen[0]}`, which `{use.name}` uses"
+                help = "call it in the template's prompt instead"
                 self.add_diagnostics([Diagnostic("E303", message, piece.place(use.offset), help)])
                 return None
         return self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
@@ -119,7 +119,7 @@ class _Preparation(SessionAnalysis):
         used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"the parameter `{parameter.name}` is used by neither prompt nor answer"
+                message = f"the parameter `{parameter.name}` is used neither in the prompt nor in the answer"
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_answer(self) -> frozenset[str]:
@@ -148,7 +148,9 @@ class _Preparation(SessionAnalysis):
         cosmetic = {name for wording in self.result.variants for name in wording.redraw}
         for parameter in self.template.parameters:
             if parameter.name in self.result.uses.get("prompt", ()) and parameter.name not in used | cosmetic:
-                message = f"the parameter `{parameter.name}` is shown, but neither answer nor checks depend on it"
+                message = (
+                    f"the parameter `{parameter.name}` is shown, but neither the answer nor the checks depend on it"
+                )
                 self.warn("answer-ignores-parameter", message, parameter.position)
 
     def note_repeats(self) -> None:
@@ -161,9 +163,14 @@ class _Preparation(SessionAnalysis):
         for code in self.result.checks:
             sides = sides_of_equation(code.parsed.tree)
             if sides and any(is_answer(a) and unfolded(b, lets) == value for a, b in (sides, sides[::-1])):
-                message = "this check repeats the solver: it holds whatever the solver says"
+                message = "this check repeats the solver, so it holds even if the solver is wrong"
                 place = code.parsed.source.place(0)
-                self.warn("check-repeats-value", message, place, "reach the answer by another path, or go back from it")
+                self.warn(
+                    "check-repeats-value",
+                    message,
+                    place,
+                    "verify the answer independently of the solver, or compute the parameters back from it",
+                )
 
 
 @lru_cache(maxsize=2)

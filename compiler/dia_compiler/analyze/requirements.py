@@ -17,14 +17,14 @@ def missing_requirement(template: Template, folder: Path, faults: Diagnostics) -
         kind, name = key.text, value.text
         if kind == "extra" and name not in EXTRAS:
             help = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
-            faults.error("E204", f"no extra is named `{name}`", value.position, help)
+            faults.error("E204", f"unknown extra `{name}`", value.position, help)
         elif kind == "file" and inside(folder, name) is None:
-            help = "keep it in the folder of `benchmark.yaml`, and write its path from there"
-            faults.error("E101", f"the path `{name}` leaves the spec folder", value.position, help)
+            help = "put it in the folder of `benchmark.yaml`, and write its path relative to that folder"
+            faults.error("E101", f"the path `{name}` leads outside the spec folder", value.position, help)
         elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
-            faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write its name alone")
+            faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write only the name")
         elif kind not in KINDS:
-            message = f"`requires` knows {', '.join(KINDS)}, not `{kind}`"
+            message = f"`requires` accepts {', '.join(KINDS)}, not `{kind}`"
             faults.error("E201", message, key.position, did_you_mean(kind, KINDS))
         elif why := lacks(kind, name, folder):
             return why

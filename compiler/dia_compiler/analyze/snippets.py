@@ -24,7 +24,7 @@ ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
 
 ENOUGH = 100
 CHARACTERS = 300_000
-INSTEAD = "compute it from the parameters, or leave it out"
+INSTEAD = "compute it from the parameters, or remove it"
 PROGRAMS = frozenset({"program", "run_elf"})
 
 
@@ -83,7 +83,7 @@ class Pieces:
     def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
         """Adds a health warning, unless the template allows it."""
         if name not in self.template.allow:
-            self.faults.warn(name, message, place, help or f"mend it, or allow it: `allow: {{{name}: reason}}`")
+            self.faults.warn(name, message, place, help or f"fix it, or allow it: `allow: {{{name}: reason}}`")
 
     def code(
         self,
@@ -115,8 +115,8 @@ class Pieces:
         """Refuses more text than can be read in reasonable time."""
         self.characters += len(piece.text)
         if self.characters > CHARACTERS:
-            message = f"more than {CHARACTERS} characters of expressions and templates"
-            help = "put data in a list file, or make several templates"
+            message = f"expressions and templates have more than {CHARACTERS} characters in total"
+            help = "put data in a list file, or split it into several templates"
             self.add_diagnostics([Diagnostic("E107", message, self.template.position, help)])
             raise Enough
 
@@ -155,7 +155,7 @@ class Pieces:
         """Tells each use of a function that starts programs, where none may be started."""
         for piece, use in calls if not self.may_run else ():
             if use.name in PROGRAMS and use.name not in self.functions:
-                message = f"`{use.name}` may not start a program here"
+                message = f"`{use.name}` cannot start a program here"
                 self.add_diagnostics([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
 
     def starts_programs(self, calls: Iterable[Use]) -> bool:
@@ -173,8 +173,8 @@ class Pieces:
             return
         for use in (*tree.calls, *tree.function_names):
             if self.starts_programs([use]):
-                message = f"`{use.name}` would start a program whenever a reply is scored"
-                help = f"compute what {what} needs under `let`, whose values are kept with the question"
+                message = f"`{use.name}` would start a program every time a reply is scored"
+                help = f"compute what {what} needs under `let`; these values are stored with the question"
                 self.add_diagnostics([Diagnostic("E314", message, tree.source.place(use.offset), help)])
 
     def maker(self, use: Any, values: frozenset[str], name: str) -> Maker | None:
@@ -237,15 +237,17 @@ class Pieces:
     def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
         """One part that depends on the answer where it must not."""
         is_call = use.name in self.functions and use.name not in self.values
-        words = "" if use.name == "answer" else " uses the answer and" if is_call else " depends on the answer and"
-        message = f"`{use.name}`{words} cannot stand in {what}"
+        words = (
+            "" if use.name == "answer" else " uses the answer, so it" if is_call else " depends on the answer, so it"
+        )
+        message = f"`{use.name}`{words} cannot be used in {what}"
         self.add_diagnostics([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
 
     def tell_early(self, piece: Snippet, use: Use, what: str, reply: str) -> None:
         """One part that needs a reply where nothing has been asked yet."""
-        words = "is a reply and" if use.name == reply else f"depends on the reply `{reply}` and"
-        message = f"`{use.name}` {words} cannot stand in {what}"
-        help = "it is made before anything is asked: use the reply in a turn or in the truth"
+        words = "is a reply, so it" if use.name == reply else f"depends on the reply `{reply}`, so it"
+        message = f"`{use.name}` {words} cannot be used in {what}"
+        help = "this is fixed before the model is asked anything: use the reply in a turn or in the truth"
         self.add_diagnostics([Diagnostic("E318", message, piece.place(use.offset), help)])
 
 

@@ -124,5 +124,7 @@ class _Reach:
 
 
 def _no_template(key: str, name: str, body: Snippet) -> DiaError:
-    message = f"`{key}` reaches `{name}`, which is a template"
-    return DiaError(Diagnostic("E313", message, body.position, "make it an expression: a grader renders no templates"))
+    message = f"`{key}` uses `{name}`, which is a template"
+    return DiaError(
+        Diagnostic("E313", message, body.position, "make it an expression: the grader does not render templates")
+    )

@@ -53,7 +53,7 @@ class OwnFunctions(Pieces):
         function = self.functions[name]
         if name in inside:
             circle = [*inside[inside.index(name) :], name]
-            message = f"functions that call each other in a circle: {' -> '.join(circle)}"
+            message = f"functions call each other in a cycle: {' -> '.join(circle)}"
             message = f"`{name}` calls itself" if len(circle) == 2 else message
             self.faults.error("E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops")
             done.add(name)

@@ -100,7 +100,10 @@ class Wordings(Planning):
         for name in lets:
             if self.depends.circle(name):
                 self.faults.error(
-                    "E307", f"`{name}` is made of itself", variant.let[name].position, "compute it otherwise"
+                    "E307",
+                    f"`{name}` is defined in terms of itself",
+                    variant.let[name].position,
+                    "remove the circular reference",
                 )
                 return plan, makers
         for parameter in variant.parameters:
@@ -126,12 +129,14 @@ class Wordings(Planning):
             for piece, use in (*maker.uses, *maker.calls):
                 self.tell_hidden(piece, use, f"the type of `{name}`")
         elif "answer" in bases:
-            message = f"`{name}` depends on the answer, and variants are shown"
+            message = f"`{name}` depends on the answer, but variants are shown to the model"
             self.faults.error("E308", message, maker.use.position, INSTEAD)
         elif late:
-            message = f"`{name}` needs `{late[0]}`, which is not drawn yet"
+            message = f"`{name}` uses `{late[0]}`, which is not drawn yet"
             help = (
-                f"put `{late[0]}` before `{name}`" if late[0] != name else "only the type's own `where` sees the value"
+                f"move `{late[0]}` above `{name}`"
+                if late[0] != name
+                else "only the type's own `where` can use the value"
             )
             self.faults.error("E307", message, maker.use.position, help)
         return bool(late) or "answer" in bases or bool(bases & self.replies)

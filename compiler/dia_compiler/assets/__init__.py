@@ -40,7 +40,7 @@ OWN: dict[str, Builder] = {
 
 def plugin_fault(candidate: Any) -> str | None:
     """What keeps a thing of another package from being an asset builder, or None."""
-    return None if isinstance(candidate, Builder) else "it is no instance of dia_compiler.assets.base.Builder"
+    return None if isinstance(candidate, Builder) else "it is not an instance of dia_compiler.assets.base.Builder"
 
 
 BUILDERS: Registry[Builder] = Registry("dia.assets", OWN, plugin_fault)

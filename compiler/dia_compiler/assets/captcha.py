@@ -67,7 +67,7 @@ class Captcha(Picture):
         size_option(options, LEAST, MOST)
         text = text_option(options, most=CHARACTERS)
         if text is not None and not (text.isascii() and text.isalnum()):
-            raise OptionFault("text", "a CAPTCHA shows digits and letters from A to Z", "give 1 to 20 of them")
+            raise OptionFault("text", "a CAPTCHA can show only digits and letters A to Z", "give 1 to 20 of them")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The file."""

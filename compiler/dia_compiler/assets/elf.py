@@ -43,7 +43,7 @@ MESSAGE = re.compile(r"^(?:[^\n:]*:(?P<line>[0-9]+):[0-9]+: |[^\n]*?)(?:fatal )?
 SHELL_FAILED = (126, 127)  # what a shell ends with that cannot start a program
 NOT_STARTED = "the compiler cannot be started"
 INSTALL = "install it: pip install 'dia-spec[binary]'"
-HELP = "C without a library: `put`, `put_number`, `same`, `read_line`, `number_of` and `length` are there"
+HELP = "C without a standard library: `put`, `put_number`, `same`, `read_line`, `number_of` and `length` are available"
 
 
 class Elf(Builder):
@@ -85,11 +85,11 @@ class Elf(Builder):
 
 def _checked(source: Any) -> None:
     if not isinstance(source, str):
-        raise OptionFault("source", "`source` must be a text")
+        raise OptionFault("source", "`source` must be text")
     refused = refusal(source)
     if refused:
         raise OptionFault(
-            "source", f"line {refused.line} of the source holds {refused.what}, which is refused here", HELP
+            "source", f"line {refused.line} of the source contains {refused.what}, which is not allowed here", HELP
         )
 
 
@@ -126,7 +126,7 @@ def _complaint(process: subprocess.Popen[bytes]) -> bytes:
         return process.communicate(timeout=SECONDS)[1]
     except subprocess.TimeoutExpired:
         process.kill()
-        raise OptionFault("source", f"the compiler ran longer than {SECONDS} s", "make the source smaller") from None
+        raise OptionFault("source", f"the compiler ran longer than {SECONDS} s", "shorten the source") from None
 
 
 @contextlib.contextmanager
@@ -149,7 +149,7 @@ def _compiler() -> Path:
     """The compiler's own file; the package around it would start Python once more."""
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
-        raise OptionFault("source", "there is no compiler", INSTALL)
+        raise OptionFault("source", "no compiler found", INSTALL)
     return Path(spec.origin).with_name("zig.exe" if sys.platform == "win32" else "zig")
 
 

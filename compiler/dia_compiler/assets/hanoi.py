@@ -46,7 +46,7 @@ class Hanoi(Picture):
         _check_disks(pegs)
         labels = _labels(options, len(pegs))
         if len(labels) != len(pegs) or not all(_is_label(label) for label in labels):
-            raise OptionFault("labels", "`labels` must hold one letter or digit for each peg")
+            raise OptionFault("labels", "`labels` must contain one letter or digit for each peg")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The file."""
@@ -90,11 +90,11 @@ def _is_label(label: Any) -> bool:
 
 def _check_disks(pegs: list[Any]) -> None:
     if not all(isinstance(disks, list) and all(type(disk) is int for disk in disks) for disks in pegs):
-        raise OptionFault("pegs", "each of `pegs` must be a list of integers, from the lowest disk up")
+        raise OptionFault("pegs", "each of `pegs` must be a list of integers, from the bottom disk to the top disk")
     count = sum(map(len, pegs))
     if not 1 <= count <= MOST_DISKS or sorted(disk for disks in pegs for disk in disks) != list(range(1, count + 1)):
         raise OptionFault(
-            "pegs", "the disks of all pegs must be the numbers from 1 up, each once", f"at most {MOST_DISKS}"
+            "pegs", "the disks on all pegs together must be 1, 2, 3 ..., each exactly once", f"at most {MOST_DISKS}"
         )
     if any(list(disks) != sorted(disks, reverse=True) for disks in pegs):
-        raise OptionFault("pegs", "a disk lies on a smaller one", "write each peg's disks from the lowest up")
+        raise OptionFault("pegs", "a disk lies on a smaller one", "list each peg's disks from bottom to top")

@@ -39,7 +39,7 @@ class Html(Builder):
         _check_metadata(options)
         for name, end in ENDS.items():
             if any(end.search(part) for part in _parts(options, name)):
-                raise OptionFault(name, f"a text of `{name}` would end its element", "write its < as an escape")
+                raise OptionFault(name, f"the text of `{name}` would close its element", "write its < as an escape")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
         """The page, each of its parts on lines of its own."""
@@ -62,22 +62,22 @@ class Html(Builder):
 
 def _check_title(title: Any) -> None:
     if not isinstance(title, (str, int)) or isinstance(title, bool) or not str(title).strip():
-        raise OptionFault("title", "`title` must be a text that is not empty")
+        raise OptionFault("title", "`title` must be non-empty text")
 
 
 def _check_body(body: Any) -> None:
     if not isinstance(body, str):
-        raise OptionFault("body", "`body` must be a text")
+        raise OptionFault("body", "`body` must be text")
     if tag := FRAME.search(body):
-        raise OptionFault("body", f"`body` holds `{tag[0].rstrip()}`, which the page has already", "leave it out")
+        raise OptionFault("body", f"`body` contains `{tag[0].rstrip()}`, which the page already has", "remove it")
 
 
 def _check_metadata(options: Mapping[str, Any]) -> None:
     language, meta = options.get("language", "en"), options.get("meta", {})
     if not isinstance(language, str) or not LANGUAGE.fullmatch(language):
-        raise OptionFault("language", "`language` must be the tag of a language", "such as en or pt-BR")
+        raise OptionFault("language", "`language` must be a language tag", "such as en or pt-BR")
     if not isinstance(meta, Mapping) or not all(isinstance(part, (str, int)) for pair in meta.items() for part in pair):
-        raise OptionFault("meta", "`meta` must map names to texts or whole numbers")
+        raise OptionFault("meta", "`meta` must map names to texts or integers")
 
 
 def _parts(options: Mapping[str, Any], name: str) -> list[str]:
@@ -85,5 +85,5 @@ def _parts(options: Mapping[str, Any], name: str) -> list[str]:
     value = options.get(name, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise OptionFault(name, f"`{name}` must be a text or a list of texts")
+        raise OptionFault(name, f"`{name}` must be text or a list of texts")
     return [text.strip("\n") for text in texts if text.strip()]

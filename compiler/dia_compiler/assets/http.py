@@ -55,7 +55,7 @@ class Http(Builder):
             if options.get(name, allowed[0]) not in allowed:
                 raise OptionFault(name, f"`{name}` must be {allowed[0]} or {allowed[1]}")
         if not isinstance(options.get("body", ""), str):
-            raise OptionFault("body", "`body` must be a text")
+            raise OptionFault("body", "`body` must be text")
         if "headers" in options:
             _check_headers(_headers(options))
 
@@ -70,37 +70,39 @@ class Http(Builder):
 
 def _check_kind(options: Mapping[str, Any]) -> None:
     if "status" in options and ("target" in options or "method" in options):
-        raise OptionFault("status", "a message has a target or a status, not both")
+        raise OptionFault("status", "a message has either a target or a status")
     status, target, method = options.get("status", 200), options.get("target", "/"), options.get("method", "GET")
     if type(status) is not int or not 100 <= status <= 599:
         raise OptionFault("status", "`status` must be an integer from 100 to 599")
     if not isinstance(target, str) or not TARGET.fullmatch(target):
-        raise OptionFault("target", "`target` must be visible ASCII characters without blanks", "use `percent_encode`")
+        raise OptionFault(
+            "target", "`target` must consist of visible ASCII characters without spaces", "use `percent_encode`"
+        )
     if not isinstance(method, str) or not TOKEN.fullmatch(method):
         raise OptionFault("method", "`method` must be a word such as GET")
     if not isinstance(options.get("reason", ""), str) or not VALUE.fullmatch(options.get("reason", "")):
-        raise OptionFault("reason", "`reason` must be a text on one line")
+        raise OptionFault("reason", "`reason` must be text on one line")
 
 
 def _check_headers(headers: list[tuple[str, Any]]) -> None:
     for name, value in headers:
         if not isinstance(name, str) or not TOKEN.fullmatch(name):
-            raise OptionFault("headers", f"`{name}` is no name of a header", "it has letters, digits and hyphens")
+            raise OptionFault("headers", f"`{name}` is not a valid header name", "use letters, digits and hyphens")
         if name.lower() == LENGTH and value is not None:
-            raise OptionFault("headers", "`Content-Length` is counted by itself", "leave it without a value")
+            raise OptionFault("headers", "`Content-Length` is computed automatically", "leave it without a value")
         if name.lower() != LENGTH and (type(value) not in (str, int) or not VALUE.fullmatch(str(value))):
-            raise OptionFault("headers", f"the value of `{name}` must be a text on one line or a whole number")
+            raise OptionFault("headers", f"the value of `{name}` must be text on one line or an integer")
 
 
 def _check_whole(options: Mapping[str, Any], body: str) -> None:
     """What can be told only once all options are there. Source: RFC 9112, section 3.2; RFC 9110, section 6.4.1."""
     if "target" not in options and "status" not in options:
-        raise OptionFault(None, "a message has a target or a status", "give one of them")
+        raise OptionFault(None, "a message needs a target or a status", "add one of them")
     names = [name.lower() for name, _ in _headers(options)]
     if names.count("host") != 1 and "target" in options and options.get("version", VERSIONS[0]) == VERSIONS[0]:
-        raise OptionFault("headers", "a request of HTTP/1.1 has one header `Host`", "give it")
+        raise OptionFault("headers", "an HTTP/1.1 request needs exactly one `Host` header", "add it")
     if body and not _may_have_body(options):
-        raise OptionFault("body", f"a response of status {options['status']} has no body")
+        raise OptionFault("body", f"a response with status {options['status']} cannot have a body")
 
 
 def _may_have_body(options: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ class Log(Builder):
     def validate(self, options: Mapping[str, Any]) -> None:
         """Raises OptionFault for what would make no log."""
         if options.get("style", "json") not in tuple(STYLES):
-            raise OptionFault("style", "there is no such style of logs", f"there are {', '.join(STYLES)}")
+            raise OptionFault("style", "unknown log style", f"the styles are {', '.join(STYLES)}")
         if not isinstance(options.get("shared", {}), Mapping):
             raise OptionFault("shared", "`shared` must be a mapping")
         lines = options.get("lines", [])
@@ -60,16 +60,18 @@ class Log(Builder):
             written_lines.append(style(line, number))
             size += len(written_lines[-1]) + 1
             if size > TEXT_LENGTH:
-                raise OptionFault("lines", f"the log has more than {TEXT_LENGTH:,} characters", "make it of less")
+                raise OptionFault(
+                    "lines", f"the log has more than {TEXT_LENGTH:,} characters", "use fewer or shorter lines"
+                )
         return "\n".join(written_lines)
 
 
 def _common(line: Record, number: int) -> str:
     """A line of the common log format. Source: Apache HTTP Server, mod_log_config."""
-    ip = _held(line, number, "ip", _fits(WORD), "an address without blanks")
-    user = _held(line, number, "user", _fits(WORD), "a name without blanks, or none", "-")
-    method = _held(line, number, "method", _fits(METHOD), "a method in capitals", "GET")
-    path = _held(line, number, "path", _fits(PATH), "a path without blanks; `percent_encode` writes them")
+    ip = _held(line, number, "ip", _fits(WORD), "an address without spaces")
+    user = _held(line, number, "user", _fits(WORD), "a name without spaces, or none", "-")
+    method = _held(line, number, "method", _fits(METHOD), "an uppercase method", "GET")
+    path = _held(line, number, "path", _fits(PATH), "a path without spaces; `percent_encode` escapes them")
     protocol = _held(line, number, "protocol", _fits(WORD), "a version such as HTTP/1.1", "HTTP/1.1")
     status = _held(line, number, "status", _is_from(100, 599), "an integer from 100 to 599")
     size = _held(line, number, "size", _is_from(0, 2**63), "a number of bytes, or none", "-")
@@ -79,7 +81,7 @@ def _common(line: Record, number: int) -> str:
 def _combined(line: Record, number: int) -> str:
     """A line of the common log format with referrer and agent behind it."""
     referrer, agent = (
-        _escaped(_held(line, number, name, _is_text, "a text, or none", "-")) for name in ("referrer", "agent")
+        _escaped(_held(line, number, name, _is_text, "text, or none", "-")) for name in ("referrer", "agent")
     )
     return f'{_common(line, number)} "{referrer}" "{agent}"'
 
@@ -88,7 +90,7 @@ def _syslog(line: Record, number: int) -> str:
     """A message without structured data. Source: RFC 5424, section 6."""
     host, program, pid, message = _message(line, number)
     priority = _held(line, number, "priority", _is_from(0, 191), "an integer from 0 to 191", PRIORITY)
-    msgid = _held(line, number, "msgid", _fits(WORD), "a word without blanks, or none", "-")
+    msgid = _held(line, number, "msgid", _fits(WORD), "a word without spaces, or none", "-")
     time = format_time(line["time"], "%Y-%m-%dT%H:%M:%SZ")
     return f"<{priority}>1 {time} {host} {program} {'-' if pid is None else pid} {msgid} - {message}"
 
@@ -102,10 +104,10 @@ def _auth(line: Record, number: int) -> str:
 
 
 def _message(line: Record, number: int) -> tuple[str, str, int | None, str]:
-    host = _held(line, number, "host", _fits(WORD), "a name without blanks")
-    program = _held(line, number, "program", _fits(PROGRAM), "a name without blanks, colons and brackets")
-    pid = _held(line, number, "pid", _is_from(0, 2**31), "a process's number, or none", None)
-    return host, program, pid, _held(line, number, "message", _fits(ONE_LINE), "a text on one line")
+    host = _held(line, number, "host", _fits(WORD), "a name without spaces")
+    program = _held(line, number, "program", _fits(PROGRAM), "a name without spaces, colons and brackets")
+    pid = _held(line, number, "pid", _is_from(0, 2**31), "a process id, or none", None)
+    return host, program, pid, _held(line, number, "message", _fits(ONE_LINE), "text on one line")
 
 
 def _json(line: Record, number: int) -> str:

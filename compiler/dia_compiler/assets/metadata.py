@@ -33,14 +33,14 @@ def check_metadata(options: Mapping[str, Any]) -> None:
     """Raises OptionFault for the first option of metadata that cannot be."""
     for name, text in _mapping(options, "exif", EXIF).items():
         if not _is_text(text) or not text.isascii() or not text.isprintable():
-            raise OptionFault("exif", f"`{name}` must be a text of ASCII characters", "`xmp` takes any characters")
+            raise OptionFault("exif", f"`{name}` must be ASCII text", "`xmp` accepts any characters")
     for name, value in _mapping(options, "xmp", XMP).items():
         _check_property(name, value)
     for keyword, text in _mapping(options, "chunks").items():
         if re.fullmatch(r"[!-~](?:[ -~]{0,77}[!-~])?", keyword) is None or keyword == XMP_KEYWORD:
-            raise OptionFault("chunks", f"`{keyword}` is no keyword", "it has 1 to 79 ASCII characters")
+            raise OptionFault("chunks", f"`{keyword}` is not a valid keyword", "a keyword has 1 to 79 ASCII characters")
         if not _is_text(text) or "\0" in text:
-            raise OptionFault("chunks", f"`{keyword}` must be a text of at most {TEXT} characters")
+            raise OptionFault("chunks", f"`{keyword}` must be text of at most {TEXT} characters")
 
 
 def _mapping(options: Mapping[str, Any], name: str, allowed: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
@@ -50,7 +50,9 @@ def _mapping(options: Mapping[str, Any], name: str, allowed: Mapping[str, Any] |
     for key in value:
         if allowed is not None and key not in allowed:
             raise OptionFault(
-                name, f"`{name}` knows no `{key}`", did_you_mean(key, allowed) or f"it knows {', '.join(allowed)}"
+                name,
+                f"`{name}` has no entry `{key}`",
+                did_you_mean(key, allowed) or f"the entries are {', '.join(allowed)}",
             )
     return value
 
@@ -58,10 +60,10 @@ def _mapping(options: Mapping[str, Any], name: str, allowed: Mapping[str, Any] |
 def _check_property(name: str, value: Any) -> None:
     texts = value if isinstance(value, list) and XMP[name] != "Alt" else [value]
     if len(texts) > MOST or not all(_is_text(text) for text in texts):
-        kind = "a text" if XMP[name] == "Alt" else f"a text or a list of at most {MOST}"
+        kind = "text" if XMP[name] == "Alt" else f"text or a list of at most {MOST}"
         raise OptionFault("xmp", f"`{name}` must be {kind}, each of at most {TEXT} characters")
     if any(re.search("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text) for text in texts):
-        raise OptionFault("xmp", f"`{name}` has a character that XML does not allow")
+        raise OptionFault("xmp", f"`{name}` contains a character that XML does not allow")
 
 
 def _is_text(text: Any) -> bool:

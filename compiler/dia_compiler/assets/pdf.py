@@ -63,24 +63,24 @@ class Pdf(Builder):
 
 def _check_text(text: Any) -> None:
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS or text.count("\n") > MOST_LINES:
-        raise OptionFault("text", f"`text` must be a text of at most {MOST_CHARACTERS} characters, {MOST_LINES} lines")
+        raise OptionFault("text", f"`text` must be text of at most {MOST_CHARACTERS} characters and {MOST_LINES} lines")
     strange = next((sign for sign in text if sign != "\n" and sign not in SHOWN), None)
     if strange is not None:
         raise OptionFault(
-            "text", f"the font cannot show `{strange}` (U+{ord(strange):04X})", "it has the characters of Windows-1252"
+            "text", f"the font has no `{strange}` (U+{ord(strange):04X})", "it has the characters of Windows-1252"
         )
 
 
 def _check_words(name: str, words: Any) -> None:
     if not isinstance(words, str) or len(words) > LONGEST_WORDS or not words.isprintable():
-        raise OptionFault(name, f"`{name}` must be a text of at most {LONGEST_WORDS} printable characters")
+        raise OptionFault(name, f"`{name}` must be text of at most {LONGEST_WORDS} printable characters")
 
 
 def _check_passwords(options: Mapping[str, Any], cipher: str) -> None:
     for name in ("password", "owner_password"):
         problem = password_fault(options.get(name, ""), cipher)
         if problem:
-            raise OptionFault(name, f"`{name}` {problem}", "aes256 takes up to 127 bytes of any printable text")
+            raise OptionFault(name, f"`{name}` {problem}", "aes256 accepts up to 127 bytes of any printable text")
 
 
 def _cipher(options: Mapping[str, Any]) -> str:
@@ -88,9 +88,9 @@ def _cipher(options: Mapping[str, Any]) -> str:
     has_password = bool(options.get("password") or options.get("owner_password"))
     cipher: str = options.get("cipher", "aes256" if has_password else "none")
     if cipher == "none" and has_password:
-        raise OptionFault("cipher", "`cipher: none` takes no password", "name another one, or leave the password out")
+        raise OptionFault("cipher", "`cipher: none` takes no password", "choose another cipher, or remove the password")
     if cipher != "none" and not has_password:
-        raise OptionFault("cipher", f"`{cipher}` needs a password", "give a `password` that is not empty")
+        raise OptionFault("cipher", f"`{cipher}` needs a password", "add a non-empty `password`")
     return cipher
 
 
@@ -107,7 +107,7 @@ def _written(options: Mapping[str, Any]) -> bytes:
     leading = size + size // 4
     on_page = (PAGE[1] - 2 * MARGIN) // leading
     if len(lines) > MOST_PAGES * on_page:
-        raise OptionFault("text", f"`text` takes more than {MOST_PAGES} pages", "shorten it, or make `size` smaller")
+        raise OptionFault("text", f"`text` needs more than {MOST_PAGES} pages", "shorten it, or reduce `size`")
     for start in range(0, len(lines), on_page):
         canvas.setFont(FONT, size)
         for number, line in enumerate(lines[start : start + on_page]):

@@ -26,22 +26,22 @@ DRAWING = ("pypdf._encryption", "pypdf._writer", "pypdf._crypt_providers._crypto
 def password_fault(password: Any, cipher: str) -> str | None:
     """What keeps the text from being a password for the cipher, or None."""
     if not isinstance(password, str):
-        return "must be a text"
+        return "must be text"
     if cipher in ("none", "aes256"):
         return _new_fault(password)
     strange = next((sign for sign in password if sign not in OLD_SIGNS), None)
     if strange is not None:
-        return f"holds U+{ord(strange):04X}, which a password for {cipher} cannot"
-    return f"is longer than {OLD_BYTES} bytes, of which {cipher} reads no more" if len(password) > OLD_BYTES else None
+        return f"contains U+{ord(strange):04X}, which a password for {cipher} cannot contain"
+    return f"is longer than {OLD_BYTES} bytes, and {cipher} ignores the rest" if len(password) > OLD_BYTES else None
 
 
 def _new_fault(password: str) -> str | None:
     """SASLprep (RFC 4013) would write other texts in another way; readers differ in whether they do that."""
     if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
-        return "must be printable and in Unicode's form NFKC"
+        return "must be printable and in Unicode normalization form NFKC"
     strange = next((sign for sign in password if any(table(sign) for table in UNPREPARED)), None)
     if strange is not None:
-        return f"holds U+{ord(strange):04X}, which readers prepare in different ways"
+        return f"contains U+{ord(strange):04X}, which PDF readers treat differently"
     return f"is longer than {NEW_BYTES} bytes" if len(password.encode()) > NEW_BYTES else None
 
 

@@ -48,8 +48,8 @@ def size_option(options: Mapping[str, Any], least: int = 1, most: int = SIDE) ->
 def check_area(option: str, width: int, height: int, least: int = 1, most: int = SIDE) -> None:
     """Raises OptionFault for a picture that is too large, or smaller than it may be."""
     if not all(least <= side <= most for side in (width, height)) or width * height > AREA:
-        help = f"a picture is {least} to {most} pixels wide and high, and has at most {AREA} pixels in all"
-        raise OptionFault(option, f"the picture would have {width} times {height} pixels", help)
+        help = f"a picture is {least} to {most} pixels wide and high, and has at most {AREA} pixels in total"
+        raise OptionFault(option, f"the picture would be {width} by {height} pixels", help)
 
 
 def colour_option(options: Mapping[str, Any], name: str, default: str) -> Colour:
@@ -67,11 +67,11 @@ def text_option(options: Mapping[str, Any], name: str = "text", most: int = TEXT
         return None
     text = options[name]
     if not isinstance(text, str):
-        raise OptionFault(name, f"`{name}` must be a text")
+        raise OptionFault(name, f"`{name}` must be text")
     if HALVES.search(text):
-        raise OptionFault(name, f"`{name}` holds half of a character", "U+D800 to U+DFFF are no characters")
+        raise OptionFault(name, f"`{name}` contains half of a surrogate pair", "U+D800 to U+DFFF are not characters")
     if len(text) > most:
-        raise OptionFault(name, f"`{name}` has {len(text)} characters", f"it may have {most}")
+        raise OptionFault(name, f"`{name}` has {len(text)} characters", f"the maximum is {most}")
     return text
 
 
@@ -79,7 +79,7 @@ def whole_option(options: Mapping[str, Any], name: str, default: int, least: int
     """The option as an integer between bounds. Raises OptionFault."""
     number = integer_option(options, name, default)
     if number is None or not least <= number <= most:
-        raise OptionFault(name, f"`{name}` must lie between {least} and {most}")
+        raise OptionFault(name, f"`{name}` must be between {least} and {most}")
     return number
 
 
@@ -87,8 +87,8 @@ def word_option(options: Mapping[str, Any], name: str, default: str, words: tupl
     """The option as one of a few words. Raises OptionFault, which lists them."""
     word = options.get(name, default)
     if not isinstance(word, str) or word not in words:
-        message = f"`{name}` is {word!r}" if isinstance(word, str) else f"`{name}` must be a text"
-        raise OptionFault(name, message, did_you_mean(str(word), words) or f"it is one of {', '.join(words)}")
+        message = f"`{name}` is {word!r}" if isinstance(word, str) else f"`{name}` must be text"
+        raise OptionFault(name, message, did_you_mean(str(word), words) or f"it must be one of {', '.join(words)}")
     return word
 
 
@@ -96,7 +96,7 @@ def font_option(options: Mapping[str, Any]) -> tuple[str, int]:
     """Name and size of the font. Raises OptionFault for a font that is not shipped."""
     name = options.get("font", USUAL_FONT)
     if not isinstance(name, str) or name not in FONTS:
-        raise OptionFault("font", "no font of this name is shipped", f"the shipped fonts are {', '.join(FONTS)}")
+        raise OptionFault("font", "there is no shipped font of this name", f"the shipped fonts are {', '.join(FONTS)}")
     return name, whole_option(options, "font_size", FONT_SIZE, LEAST_SIZE, MOST_SIZE)
 
 
@@ -106,7 +106,7 @@ def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
     if missing:
         code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
         raise OptionFault(
-            option, f"the font cannot draw {code_points}", "a line ends with a newline; tabs cannot be drawn"
+            option, f"the font cannot draw {code_points}", "end lines with a newline; tabs cannot be drawn"
         )
 
 

@@ -67,9 +67,9 @@ class Plot(Picture):
         if "y" in options:
             heights = numbers("y", options["y"], POINTS)
             if kind == "bar" and min(heights) < 0:
-                raise OptionFault("y", "a bar has a height of at least 0", "kind: line shows negative numbers")
+                raise OptionFault("y", "bars cannot be negative", "use `kind: line` for negative numbers")
             if isinstance(options.get("x"), list) and len(options["x"]) != len(heights):
-                raise OptionFault("x", f"`x` has {len(options['x'])} entries and `y` {len(heights)}")
+                raise OptionFault("x", f"`x` has {len(options['x'])} entries, but `y` has {len(heights)}")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
         """The file."""
@@ -124,7 +124,7 @@ def _plotted(options: Mapping[str, Any]) -> Plotted:
         x = axis_of("x_ticks", options.get("x_ticks"), across)
     y = axis_of("y_ticks", options.get("y_ticks"), [*heights, Fraction(0)] if kind == "bar" else heights)
     if kind == "bar" and y.ticks[0] != 0:
-        raise OptionFault("y_ticks", "the axis of bars must begin at 0")
+        raise OptionFault("y_ticks", "the axis of a bar plot must start at 0")
     return Plotted(kind, tuple(zip(across, heights, strict=True)), x, y, colour_option(options, "colour", "#1f77b4"))
 
 
@@ -138,11 +138,13 @@ def _frame(options: Mapping[str, Any], plotted: Plotted) -> Frame:
     frame = Frame(left, width - 1 - 2 * GAP - across, top, bottom)
     slot = (frame.right - frame.left) // max(1, len(plotted.x.labels) - (not plotted.x.is_of_slots))
     if frame.right - frame.left < 50 or frame.bottom - frame.top < 50 or len(plotted.y.labels) * up > height:
-        raise OptionFault("size", "the picture has too little room for its axes", "make it larger")
+        raise OptionFault("size", "the picture is too small for its axes", "make it larger")
     if max(len(label) for label in plotted.x.labels) * across > slot - 2 or slot < 4:
-        raise OptionFault("x", "the labels do not fit below the axis", "make them shorter, or the picture wider")
+        raise OptionFault("x", "the labels do not fit below the axis", "shorten them, or make the picture wider")
     if any(len(options.get(name, "")) * across > width - 2 * GAP for name in ("title", "x_label", "y_label")):
-        raise OptionFault("title", "the title or a label is too long for the picture", "make it wider")
+        raise OptionFault(
+            "title", "the title or a label is too long for the picture", "shorten it, or make the picture wider"
+        )
     return frame
 
 

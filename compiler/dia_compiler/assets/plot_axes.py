@@ -37,10 +37,10 @@ def numbers(option: str, values: Any, most: int) -> list[Fraction]:
     if not isinstance(values, list) or not 1 <= len(values) <= most:
         raise OptionFault(option, f"`{option}` must be a list of 1 to {most} numbers")
     if any(type(value) is bool or not isinstance(value, (int, Fraction)) for value in values):
-        raise OptionFault(option, f"`{option}` must hold integers, fractions or decimals alone")
+        raise OptionFault(option, f"`{option}` may contain only integers, fractions and decimals")
     fractions = [Fraction(value) for value in values]
     if any(abs(value) > LARGEST or value.denominator > FINEST for value in fractions):
-        raise OptionFault(option, f"a number of `{option}` is above {LARGEST} or finer than 1/{FINEST}")
+        raise OptionFault(option, f"a number in `{option}` is above {LARGEST} or finer than 1/{FINEST}")
     return fractions
 
 
@@ -50,9 +50,11 @@ def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
         return chosen(min(values), max(values))
     ticks = numbers(option, tick_values, MOST_TICKS)
     if len(ticks) < 2 or any(first >= second for first, second in pairwise(ticks)):
-        raise OptionFault(option, f"`{option}` must ascend and have at least two ticks")
+        raise OptionFault(option, f"`{option}` must be in ascending order, with at least two ticks")
     if min(values) < ticks[0] or max(values) > ticks[-1]:
-        raise OptionFault(option, "a value lies beyond the ticks", "the first and the last tick are the axis's ends")
+        raise OptionFault(
+            option, "a value is outside the range of the ticks", "the first and the last tick are the ends of the axis"
+        )
     return Axis(tuple(ticks), tuple(map(shown, ticks)))
 
 
@@ -79,7 +81,7 @@ def _allowed(labels: list[Value]) -> list[Any]:
     for label in labels:
         is_text = isinstance(label, str) and len(label) <= LABEL and "\n" not in label
         if not is_text and (type(label) is bool or not isinstance(label, (int, Fraction))):
-            raise OptionFault("x", f"`x` must hold numbers, or texts of one line and at most {LABEL} characters")
+            raise OptionFault("x", f"`x` must contain numbers, or texts of one line and at most {LABEL} characters")
     return labels
 
 

@@ -82,12 +82,14 @@ def _check_sources(options: Mapping[str, Any]) -> None:
     if type(noise) is not bool and (type(noise) is not int or not 1 <= noise <= 127):
         raise OptionFault("noise", "`noise` must be true, or an integer from 1 to 127")
     if "pixels" in options and "text" in options:
-        raise OptionFault("text", "a picture is made of `pixels` or of a `text`, not of both")
+        raise OptionFault("text", "a picture has either `pixels` or `text`")
     if noise is True and ("text" in options or "pixels" in options):
-        raise OptionFault("noise", "noise alone would cover the picture", "write how far samples may move, such as 40")
+        raise OptionFault(
+            "noise", "noise alone would cover the picture", "give the largest change of a sample instead, such as 40"
+        )
     if "text" in options and "size" in options:
         raise OptionFault(
-            "size", "a picture of a text has the size that the text needs", "set `font_size` and `margin`"
+            "size", "a picture of text is as large as the text needs", "set `font_size` and `margin` instead"
         )
 
 
@@ -96,7 +98,7 @@ def _hidden(options: Mapping[str, Any]) -> bytes | None:
     if isinstance(hidden, bytes):
         return hidden
     if "hide" in options and not isinstance(hidden, str):
-        raise OptionFault("hide", "`hide` must be a text or bytes")
+        raise OptionFault("hide", "`hide` must be text or bytes")
     text = text_option(options, "hide", AREA)
     return None if text is None else text.encode()
 
@@ -110,7 +112,7 @@ def _base(options: Mapping[str, Any], site: Site) -> Image.Image:
         return _drawn(text, options)
     size = size_option(options)
     if size is None:
-        raise OptionFault("size", "a picture without a text needs a `size`", "write size: [width, height]")
+        raise OptionFault("size", "a picture without text needs a `size`", "write size: [width, height]")
     if "pixels" in options:
         return _of_pixels(options["pixels"], size)
     if options.get("noise") is True:
@@ -123,10 +125,10 @@ def _of_pixels(pixels: Any, size: tuple[int, int]) -> Image.Image:
 
     area = size[0] * size[1]
     if not isinstance(pixels, bytes):
-        raise OptionFault("pixels", "`pixels` must be bytes", "`bytes_of` makes bytes of a list of integers")
+        raise OptionFault("pixels", "`pixels` must be bytes", "`bytes_of` converts a list of integers to bytes")
     if len(pixels) not in (area, area * 3, area * 4):
-        message = f"`pixels` has {len(pixels)} bytes for {size[0]} times {size[1]} pixels"
-        raise OptionFault("pixels", message, f"give {area} (grey), {area * 3} (colours) or {area * 4} (with opacity)")
+        message = f"`pixels` has {len(pixels)} bytes for {size[0]} by {size[1]} pixels"
+        raise OptionFault("pixels", message, f"give {area} (gray), {area * 3} (colors) or {area * 4} (with opacity)")
     return Image.frombytes(MODES[len(pixels) // area], size, pixels)
 
 
@@ -169,7 +171,7 @@ def _hiding(image: Image.Image, hidden: bytes) -> Image.Image:
     samples = numpy.frombuffer(image.tobytes(), numpy.uint8).copy()
     room = len(samples) // 8 - 4
     if len(hidden) > room:
-        message = f"{len(hidden)} bytes are to be hidden, and the picture has room for {max(0, room)}"
+        message = f"there are {len(hidden)} bytes to hide, but the picture has room for {max(0, room)}"
         raise OptionFault("hide", message, "each byte needs eight samples; make the picture larger")
     bits = numpy.unpackbits(numpy.frombuffer(len(hidden).to_bytes(4, "big") + hidden, numpy.uint8))
     samples[: len(bits)] = samples[: len(bits)] & 254 | bits

@@ -44,7 +44,7 @@ class Qr(Picture):
         whole_option(options, "border", BORDER, 0, MOST_BORDER)
         text = text_option(options)
         if text == "":
-            raise OptionFault("text", "a QR code needs a text")
+            raise OptionFault("text", "a QR code needs text")
         if text is not None and bits_of(text) > BITS[level]:
             help = f"level {level} holds at most {(BITS[level] - 20) // 8} bytes"
             raise OptionFault("text", f"the text of {len(text)} characters is too long for a QR code", help)

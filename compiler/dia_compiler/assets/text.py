@@ -20,7 +20,7 @@ class Text(Builder):
     def validate(self, options: Mapping[str, Any]) -> None:
         """Raises OptionFault for what is no text."""
         if not isinstance(options.get("text", ""), str):
-            raise OptionFault("text", "`text` must be a text")
+            raise OptionFault("text", "`text` must be text")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
         """The text."""

@@ -50,7 +50,7 @@ class Wav(Builder):
                 raise OptionFault(name, f"`{name}` must be an integer from {low} to {high}")
         sources = [name for name in KINDS if name in options]
         if len(sources) > 1:
-            raise OptionFault(sources[1], f"`{sources[0]}` and `{sources[1]}` exclude each other")
+            raise OptionFault(sources[1], f"use only one of `{sources[0]}` and `{sources[1]}`")
         for name in sources:
             _check(name, options[name])
 
@@ -70,12 +70,12 @@ def _check(name: str, value: Any) -> None:
         if not isinstance(value, list) or not 1 <= len(value) <= MOST_SAMPLES or not all(map(_is_sample, value)):
             raise OptionFault(name, f"`samples` must be 1 to {MOST_SAMPLES} integers from -32768 to 32767")
     elif not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not value.strip():
-        raise OptionFault(name, f"`{name}` must be a text of 1 to {LONGEST_TEXT} characters")
+        raise OptionFault(name, f"`{name}` must be text of 1 to {LONGEST_TEXT} characters")
     elif name == "morse":
         _in_morse(value)
     elif not set(value) <= KEYS.keys():
         raise OptionFault(
-            name, f"no telephone has the key `{min(set(value) - KEYS.keys())}`", "it has 0-9, A-D, * and #"
+            name, f"a telephone has no key `{min(set(value) - KEYS.keys())}`", "the keys are 0-9, A-D, * and #"
         )
 
 
@@ -97,7 +97,9 @@ def _samples(options: Mapping[str, Any], rate: int) -> list[int]:
     unit = rate * options.get("unit", UNIT) // 1000
     parts = list(_parts(options))
     if sum(units for units, _ in parts) * unit > MOST_SAMPLES:
-        raise OptionFault(None, f"the recording would have more than {MOST_SAMPLES} samples", "shorten it")
+        raise OptionFault(
+            None, f"the recording would have more than {MOST_SAMPLES} samples", "shorten the text, or reduce `unit`"
+        )
     recording: list[int] = []
     for units, frequencies in parts:
         recording += _tone(frequencies, units * unit, rate, options.get("volume", VOLUME))

@@ -90,14 +90,14 @@ def _one_of(options: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> 
 def _text_within(options: Mapping[str, Any], name: str, most: int) -> None:
     text = options.get(name, "")
     if not isinstance(text, str) or len(_encoded(text, name)) > most:
-        raise OptionFault(name, f"`{name}` must be a text of at most {most} bytes")
+        raise OptionFault(name, f"`{name}` must be text of at most {most} bytes")
 
 
 def _encoded(text: str, option: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise OptionFault(option, f"`{option}` holds half a character (a surrogate)") from None
+        raise OptionFault(option, f"`{option}` contains half of a surrogate pair") from None
 
 
 def _protection(options: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -105,9 +105,7 @@ def _protection(options: Mapping[str, Any]) -> tuple[bytes, str]:
     password = options.get("password", "")
     cipher = options.get("cipher", "aes256" if password else "none")
     if password and cipher == "none":
-        raise OptionFault(
-            "cipher", "`cipher: none` takes no password", "name another cipher, or leave the password out"
-        )
+        raise OptionFault("cipher", "`cipher: none` takes no password", "choose another cipher, or remove the password")
     if cipher != "none" and not password:
         raise OptionFault("password" if "password" in options else "cipher", f"`{cipher}` needs a password")
     return password.encode(), cipher
@@ -120,25 +118,29 @@ def _members(files: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]
             {"name": name, "data" if isinstance(member, bytes) else "text": member} for name, member in files.items()
         ]
     if not isinstance(files, list) or not 1 <= len(files) <= MOST_FILES:
-        raise OptionFault("files", f"`files` must hold 1 to {MOST_FILES} members", "such as {note.txt: a text}")
+        raise OptionFault("files", f"`files` must hold 1 to {MOST_FILES} members", "for example {note.txt: some text}")
     usual = _moment(time, "time")
     members = [_read_member(one, usual) for one in files]
     names = [name for name, _, _ in members]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise OptionFault("files", f"`files` holds the name `{twice.decode()}` twice")
+        raise OptionFault("files", f"duplicate name `{twice.decode()}` in `files`")
     nested = [name for name in names if b"/" in name]
     folders = {name[:place] for name in nested for place, byte in enumerate(name) if byte == ord("/")}
     if both := folders.intersection(names):
-        raise OptionFault("files", f"`{min(both).decode()}` is a member and a folder of others", "rename one of them")
+        raise OptionFault(
+            "files", f"`{min(both).decode()}` is both a member and a folder of other members", "rename one of them"
+        )
     if sum(len(content) for _, content, _ in members) > MOST_BYTES:
-        raise OptionFault("files", f"the members of `files` have more than {MOST_BYTES} bytes in all")
+        raise OptionFault("files", f"the members of `files` have more than {MOST_BYTES} bytes in total")
     return members
 
 
 def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[int, int]]:
     if not isinstance(one, Mapping) or "name" not in one or not one.keys() <= {"name", "text", "data", "time"}:
-        raise OptionFault("files", "a member of `files` is a record of `name`, `text` or `data`, and perhaps `time`")
+        raise OptionFault(
+            "files", "a member of `files` is a record with `name`, `text` or `data`, and optionally `time`"
+        )
     name = _named(one["name"])
     content = one.get("text", one.get("data"))
     if ("text" in one) == ("data" in one) or not isinstance(content, str if "text" in one else bytes):
@@ -150,11 +152,11 @@ def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[
 def _named(name: Any) -> str:
     """The name of a member that unpacks within its folder. Raises OptionFault for others."""
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(_encoded(name, "files")) <= LONGEST_NAME:
-        raise OptionFault("files", f"the name of a member is a text of 1 to {LONGEST_NAME} printable bytes")
+        raise OptionFault("files", f"the name of a member must be 1 to {LONGEST_NAME} printable bytes of text")
     parts = name.split("/")
     if "\\" in name or DRIVE.match(name) or any(part in ("", ".", "..") for part in parts):
         raise OptionFault(
-            "files", f"the name `{name}` leaves the folder or names none of its files", "such as notes/a.txt"
+            "files", f"the name `{name}` is not a file inside the archive", "use a name such as notes/a.txt"
         )
     return name
 
@@ -166,9 +168,9 @@ def _moment(text: Any, option: str) -> tuple[int, int]:
             raise ValueError
         at = datetime.fromisoformat(text.removesuffix("Z"))
     except ValueError:
-        raise OptionFault(option, "a member's time must be written like 2020-01-31T12:00:00") from None
+        raise OptionFault(option, "a member's time must look like 2020-01-31T12:00:00") from None
     if not 1980 <= at.year <= 2107:
-        raise OptionFault(option, "a member's time lies in the years 1980 to 2107")
+        raise OptionFault(option, "a member's time must be between 1980 and 2107")
     return at.hour << 11 | at.minute << 5 | at.second // 2, (at.year - 1980) << 9 | at.month << 5 | at.day
 
 

@@ -55,7 +55,10 @@ def editor_schema(file: str, installed: bool = False, named_types: Iterable[str]
         "reply": _with(
             DEFINITIONS["reply"],
             {
-                "format": one_of([*REPLY_FORMATS, *formats], "How the reply is read; its options stand beside it."),
+                "format": one_of(
+                    [*REPLY_FORMATS, *formats],
+                    "How the reply is read; the options of the format are written next to it.",
+                ),
             },
         ),
     }

@@ -26,6 +26,7 @@ from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_compiler.pipeline import SpecFaults, job_of
 from dia_language.confinement.permission import NO
+from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Entry, Value, kind_of, plain
@@ -68,13 +69,14 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What holds for the template: its degree of freedom, and how many of what proves it there are."""
+    """Facts of the template: its degrees of freedom, and the numbers of items, checks, examples and draws."""
 
     freedom: dict[str, Any]
     items: int
     checks: int
     examples: int
     draws: tuple[int, int]
+    estimate: tuple[int, int] | None = None
 
 
 @dataclass(slots=True)
@@ -172,7 +174,9 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
     checks, examples = len(job.template.checks), len(job.template.examples)
-    yield Overview(expansion.freedom.as_json(), len(drawing.items), checks, examples, draws)
+    freedom = expansion.freedom
+    estimate = drawing.estimated() if freedom.kind in ("at_least", "at_most") else None
+    yield Overview(freedom.as_json(), len(drawing.items), checks, examples, draws, estimate)
 
 
 def _none_such(job: TemplateJob, numbers: range) -> DiaError:
@@ -236,7 +240,7 @@ def _shown(instance: Instance, seconds: float) -> Shown:
         sessions=tuple(shown_sessions(rendered.sessions)) if rendered is not None else (),
         truth=tuple(shown_truth(rendered.truth)) if rendered is not None else (),
         assets=tuple(
-            f"{attachment.name} ({attachment.deliver}, {len(attachment.content)} bytes)"
+            f"{attachment.name} ({attachment.deliver}, {counted(len(attachment.content), 'byte')})"
             for attachment in instance.attachments
         ),
     )

@@ -91,8 +91,8 @@ def new_template(name: str, folder: Path) -> list[Path]:
     """
     path = folder / f"{_checked(name)}.yaml"
     if not (folder / "benchmark.yaml").is_file():
-        message = f"{folder.as_posix()} holds no benchmark.yaml"
-        help = f"give the benchmark's folder with -o, or make a benchmark: dia new {name} --benchmark"
+        message = f"{folder.as_posix()} has no benchmark.yaml"
+        help = f"give the benchmark's folder with -o, or create a benchmark: dia new {name} --benchmark"
         raise DiaError(Diagnostic("E101", message, None, help))
     _refuse_existing(path)
     for place, schema in _schemas().items():
@@ -103,8 +103,8 @@ def new_template(name: str, folder: Path) -> list[Path]:
 
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
-        help = "use small letters, digits and _, beginning with a letter"
-        raise DiaError(Diagnostic("E600", f"`{name[:80]}` is no name of a template or benchmark", None, help))
+        help = "use lowercase letters, digits and _, starting with a letter"
+        raise DiaError(Diagnostic("E600", f"`{name[:80]}` is not a valid name for a template or benchmark", None, help))
     return name
 
 
@@ -119,7 +119,7 @@ def write_schemas(folder: Path) -> list[Path]:
     Raises DiaError (exit code 2) where benchmark.yaml is missing or no YAML, or a file cannot be written.
     """
     if not (folder / "benchmark.yaml").is_file():
-        message = f"{folder.as_posix()} holds no benchmark.yaml"
+        message = f"{folder.as_posix()} has no benchmark.yaml"
         raise DiaError(Diagnostic("E101", message, None, "give the folder of a benchmark"))
     path = folder / "benchmark.yaml"
     root, _ = read(path, str(path))
@@ -138,7 +138,7 @@ def _schemas(named_types: Iterable[str] = ()) -> dict[str, str]:
 
 def _refuse_existing(path: Path) -> None:
     if path.exists() or path.is_symlink():
-        raise DiaError(Diagnostic("E601", f"{path.as_posix()} exists already", None, "choose another name"))
+        raise DiaError(Diagnostic("E601", f"{path.as_posix()} already exists", None, "choose another name"))
 
 
 def _written(path: Path, text: str) -> Path:

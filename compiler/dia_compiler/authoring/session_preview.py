@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.replies import SessionReply
 from dia_language.numbers.values import Record, Value, decode
@@ -58,13 +59,13 @@ def _notes(record: Stored) -> Iterator[str]:
     """What is said beside the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
-        items = f"{len(over)} items" if isinstance(over, list) else f"`{over['expression']}`"
+        items = counted(len(over), "item") if isinstance(over, list) else f"`{over['expression']}`"
         yield f"for each of {items}" + (f" as {record['as']}" if "as" in record else "")
     for name in ("when", "until"):
         if name in record:
             yield f"{name} {record[name]['expression']}"
     if "share" in record:
-        yield "asked once a model for the same key"
+        yield "asked once per model for each key"
 
 
 def _loop(record: Stored) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from time import sleep
 from typing import NoReturn
 
 import click
+from dia_language.counts import counted
 
 from dia_compiler.commands.console import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
@@ -20,12 +21,14 @@ PAUSE = 0.3  # seconds between two looks at the files
 @click.command("check")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
-              help="How faults are printed.")  # fmt: skip
-@click.option("--strict", is_flag=True, help="End with exit code 1 when there are warnings.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
+              help="How errors and warnings are printed.")  # fmt: skip
+@click.option("--strict", is_flag=True, help="Exit with code 1 if there are warnings.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
+)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option("--json", "as_json", is_flag=True, help="Same as --format json.")
 def command(
     paths: tuple[Path, ...],
     form: str,
@@ -70,7 +73,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
         warnings = len(diagnostics) - len(errors)
         counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
-        click.echo(", ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in counts))
+        click.echo(", ".join(counted(number, word) for number, word in counts))
     if errors:
         return 2
     return 1 if strict and diagnostics else 0
@@ -87,7 +90,7 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
         except DiaError as error:
             for entry in error.diagnostics:
                 click.echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)
-        click.echo("watching for changes; Ctrl-C ends", err=True)
+        click.echo("watching for changes; press Ctrl-C to stop", err=True)
         while stamps(paths) == stamps_before:
             sleep(PAUSE)
         if sys.stdout.isatty():

@@ -13,18 +13,18 @@ import click
 
 # Name -> module and one-line help; the module holds `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "new": ("dia_compiler.commands.new", "Write a template or a benchmark to begin with."),
-    "check": ("dia_compiler.commands.check", "Find every fault of every spec."),
+    "new": ("dia_compiler.commands.new", "Create a template or a benchmark to start from."),
+    "check": ("dia_compiler.commands.check", "Report every error in every spec."),
     "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
     "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
     "merge": ("dia_compiler.commands.merge", "Join parts to one bundle, or runs to one run."),
-    "verify": ("dia_compiler.commands.verify", "Find any changed byte of a bundle."),
-    "show": ("dia_runtime.commands.show", "Show a bundle, or one question of it."),
-    "diff": ("dia_runtime.commands.diff", "Tell what differs between two bundles."),
+    "verify": ("dia_compiler.commands.verify", "Verify that no byte of a bundle has changed."),
+    "show": ("dia_runtime.commands.show", "Show a bundle, or one of its questions."),
+    "diff": ("dia_runtime.commands.diff", "Report what differs between two bundles."),
     "functions": ("dia_compiler.commands.functions", "Show the function library."),
     "types": ("dia_compiler.commands.types", "Show the parameter types."),
-    "schemas": ("dia_compiler.commands.schemas", "Write the schemas of spec files, for editors."),
-    "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and what is missing for what."),
+    "schemas": ("dia_compiler.commands.schemas", "Write the JSON schemas of spec files, for editors."),
+    "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and which extras and tools are missing."),
     "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
     "import": ("dia_runtime.commands.import_replies", "Make a run of replies from elsewhere."),
     "score": ("dia_runtime.commands.score", "Print the figures of runs."),
@@ -84,7 +84,7 @@ class LazyGroup(click.Group):
             from dia_language.diagnostics import did_you_mean
 
             suggestion = did_you_mean(name, COMMANDS)
-            raise click.UsageError(f"no command `{name}`" + (f"; {suggestion}" if suggestion else ""), ctx)
+            raise click.UsageError(f"unknown command `{name}`" + (f"; {suggestion}" if suggestion else ""), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -150,21 +150,21 @@ def _common() -> list[click.Option]:
             count=True,
             expose_value=False,
             callback=_remember,
-            help="Say more: what each template gave.",
+            help="Print more, such as results for each template.",
         ),
         click.Option(
             ["--debug"],
             is_flag=True,
             expose_value=False,
             callback=_remember,
-            help="Show tracebacks of our own bugs.",
+            help="Show the traceback of internal errors.",
         ),
         click.Option(
             ["--log-file"],
             metavar="FILE",
             expose_value=False,
             callback=_log,
-            help="Keep messages and tracebacks there.",
+            help="Also write messages and tracebacks to this file.",
         ),
     ]
 
@@ -178,11 +178,16 @@ dia = LazyGroup(
     "dia",
     params=[
         click.Option(
-            ["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_version,
+            help="Print the version and exit.",
         ),
         *_common(),
     ],
-    help="Compile benchmark specs to frozen bundles, put them to models, and score the replies.",
+    help="Compile benchmark specs to frozen bundles, ask models their questions, and score the replies.",
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -259,7 +264,7 @@ def _refused(error: OSError, context: click.Context | None) -> int:
         return _bug(context)
     name = f"`{str(error.filename)[:200]}`: " if error.filename is not None else ""
     message = visible(f"the system refuses: {name}{str(error.strerror).lower()}")
-    tell(DiaError(Diagnostic("E603", message, None, "--debug shows where")))
+    tell(DiaError(Diagnostic("E603", message, None, "use --debug to see where")))
     return 2
 
 

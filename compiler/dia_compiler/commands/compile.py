@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from dia_language.counts import counted, freedom_text
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
@@ -18,22 +20,28 @@ if TYPE_CHECKING:
 
 @click.command("compile")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--k", default=5, show_default=True, metavar="N", help="Instances of each template.")
+@click.option("--k", default=5, show_default=True, metavar="N", help="Number of instances per template.")
 @click.option(
-    "--seed", metavar="TEXT", help="Seed of all instances (default: the benchmark's, else 0); `secret` draws one."
+    "--seed",
+    metavar="TEXT",
+    help="Seed of all instances (default: the benchmark's, else 0); `secret` draws a random one.",
 )
 @click.option(
-    "-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder of the bundles (default: build)."
+    "-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the bundles (default: build)."
 )
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
-@click.option("--strict", is_flag=True, help="Warnings and left-out templates are errors.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N templates of a benchmark.")
-@click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
-@click.option("--no-cache", is_flag=True, help="Make everything anew, and keep nothing for the next time.")
-@click.option("--part", metavar="I/N", help="Make the Ith of N parts, for `dia merge`.")
-@click.option("--cluster", metavar="ADDRESS", help="Let a Dask cluster make it: tcp://HOST:PORT, or `local`.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
+)
+@click.option("--strict", is_flag=True, help="Treat warnings and left-out templates as errors.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
+)
+@click.option("--force", is_flag=True, help="Replace whatever exists where the bundle goes.")
+@click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")
+@click.option("--part", metavar="I/N", help="Compile part I of N, for `dia merge`.")
+@click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -79,7 +87,7 @@ def command(
         click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
         return 0
     for one in compiled.parts:
-        click.echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {one.questions} questions")
+        click.echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {counted(one.questions, 'question')}")
     for bundle in compiled.bundles:
         _print_bundle(bundle)
         if is_verbose(ctx):
@@ -91,15 +99,15 @@ def _print_bundle(bundle: FrozenBundle) -> None:
     for item in bundle.left_out:
         click.echo(f"left out: {item['template']} needs {item['why']}", err=True)
     click.echo(f"{bundle.path.as_posix()}")
-    word = "template" if bundle.templates == 1 else "templates"
-    click.echo(f"  {bundle.questions} questions of {bundle.templates} {word}")
+    questions, templates = counted(bundle.questions, "question"), counted(bundle.templates, "template")
+    click.echo(f"  {questions} of {templates}")
     click.echo(f"  digest {bundle.digest}")
 
 
 def _print_templates(bundle: Path) -> None:
-    """Prints on standard error how free each template is and how its answers spread."""
+    """Print on standard error each template's degrees of freedom and the distribution of its answers."""
     for row in map(json.loads, (bundle / "templates.jsonl").read_bytes().splitlines()):
-        freedom, answers = row["degree_of_freedom"], row["answers"]
-        count = f" {freedom['count']}" if freedom["count"] else ""
-        spread = f"{answers['distinct']} distinct answers, the commonest in {answers['commonest_share']}"
-        click.echo(f"  {row['template']}: d(t) {freedom['kind'].replace('_', ' ')}{count}, {spread}", err=True)
+        freedom, answers = freedom_text(row["degree_of_freedom"]), row["answers"]
+        share = f"{float(Fraction(answers['commonest_share'])):.0%}"
+        spread = f"{counted(answers['distinct'], 'distinct answer')}, the most common one in {share} of instances"
+        click.echo(f"  {row['template']}: d(t) {freedom}; {spread}", err=True)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from dia_language.counts import counted
 from dia_language.diagnostics import Diagnostic, render_diagnostic
 
 Progress = Callable[[str, int, int], None]
@@ -81,7 +82,7 @@ def _bar() -> Iterator[Progress]:
             rows[name] = (done, total)
             count, expected = (sum(parts) for parts in zip(*rows.values(), strict=True))
             speed = bars.tasks[task].speed
-            rate = f"{speed:.0f} a second" if speed else ""
+            rate = f"{speed:,.0f} per second" if speed else ""
             bars.update(task, description=name, completed=count, total=expected, rate=rate)
 
         yield report
@@ -90,4 +91,4 @@ def _bar() -> Iterator[Progress]:
 def _line(name: str, done: int, total: int, shown_names: set[str]) -> None:
     if done == total and done and name not in shown_names:
         shown_names.add(name)
-        click.echo(f"{name}: {done} instances", err=True)
+        click.echo(f"{name}: {counted(done, 'instance')}", err=True)

@@ -41,14 +41,14 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            _require(key in command_names, source, f"`{key}` is no command", key, command_names)
+            _require(key in command_names, source, f"unknown command `{key}`", key, command_names)
         elif key in options:
-            _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
+            _require(key not in NEVER, source, f"`{key}` can only be given on the command line")
             defaults[str(options[key])] = _plain(value, source, key)
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
         _require(key in options, source, f"`{name}` has no option `{key}`", key, options)
-        _require(key not in NEVER, source, f"`{key}` stands on the command line alone")
+        _require(key not in NEVER, source, f"`{key}` can only be given on the command line")
         defaults[str(options[key])] = _plain(value, source, key)
     return defaults
 
@@ -74,15 +74,15 @@ def _read(name: str) -> Mapping[str, Any]:
         if len(text) > LARGEST:
             raise ValueError(f"larger than {LARGEST} bytes")
         if any(part.count(b".") > DEEPEST for part in re.split(rb"[=\n]", text)):
-            raise ValueError(f"a key of more than {DEEPEST} parts")  # tomllib takes cubic time for it
+            raise ValueError(f"a key with more than {DEEPEST} parts")  # tomllib takes cubic time for it
         return tomllib.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        why = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise DiaError(Diagnostic("E605", f"{name} cannot be read: {why}")) from None
 
 
 def _plain(value: Any, source: str, key: str) -> Any:
-    _require(key not in NEVER_HERE, source, f"`{key}` is given on the command line alone")
+    _require(key not in NEVER_HERE, source, f"`{key}` can only be given on the command line")
     _require(isinstance(value, (str, int, bool, list)), source, f"`{key}` must be text, an integer, a list or true")
     return value
 

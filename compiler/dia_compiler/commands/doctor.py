@@ -46,13 +46,16 @@ def command(as_json: bool) -> int:
     programs = facts["programs"]
     _print(
         "programs of specs",
-        {"confined by": programs["confinement"] or "nothing here: `--allow-programs=unconfined` alone runs them"}
+        {
+            "confined by": programs["confinement"]
+            or "nothing on this machine: they run only with `--allow-programs=unconfined`"
+        }
         | {name: interpreter or "missing" for name, interpreter in programs["interpreters"].items()},
     )
     _print("plug-ins", {f"{item['name']} ({item['group']})": item["package"] for item in facts["plugins"]})
     _print("keys", dict.fromkeys(facts["keys"], "set"))
     if not facts["has_fast_yaml"]:
-        click.echo("PyYAML has no libyaml here: specs are read about 14 times slower", err=True)
+        click.echo("PyYAML was built without libyaml: specs are read about 14 times slower", err=True)
     return 0
 
 

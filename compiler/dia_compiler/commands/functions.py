@@ -22,7 +22,7 @@ def command(name: str | None, as_json: bool) -> int:
 
     library_functions = library()
     if name is not None and name not in library_functions:
-        raise DiaError(Diagnostic("E304", f"no function `{name}`", None, did_you_mean(name, library_functions)))
+        raise DiaError(Diagnostic("E304", f"unknown function `{name}`", None, did_you_mean(name, library_functions)))
     chosen: list[Function] = (
         [library_functions[name]]
         if name

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.counts import counted
 from dia_runtime.commands.progress import activity
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics
@@ -19,11 +20,19 @@ if TYPE_CHECKING:
 
 @click.command("merge")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="PATH", help="The bundle's folder, or the run.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes (default: all cores).")
-@click.option("--force", is_flag=True, help="Replace whatever lies where the bundle goes.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="The bundle's folder, or the run file to write.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
+)
+@click.option("--force", is_flag=True, help="Replace whatever exists where the bundle goes.")
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -55,7 +64,8 @@ def command(
     if not is_quiet(ctx):
         print_diagnostics(merged.warnings, merged.sources)
     if merged.made_here and not is_quiet(ctx):
-        click.echo(f"note: {merged.made_here} questions behind a hole were made again here", err=True)
+        remade = counted(merged.made_here, "question")
+        click.echo(f"note: {remade} after a gap in the instance numbers had to be compiled again here", err=True)
     _print(merged.frozen, as_json)
     return 0
 
@@ -64,8 +74,8 @@ def _print(frozen: FrozenBundle, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
         return
-    word = "template" if frozen.templates == 1 else "templates"
-    click.echo(f"{frozen.path.as_posix()}\n  {frozen.questions} questions of {frozen.templates} {word}")
+    questions, templates = counted(frozen.questions, "question"), counted(frozen.templates, "template")
+    click.echo(f"{frozen.path.as_posix()}\n  {questions} of {templates}")
     click.echo(f"  digest {frozen.digest}")
 
 
@@ -73,13 +83,14 @@ def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool)
     from dia_runtime.store.merge import merge_runs
 
     if out is None:
-        raise click.UsageError("runs are merged to a new run: name it with `-o`")
+        raise click.UsageError("merged runs are written to a new run file: name it with `-o`")
     with activity("merging"):
         facts: dict[str, Any] = merge_runs(paths, out, force)
     if as_json:
         click.echo(json.dumps({"bundle": None, "run": facts}, indent=2))
         return 0
-    click.echo(f"{facts['path']}\n  {facts['questions']} questions, {facts['replies']} replies")
+    replies = counted(facts["replies"], "reply", "replies")
+    click.echo(f"{facts['path']}\n  {counted(facts['questions'], 'question')}, {replies}")
     for entry in facts["respondents"]:
-        click.echo(f"  {entry['respondent']}: {entry['replies']} replies")
+        click.echo(f"  {entry['respondent']}: {counted(entry['replies'], 'reply', 'replies')}")
     return 0

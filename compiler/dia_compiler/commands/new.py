@@ -10,10 +10,10 @@ import click
 
 @click.command("new")
 @click.argument("name", metavar="ID")
-@click.option("--benchmark", is_flag=True, help="Make a benchmark with a first template.")
+@click.option("--benchmark", is_flag=True, help="Create a benchmark with a first template.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), default=Path(), metavar="DIR",
-              help="The benchmark's folder, or with --benchmark the folder around it (default: here).")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+              help="The benchmark's folder, or with --benchmark its parent folder (default: here).")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the file names as JSON.")
 def command(name: str, benchmark: bool, out: Path, as_json: bool) -> int:
     """Write a template that compiles, to be changed into your own.
 

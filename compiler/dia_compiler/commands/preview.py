@@ -9,6 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.counts import counted, freedom_text
 from dia_language.diagnostics import visible
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics
@@ -23,12 +24,12 @@ BINS, BAR, CUT = 10, 24, 200
 @click.command("preview")
 @click.argument("path", metavar="SPEC", type=click.Path(path_type=Path))
 @click.option("--instance", type=click.IntRange(0, 999_999), metavar="N",
-              help="Show instance N alone (they begin with 0).")  # fmt: skip
+              help="Show only instance N (numbered from 0).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
 @click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
-              help="Make N instances; plot answer and run time against each parameter.")  # fmt: skip
+              help="Make N instances, and plot answer and run time against each parameter.")  # fmt: skip
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -93,13 +94,11 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     assert preview.overview is not None
     overview, title = preview.overview, str(preview.template.facts.get("title", ""))
     click.echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""))
-    freedom = overview.freedom
-    count = f" {_short(freedom['count'])}" if freedom["count"] else ""
-    parts = [f"d(t) {freedom['kind'].replace('_', ' ')}{count}"]
-    parts += [f"{overview.items} items"] if overview.items > 1 else []
-    parts += [_number(overview.checks, "check"), _number(overview.examples, "worked example")]
+    parts = [f"d(t) {freedom_text(overview.freedom, overview.estimate)}"]
+    parts += [counted(overview.items, "item")] if overview.items > 1 else []
+    parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
-    parts += [f"{accepted} of {drawn} draws kept"] if accepted < drawn else []
+    parts += [f"{accepted:,} of {drawn:,} draws satisfy every `where`"] if accepted < drawn else []
     click.echo(f"  {' · '.join(parts)}")
     for instance in preview.shown:
         _print_instance(instance, is_whole)
@@ -123,9 +122,9 @@ def _print_instance(instance: Shown, is_whole: bool) -> None:
     for line in (instance.content if is_whole else instance.challenge).split("\n") if not instance.sessions else ():
         click.echo(f"  | {visible(line if is_whole else _cut(line))}")
     for asset in instance.assets:
-        click.echo(f"  beside it: {asset}")
+        click.echo(f"  attachment: {asset}")
     if instance.explanation and not instance.variant:
-        click.echo(f"  because: {visible(_cut(instance.explanation))}")
+        click.echo(f"  explanation: {visible(_cut(instance.explanation))}")
 
 
 def _print_sessions(instance: Shown, is_whole: bool) -> None:
@@ -148,11 +147,11 @@ def _print_sessions(instance: Shown, is_whole: bool) -> None:
 def _print_answers(samples: list[Sample]) -> None:
     answers = Counter(sample.text for sample in samples)
     text, most = answers.most_common(1)[0]
-    common = f", the commonest ({visible(_cut(text, 30))}) in {most}" if most > 1 else ""
+    common = f", the most common one ({visible(_cut(text, 30))}) in {most:,}" if most > 1 else ""
     times = sorted(sample.seconds * 1000 for sample in samples)
     click.echo(
-        f"\n{_number(len(samples), 'instance')}: {_number(len(answers), 'distinct answer')}{common}; "
-        f"{median(times):.2f} ms each, {times[-1]:.1f} ms at most"
+        f"\n{counted(len(samples), 'instance')}: {counted(len(answers), 'distinct answer')}{common}; "
+        f"median {median(times):.2f} ms per instance, slowest {times[-1]:.1f} ms"
     )
 
 
@@ -209,12 +208,4 @@ def _bar(value: float, most: float) -> str:
 
 def _cut(text: str, most: int = CUT) -> str:
     flat = text.replace("\n", "\\n")
-    return flat if len(flat) <= most else f"{flat[: most - 20]}... ({len(text)} characters)"
-
-
-def _short(count: str) -> str:
-    return count if len(count) <= 15 else f"{count[0]}.{count[1:3]}e{len(count) - 1}"
-
-
-def _number(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+    return flat if len(flat) <= most else f"{flat[: most - 20]}... ({len(text):,} characters)"

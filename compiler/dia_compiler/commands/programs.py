@@ -10,5 +10,8 @@ allow_programs = click.option(
     type=click.Choice(WORDS),
     default=NO,
     metavar="[=unconfined]",
-    help="Let specs run programs, locked in; `=unconfined` runs them with your own rights where nothing confines.",
+    help=(
+        "Allow specs to run programs in a sandbox; `=unconfined` runs them with your own rights where no "
+        "sandbox is available."
+    ),
 )

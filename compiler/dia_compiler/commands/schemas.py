@@ -10,7 +10,7 @@ import click
 
 @click.command("schemas")
 @click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=Path())
-@click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the file names as JSON.")
 def command(folder: Path, as_json: bool) -> int:
     """Write the schemas of spec files into FOLDER/.schemas, for editors.
 

@@ -26,7 +26,7 @@ def command(name: str | None, as_json: bool) -> int:
 
     if name is not None and name not in TYPES and name not in BUILDERS:
         suggestion = did_you_mean(name, [*TYPES, *BUILDERS])
-        raise DiaError(Diagnostic("E401", f"no type or asset builder `{name}`", None, suggestion))
+        raise DiaError(Diagnostic("E401", f"unknown type or asset builder `{name}`", None, suggestion))
     types = {key: kind for key, kind in TYPES.items() if name in (None, key)}
     builders = {key: kind for key, kind in BUILDERS.items() if name in (None, key)}
     if as_json:

@@ -15,8 +15,8 @@ from dia_compiler.commands.programs import allow_programs
 
 
 @click.command("verify")
-@click.option("--recompile", is_flag=True, help="Make the bundle again from its own specs and compare.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes of --recompile.")
+@click.option("--recompile", is_flag=True, help="Compile the bundle again from its own specs and compare.")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes for --recompile.")
 @allow_programs
 def command(
     bundle: Path,
@@ -41,7 +41,7 @@ def command(
         with activity(f"verifying {bundle}"):
             facts = verification_facts(folder, expect, public_key, bundle)
         if recompile and not facts["problems"]:
-            with activity(f"compiling {bundle} again"):
+            with activity(f"recompiling {bundle}"):
                 facts["recompiled"] = _recompiled(folder, jobs, allow_programs)
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     if not as_json and "recompiled" in facts:

@@ -130,23 +130,25 @@ class ClusterPool(WorkerPool):
             return question()
         except OtherVersions as error:
             message = f"a worker of `{self.address}` has {error}"
-            raise DiaError(Diagnostic("E621", visible(message), None, "install the same versions everywhere")) from None
+            raise DiaError(
+                Diagnostic("E621", visible(message), None, "install the same versions on all machines")
+            ) from None
         except (ImportError, AttributeError) as error:
-            message = f"a worker of `{self.address}` cannot do the work: {error}"
-            raise DiaError(Diagnostic("E621", visible(message), None, "install dia-spec there, too")) from None
+            message = f"a worker of `{self.address}` cannot run the task: {error}"
+            raise DiaError(Diagnostic("E621", visible(message), None, "install dia-spec on the workers too")) from None
         except KilledWorker:
-            raise unusable(f"workers of `{self.address}` died one after the other over the same task") from None
+            raise unusable(f"several workers of `{self.address}` died on the same task") from None
         except WorkerBug:
             raise
         except (FutureCancelledError, CommClosedError, OSError, RuntimeError) as error:
             if "deserialization" in str(error):
-                message = f"the scheduler of `{self.address}` cannot read the work"
-                help = "install dia-spec and the same versions there, too"
+                message = f"the scheduler of `{self.address}` cannot load the task"
+                help = "install dia-spec in the same versions on the scheduler too"
                 raise DiaError(Diagnostic("E621", visible(message), None, help)) from None
             raise self._gone() from None
 
     def _gone(self) -> DiaError:
-        return unusable(f"the scheduler of `{self.address}` has gone")
+        return unusable(f"lost the connection to the scheduler of `{self.address}`")
 
     def close(self) -> None:
         """Ends what was kept on the workers for this compile, and what was started here."""

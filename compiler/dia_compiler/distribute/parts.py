@@ -55,7 +55,7 @@ def parse_part_number(text: str) -> PartNumber:
     match = WRITTEN.fullmatch(text)
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of <= MOST:
-        message = visible(f"`{text[:40]}` is no part: it is the number of a part and how many there are")
+        message = visible(f"`{text[:40]}` is not a part: give the number of the part and the number of parts")
         raise DiaError(Diagnostic("E600", message, None, "write `--part 1/4`, then 2/4, 3/4 and 4/4"))
     return PartNumber(number, of)
 
@@ -143,7 +143,7 @@ def part_folders(path: Path) -> list[Path]:
     below = sorted(place.parent for place in path.glob(f"*/{NAME}")) if path.is_dir() else []
     if not below:
         help = "give folders that `dia compile --part I/N` made, or runs"
-        raise DiaError(Diagnostic("E610", visible(f"`{path}` is no part, and holds none"), None, help))
+        raise DiaError(Diagnostic("E610", visible(f"`{path}` is not a part and contains none"), None, help))
     return below
 
 
@@ -154,11 +154,11 @@ def read_part(folder: Path) -> StoredPart:
             encoded = file.read(LARGEST + 1)
         facts: Any = parse_json(encoded) if len(encoded) <= LARGEST else None
         if not _is_whole(facts, encoded):
-            raise damaged_part(folder, f"`{NAME}` is not what its own checksum says")
+            raise damaged_part(folder, f"`{NAME}` does not match its own checksum")
         for name, entry in facts["files"].items():
             measured = measure(folder, name, entry["size"])
             if (measured.size, measured.sha256) != (entry["size"], entry["sha256"]):
-                raise damaged_part(folder, f"`{name}` has other bytes than `{NAME}` says")
+                raise damaged_part(folder, f"the contents of `{name}` do not match `{NAME}`")
         for name, _ in walk(folder):
             if name != NAME and name not in facts["files"]:
                 raise damaged_part(folder, f"`{name}` is not listed in `{NAME}`")
@@ -171,7 +171,7 @@ def read_part(folder: Path) -> StoredPart:
 def damaged_part(folder: Path, why: str) -> DiaError:
     """The error for a part that is not what was made (exit 3)."""
     message = visible(f"the part `{folder}` is damaged: {why}")
-    return DiaError(Diagnostic("E611", message, None, "make this part again"), 3)
+    return DiaError(Diagnostic("E611", message, None, "compile this part again"), 3)
 
 
 def _is_whole(facts: Any, encoded: bytes) -> bool:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.confinement.permission import NO
+from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
@@ -149,15 +150,15 @@ def explore(
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
     """The model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
     if bank.unit not in UNITS:
-        message = f"a bank whose items are {bank.unit} has no place for single items"
-        raise DiaError(Diagnostic("E897", message, None, "calibrate instances, items or templates"))
+        message = f"a bank of {bank.unit} cannot hold single items"
+        raise DiaError(Diagnostic("E897", message, None, "calibrate with `--items instances` or `--items templates`"))
     if stated is not None:
         return stated, None
     for entry in bank.models:
         if entry.model == model:
             return entry.ability, entry.se
-    message = visible(f"nothing is known of `{model[:80]}`: it has no replies in the bank")
-    help = "place it with `dia place`, and give what that says: `--ability 0.7`"
+    message = visible(f"the ability of `{model[:80]}` is unknown: it has no replies in the bank")
+    help = "place it with `dia place`, and pass the result, such as `--ability 0.7`"
     raise DiaError(Diagnostic("E897", message, None, help))
 
 
@@ -168,7 +169,7 @@ def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Mov
         raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
     clean = [(item, template) for item in checked.benchmarks for template in item.clean]
     if len(clean) != 1:
-        message = f"`{spec}` holds {len(clean)} templates that can be made"
+        message = f"`{spec}` has {len(clean)} templates that can be compiled"
         raise DiaError(Diagnostic("E897", message, None, "name the file of one template"))
     item, template = clean[0]
     return item, moves_of(item, template, options.moved)
@@ -243,16 +244,16 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
         stored = {}
     if stored is None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            message = visible(f"`{out}` holds something else")
-            raise DiaError(Diagnostic("E897", message, None, "give another folder with `-o`"))
+            message = visible(f"`{out}` contains something else")
+            raise DiaError(Diagnostic("E897", message, None, "choose another folder with `-o`"))
         put(place, json.dumps(identity, indent=1, sort_keys=True) + "\n")
     elif stored != identity:
         differs = sorted(
             name for name in identity if not isinstance(stored, dict) or stored.get(name) != identity[name]
         )
-        message = visible(f"`{out}` holds a search that was begun otherwise: {', '.join(differs)}")
+        message = visible(f"`{out}` contains a search that was started with different options: {', '.join(differs)}")
         raise DiaError(
-            Diagnostic("E897", message, None, "give another folder with `-o`, or the options of that search")
+            Diagnostic("E897", message, None, "choose another folder with `-o`, or use the options of that search")
         )
 
 
@@ -293,10 +294,9 @@ class _BoundarySearch:
             for round_ in list(self.rounds):
                 self._ask(round_, [ask for ask in ready if self.place[ask.item.number] is round_])
             search = self.search
-            self.tell(
-                f"{len(search.accepted)} of {search.plan.items} items after {search.queries} queries"
-                f" ({len(search.items)} tried in {len(self.rounds)} rounds)"
-            )
+            items, queries = counted(search.plan.items, "item"), counted(search.queries, "query", "queries")
+            tried, rounds = f"{len(search.items):,} tried", counted(len(self.rounds), "round")
+            self.tell(f"{len(search.accepted):,} of {items} after {queries} ({tried} in {rounds})")
 
     def name(self, item: Item) -> str:
         """The name of an item's template."""
@@ -335,7 +335,7 @@ class _BoundarySearch:
         with read_store(path) as store:
             is_ours = store.facts.get("questions_root", root) == root
         if not is_ours:
-            self.tell(f"{path.parent.name} is another round than before, and is asked anew")
+            self.tell(f"the questions of {path.parent.name} have changed, so they are asked again")
             for end in ("", "-wal", "-shm", "-journal"):
                 Path(f"{path}{end}").unlink(missing_ok=True)
 

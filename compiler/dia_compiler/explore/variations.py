@@ -166,8 +166,8 @@ def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...]
         knobs = [knob for knob in knobs if _is_wanted(knob.name, chosen)]
         deck = deck if deck is not None and _is_wanted(deck.parameter, chosen) else None
     if not knobs and deck is None:
-        message = f"nothing of `{template.name}` can be moved: it has no number of an option, and no set of entries"
-        help = "give a parameter bounds, a length or a size as plain numbers"
+        message = f"`{template.name}` has nothing to vary: no numeric option, and no set of entries"
+        help = "write bounds, a length or a size of a parameter as plain numbers"
         raise DiaError(Diagnostic("E897", message, template.position, help))
     return Moves(template, file, text, catalog, tuple(knobs), deck)
 
@@ -180,22 +180,22 @@ def _require_known(chosen: tuple[str, ...], knobs: list[Knob], deck: Deck | None
     names = [knob.name for knob in knobs] + ([deck.parameter] if deck is not None else [])
     for name in chosen:
         if not any(_is_wanted(movable, (name,)) for movable in names):
-            message = f"`{name}` cannot be moved in `{template.name}`"
+            message = f"`{name}` cannot be varied in `{template.name}`"
             movable = ", ".join(f"`{movable_name}`" for movable_name in names) or "nothing"
-            raise DiaError(Diagnostic("E897", message, template.position, f"what can be moved: {movable}"))
+            raise DiaError(Diagnostic("E897", message, template.position, f"the options that can be varied: {movable}"))
 
 
 def _require_plain(template: Template) -> None:
     why = None
     if template.session_spec is not None:
-        why = "it is asked in sessions"
+        why = "it uses sessions"
     elif template.each is not None:
-        why = "it has `each`, so that its items are given"
+        why = "it has `each`, so its items are fixed"
     elif isinstance(template.node, MappingNode) and template.node.is_flow:
-        why = "its file is one pair of braces"
+        why = "its file is a single `{...}` mapping"
     if why is not None:
         message = f"`{template.name}` cannot be explored: {why}"
-        raise DiaError(Diagnostic("E897", message, template.position, "explore a template whose parameters are drawn"))
+        raise DiaError(Diagnostic("E897", message, template.position, "choose a template whose parameters are drawn"))
 
 
 # parameters

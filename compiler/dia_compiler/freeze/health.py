@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.diagnostics import Diagnostics, Position
 
 from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
@@ -81,7 +82,7 @@ def check_health(
     _tell_twins(template, spool, figures, faults)
     for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
         if name not in template.allow:
-            faults.warn(name, message, place, f"mend it, or allow it: `allow: {{{name}: reason}}`")
+            faults.warn(name, message, place, f"fix it, or allow it: `allow: {{{name}: reason}}`")
 
 
 def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults: Diagnostics) -> None:
@@ -91,7 +92,7 @@ def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults
     if figures.items > 1 or figures.rows > figures.instances:
         one, other = (_name(spool, number) for number in figures.twins)
         message = f"`{one}` and `{other}` are the same question"
-    help = "a `where` that breaks the symmetry, such as `a <= b`, or a prompt that shows every parameter"
+    help = "break the symmetry with a `where` such as `a <= b`, or show every parameter in the prompt"
     faults.error("E506", message, template.position, help)
 
 
@@ -108,21 +109,24 @@ def _warnings(
     count = figures.instances
     has_answer = template.session_spec is None  # the truth of sessions is what the model says
     if has_answer and template.parameters and count > 2 and figures.distinct == 1:
-        warnings["constant-answer"] = (f"all {count} instances have the answer `{spool.sample}`", place)
+        warnings["constant-answer"] = (f"all {count:,} instances have the answer `{spool.sample}`", place)
     elif has_answer and count >= MANY and figures.commonest_share > Fraction(1, 2):
-        message = f"{figures.commonest} of {count} instances have one answer, so that a constant guess is mostly right"
+        message = (
+            f"{figures.commonest:,} of {count:,} instances have the same answer, so a constant guess is mostly right"
+        )
         warnings["few-distinct-answers"] = (message, place)
     if figures.long:
-        message = f"{figures.long} of {figures.rows} prompts are longer than {LONGEST} characters"
+        message = f"{figures.long:,} of {figures.rows:,} prompts are longer than {LONGEST:,} characters"
         warnings["oversized-prompt"] = (message, template.position)
     if 2 * figures.answers_shown > figures.rows:
-        message = f"the answer stands in the prompt in {figures.answers_shown} of {figures.rows} instances"
+        message = f"the answer appears in the prompt in {figures.answers_shown:,} of {figures.rows:,} instances"
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:
-        message = f"{accepted} of {drawn} draws meet every `where`: build the value instead of searching it"
+        share = f"only {accepted:,} of {drawn:,} draws satisfy every `where`"
+        message = f"{share}: construct the value instead of searching for it"
         warnings["low-acceptance"] = (message, template.position)
     freedom: Any = summary.freedom
     if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:
-        warnings["k-equals-d"] = (f"the template can make no more than these {k} instances", template.position)
+        warnings["k-equals-d"] = (f"the template cannot make more than {counted(k, 'instance')}", template.position)
     return warnings

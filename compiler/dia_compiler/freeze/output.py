@@ -111,7 +111,7 @@ def reporting_write_errors(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         message = f"the bundle cannot be written to `{target}`: {error.strerror or error}"
-        raise DiaError(Diagnostic("E602", message, None, "free space, or choose another folder with -o")) from None
+        raise DiaError(Diagnostic("E602", message, None, "free disk space, or choose another folder with -o")) from None
 
 
 def remove_leftovers(parent: Path) -> None:
@@ -145,16 +145,16 @@ def refuse_foreign(target: Path, options: CompileOptions) -> None:
 
 def _reason_to_keep(target: Path, options: CompileOptions) -> str | None:
     if options.out is not None:
-        return "holds something else"
+        return "already exists with different content"
     if not (target / NAME).is_file():
         return "is not a bundle"
     if (target / "signature.json").exists():
         return "is signed"
     if seal := _seal_of(target):
-        return "is sealed" if seal == target else f"is what the seal `{seal}` was made from"
+        return "is sealed" if seal == target else f"belongs to the seal `{seal}`"
     digest = hashlib.sha256((target / NAME).read_bytes()).hexdigest()
     run = _run_of(target.parent / "runs", digest)
-    return f"is what the run `{run}` was asked from" if run else None
+    return f"was used by the run `{run}`" if run else None
 
 
 def _seal_of(target: Path) -> Path | None:

@@ -92,11 +92,11 @@ class AssetBuilder:
             raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
         except OSError as error:  # the disk is full, or not ours: no fault of the spec
             message = f"`{code.asset.name}` cannot be built: {error.strerror or error}"
-            raise DiaError(Diagnostic("E602", message, None, "free space on the disk of the output")) from None
+            raise DiaError(Diagnostic("E602", message, None, "free space on the output disk")) from None
         size = len(content.encode() if isinstance(content, str) else content)
         if size > LARGEST:
-            message = f"`{code.asset.name}` has {size:,} bytes; an artefact has at most {LARGEST:,}"
-            raise DiaError(Diagnostic("E502", message, code.asset.position, "make it of less"))
+            message = f"`{code.asset.name}` has {size:,} bytes; an artefact may have at most {LARGEST:,}"
+            raise DiaError(Diagnostic("E502", message, code.asset.position, "make its content smaller"))
         return content
 
     def attachments(self, scope: Scope) -> tuple[Artefact, ...]:

@@ -195,8 +195,8 @@ class RoundTrip:
         """A `share` that does not give the answer itself full marks."""
         assert self.expansion.answer.share is not None
         place = self.expansion.answer.share.position
-        message = f"the share of the answer itself is {share}, not 1"
-        fault = Diagnostic("E508", message, place, "let `share` be 1 for what is entirely right")
+        message = f"`share` gives {share} for the answer itself, not 1"
+        fault = Diagnostic("E508", message, place, "make `share` give 1 for an entirely correct answer")
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
     def failure(self, instance: Instance, text: str, verdict: str, what: str, actual: str) -> DiaError:
@@ -217,12 +217,12 @@ def _place(what: str, expansion: Expansion) -> Position:
 
 def _mend(what: str, actual: str, instance: Instance) -> str | None:
     if actual == Verdict.SKIPPED or what == "the skip token":
-        return "choose a `skip` token that is no answer"
+        return "choose a `skip` token that cannot be read as an answer"
     if what.startswith(MISTAKE):
-        return "leave the mistake out, or let `accept_if` refuse it"
+        return "remove the mistake, or make `accept_if` reject it"
     if instance.accept_if is not None:
         return "`accept_if` must accept the answer itself"
-    return "the answer must be such that a reply in the answer format can hold it"
+    return "change the answer so that a reply in the answer format can contain it"
 
 
 def is_shown(text: str, challenge: str) -> bool:

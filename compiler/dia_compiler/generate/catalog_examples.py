@@ -63,5 +63,5 @@ def _values(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, number:
     try:
         return Record((name, maker.make(scope).draw(choose)) for name, maker in makers.items())
     except Rejected:
-        message = f"no value of the parameters of `{entry.name}` meets its `where`"
+        message = f"no values of the parameters of `{entry.name}` satisfy its `where`"
         raise DiaError(Diagnostic("E507", message, entry.position)) from None

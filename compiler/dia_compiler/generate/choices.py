@@ -85,6 +85,6 @@ def _refuse_equal(texts: list[str], options: Options) -> None:
         folded = " ".join(text.casefold().split())
         if folded in folded_texts:
             excerpt = text if len(text) <= 60 else text[:60] + "..."
-            help = "every option must differ from the right one and from each other; `unique` or a `where` sees to it"
-            raise DiaError(Diagnostic("E510", f"two options read `{excerpt}`", options.choices.position, help))
+            help = "every option must differ from the right one and from the others; use `unique` or a `where`"
+            raise DiaError(Diagnostic("E510", f"two options are both `{excerpt}`", options.choices.position, help))
         folded_texts.add(folded)

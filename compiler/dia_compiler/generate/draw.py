@@ -13,7 +13,7 @@ from dia_compiler.analyze.domains import Maker, Scope, truth_of
 from dia_compiler.analyze.items import Item, items_of
 from dia_compiler.analyze.plan import Prepared, Step
 from dia_compiler.sampling.boundary_first import FREE, INTERIOR, Row, edge_rows, pair_rows, single_rows
-from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, count_ways, is_static
+from dia_compiler.sampling.degrees_of_freedom import ENUMERATED, Freedom, count_ways, estimate_ways, is_static
 from dia_compiler.sampling.instance_tree import (
     ORDER,
     Exhausted,
@@ -243,6 +243,20 @@ class Drawing:
     def counted(self, fixed: Mapping[str, Value]) -> int | None:
         """The number of ways through all choices, or None where they are too many."""
         return count_ways(lambda choose: self.draw(choose, fixed))
+
+    def estimated(self) -> tuple[int, int] | None:
+        """Return the estimated number of instances of a template without items, and the number of draws made.
+
+        None where the number is known exactly, is vast, or cannot be estimated. Only screens show it.
+        """
+        if len(self.items) != 1 or not self.has_choices(self.items[0]):
+            return None
+        fixed = self.fixed(self.items[0])
+        begin_search()
+        try:
+            return estimate_ways(lambda choose: self.draw(choose, fixed))
+        finally:
+            end_search()
 
     def first_product(self, item: Item) -> int:
         """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""

@@ -40,7 +40,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, faults: 
     instance = expansion.instance(Draft(_item(expansion, scope), number, 0, scope))
     answer = example.answer if instance.rendered_sessions is None else None
     if answer is not None and not _equals(expansion, answer, instance):
-        message = f"the example's answer is {_shown(answer)}; the solver gives {instance.text}"
+        message = f"the example's answer is {_shown(answer)}, but the solver returns {instance.text}"
         faults.error("E507", message, answer.position)
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
@@ -69,7 +69,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Diagnost
         maker = expansion.prepared.makers.get(name)
         if maker is None:
             help = names_help(name, expansion.prepared.makers)
-            faults.error("E303", f"the example fixes `{name}`, which is no parameter", datum.position, help)
+            faults.error("E303", f"the example sets `{name}`, which is not a parameter", datum.position, help)
             return None
         value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
         fixed[name] = typed(value, maker)
@@ -87,7 +87,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Diagnost
         return scope if _is_inside(expansion, example, scope, fixed, faults) else None
     end_search()
     if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
-        faults.error("E507", "the example's parameters do not meet every `where`", example.position)
+        faults.error("E507", "the example's parameters do not satisfy every `where`", example.position)
     return None
 
 
@@ -101,7 +101,12 @@ def _is_inside(
             continue
         if not is_member:
             message = f"the value of `{name}` is outside its type"
-            faults.error("E507", message, example.params[name].position, "examples obey the types of the template")
+            faults.error(
+                "E507",
+                message,
+                example.params[name].position,
+                "values in examples must be allowed by the template's types",
+            )
             return False
     return True
 
@@ -167,4 +172,4 @@ def _told(
 ) -> None:
     actual = grade(record, reply, instance.grading.format).verdict
     if actual != verdict:
-        faults.error("E507", f"this reply is graded {actual}; the example says {verdict}", place)
+        faults.error("E507", f"this reply is graded {actual}, but the example says {verdict}", place)

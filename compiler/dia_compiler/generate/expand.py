@@ -24,6 +24,7 @@ from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoos
 from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
+from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.lowering import EXACT_ANSWER
@@ -145,7 +146,7 @@ class Expansion:
             try:
                 yield Draft(item, 0, 0, self.drawing.draw(choose, self.drawing.fixed(item)))
             except Rejected:
-                raise self.too_few(0, 1, item, "it does not meet every `where`") from None
+                raise self.too_few(0, 1, item, "it does not satisfy every `where`") from None
             return
         count, size = 0, self.instance_count(item, k, is_trial)
         begin_search()
@@ -195,16 +196,18 @@ class Expansion:
 
     def too_many(self) -> DiaError:
         """The refusal to make all instances where nobody would wait for them."""
-        message = f"`instances: all` would be more than {MOST_OF_ALL:,} instances"
-        return DiaError(Diagnostic("E505", message, self.prepared.template.position, "say how many: `instances: 1000`"))
+        message = f"`instances: all` would make more than {MOST_OF_ALL:,} instances"
+        return DiaError(
+            Diagnostic("E505", message, self.prepared.template.position, "give a number instead: `instances: 1000`")
+        )
 
     def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
         """The refusal of more instances than there are, at the condition that may be too strict."""
         template = self.prepared.template
         of = f" of `{item.name}`" if item.name else ""
-        message = f"only {count} distinct instance{'' if count == 1 else 's'}{of}, k is {k}"
-        message = message if count else f"no instance{of} can be made, k is {k}"
-        help = (f"{why}; " if why else "") + "widen a parameter, or loosen a `where`"
+        message = f"only {counted(count, 'distinct instance')}{of} can be made, but k is {k:,}"
+        message = message if count else f"no instance{of} can be made, but k is {k:,}"
+        help = (f"{why}; " if why else "") + "widen a parameter, or relax a `where`"
         place = template.where[0].position if template.where and why else template.position
         return DiaError(Diagnostic("E505", message, place, help))
 
@@ -257,8 +260,8 @@ class Expansion:
             raise self.drawing.with_values(error, scope) from None
         if variant.text != base.text and not variant.grading.kind.equal(variant.answer, base.answer):
             texts = f"`{base.text[:40]}` and `{variant.text[:40]}`"
-            message = f"the variant `{wording.name}` has another answer than its instance: {texts}"
-            help = "draw only names again that the answer does not depend on"
+            message = f"the variant `{wording.name}` has a different answer than its instance: {texts}"
+            help = "redraw only parameters that the answer does not depend on"
             difference = DiaError(Diagnostic("E511", message, wording.position, help))
             raise self.drawing.with_values(difference, scope)
         return variant
@@ -271,7 +274,7 @@ class Expansion:
             for step in wording.plan:
                 self.drawing.do(step, draft.scope, choose, {})
         except Rejected:
-            message = f"no value of the variant's parameters meets its `where` in instance {base.number}"
+            message = f"no values of the variant's parameters satisfy its `where` in instance {base.number}"
             raise DiaError(Diagnostic("E505", message, wording.position)) from None
         variant = self.make(draft, wording)
         own_parameters = {name: draft.scope[name] for name in wording.makers}
@@ -294,7 +297,7 @@ class Expansion:
             if [redrawn[name] for name in wording.redraw] != old and self.is_inside(redrawn, wording):
                 return choose, redrawn | ({ORDER: scope[ORDER]} if ORDER in scope else {})
         message = f"no other values of {', '.join(wording.redraw)} fit instance {base.number}"
-        raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or draw less again"))
+        raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or redraw fewer parameters"))
 
     def is_inside(self, scope: Scope, wording: Wording) -> bool:
         """Whether the parameters that stay are still values of their types."""
@@ -375,7 +378,7 @@ class Expansion:
                 if text is not None:
                     start = text if len(text) <= 80 else text[:80] + "..."
                     help = f"the answer is {start}: the solver or the check is wrong"
-                raise DiaError(Diagnostic("E503", "a check does not hold", source.place(0), help))
+                raise DiaError(Diagnostic("E503", "a check is false", source.place(0), help))
 
     def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
         """The named mistakes as texts, without those that happen to be right."""

@@ -24,7 +24,7 @@ def check_replies(
         for node in nodes:
             if not isinstance(node, MappingNode):
                 help = "write {name of a reply: its text, ...}"
-                faults.error("E203", "replies of sessions are a mapping", node.position, help)
+                faults.error("E203", "replies of sessions must be a mapping", node.position, help)
             elif are_known(session_plan, node, faults):
                 _check(session_plan, record, node, verdict, faults)
 
@@ -33,7 +33,7 @@ def are_known(session_plan: SessionPlan, node: MappingNode, faults: Diagnostics)
     """Whether every name is that of a reply; tells those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
-        message = f"`{key.text}` is no reply of this template"
+        message = f"`{key.text}` is not a reply of this template"
         faults.error("E303", message, key.position, names_help(key.text, session_plan.places))
     return not unknown
 
@@ -50,7 +50,7 @@ def _check(
         return
     if judgement.verdict != verdict:
         why = f" (`{judgement.missing}` is {judgement.state})" if judgement.missing else ""
-        message = f"these replies are graded {judgement.verdict}{why}; the example says {verdict}"
+        message = f"these replies are graded {judgement.verdict}{why}, but the example says {verdict}"
         faults.error("E507", message, node.position)
 
 
@@ -91,5 +91,5 @@ def _reply(place: Place, item: int | None, node: Node | None) -> TranscriptReply
         tokens = facts["tokens"].value if "tokens" in facts else None
         count = tokens if type(tokens) is int else None
         return TranscriptReply(place.use.name, place.number, item, text, count, seconds, ending)
-    error = {"kind": "condition", "message": "the example leaves it out"}
+    error = {"kind": "condition", "message": "the example does not give it"}
     return TranscriptReply(place.use.name, place.number, item, error=error)

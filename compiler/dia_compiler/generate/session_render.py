@@ -89,7 +89,7 @@ class Making:
         turns = len(stored_session["turns"]) - len(lists) + sum(map(len, lists))
         self.asked += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
         if self.asked > MOST_ASKED:
-            message = f"one question asks more than {MOST_ASKED:,} times"
+            message = f"a question asks the model more than {MOST_ASKED:,} times"
             raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
 
     # pieces
@@ -167,8 +167,8 @@ class Making:
         if not isinstance(values, list):
             raise DiaError(Diagnostic("E203", "`over` must be a list", place))
         if len(values) > MOST_ITEMS:
-            message = f"a list of {len(values)} items, each of which asks a model"
-            raise DiaError(Diagnostic("E502", message, place, f"at most {MOST_ITEMS}"))
+            message = f"a list of {len(values):,} items, each of which asks a model"
+            raise DiaError(Diagnostic("E502", message, place, f"use at most {MOST_ITEMS:,} items"))
         return values
 
     # formats
@@ -369,7 +369,7 @@ def stored(value: Value) -> Any:
         return [stored(item) for item in value]
     if isinstance(value, Record):
         return {name: stored(item) for name, item in value.items()}
-    raise LanguageError("an option of a format is text, a whole number, a list or a mapping of them")
+    raise LanguageError("an option of a format must be text, an integer, a list or a mapping of them")
 
 
 def put_around(text: Any, before: str, behind: str) -> Any:

@@ -43,8 +43,8 @@ class DataFiles:
 
     def _table(self, source: Node, columns: Node | None) -> Table:
         if not isinstance(source, Scalar) or not isinstance(source.value, str):
-            message = "`from` names a data file"
-            raise DiaError(Diagnostic("E203", message, source.position, "write its path, such as data/questions.csv"))
+            message = "`from` needs the path of a data file"
+            raise DiaError(Diagnostic("E203", message, source.position, "write a path, such as data/questions.csv"))
         chosen_columns = _columns(columns)
         key = (source.text, tuple(chosen_columns.items()) if isinstance(chosen_columns, dict) else chosen_columns)
         if key not in self.tables:
@@ -54,8 +54,8 @@ class DataFiles:
     def _read(self, source: Scalar, columns: Node | None, chosen_columns: Columns) -> Table:
         path = inside(self.folder.path, source.text)
         if path is None:
-            help = f"keep it in the folder of `{BENCHMARK_FILE}`, and write its path from there"
-            message = f"the path `{source.text}` leaves the spec folder"
+            help = f"put it in the folder of `{BENCHMARK_FILE}`, and write its path relative to that folder"
+            message = f"the path `{source.text}` leads outside the spec folder"
             raise DiaError(Diagnostic("E101", message, source.position, help))
         if not path.is_file():
             raise _no_file(path, self.folder.path, source)
@@ -63,7 +63,7 @@ class DataFiles:
         if self.bytes > FILE_BYTES:
             message = f"the data file{'s are' if self.tables else ' is'} larger than {FILE_BYTES // 1_000_000} MB"
             together = " together" if self.tables else ""
-            help = "split the file, or make several benchmarks" if self.tables else "split it, or leave columns out"
+            help = "split the file, or make several benchmarks" if self.tables else "split it, or read fewer columns"
             raise DiaError(Diagnostic("E103", message + together, source.position, help))
         place = source.position if columns is None else columns.position
         read = _confined if path.suffix in UNPACKED else read_rows
@@ -117,6 +117,6 @@ def _columns(node: Node | None) -> Columns:
     is_list = isinstance(value, list) and value and all(isinstance(name, str) for name in value)
     if is_list and len(set(value)) == len(value):
         return tuple(value)
-    message = "`columns` is a list of names that differ, or for .csv a mapping from names to kinds"
+    message = "`columns` must be a list of different names or, for .csv, a mapping from names to kinds"
     help = f"write [question, answer] or {{age: integer}}; the kinds are {', '.join(KINDS)}"
     raise DiaError(Diagnostic("E403", message, node.position, help))

@@ -40,25 +40,27 @@ def _folders(path: Path) -> list[tuple[Path, Path | None]]:
     if path.is_file():
         return [_folder_of(path)]
     if not path.is_dir():
-        raise _refused(f"no file or folder `{path}`", "name a folder of specs")
+        raise _refused(f"no file or folder `{path}`", "name a folder with specs")
     if (path / BENCHMARK_FILE).is_file():
         return [(path, None)]
     inner = sorted(place.parent for place in path.glob(f"*/{BENCHMARK_FILE}"))
     if not inner:
-        message = f"no {BENCHMARK_FILE} in `{path}` or in a folder right below it"
+        message = f"no {BENCHMARK_FILE} in `{path}` or in a folder directly below it"
         raise _refused(message, "a benchmark is a folder with a benchmark.yaml")
     return [(folder, None) for folder in inner]
 
 
 def _folder_of(path: Path) -> tuple[Path, Path | None]:
     if path.suffix not in SUFFIXES:
-        raise _refused(f"`{path}` is not a spec", "specs end in .yaml")
+        raise _refused(f"`{path}` is not a spec file", "spec files end in .yaml")
     if path.name == BENCHMARK_FILE:
         return path.parent, None
     for folder in (path.parent, *path.parent.parents):
         if (folder / BENCHMARK_FILE).is_file():
             return folder, path
-    raise _refused(f"no {BENCHMARK_FILE} beside or above `{path}`", "a template belongs to a benchmark's folder")
+    raise _refused(
+        f"no {BENCHMARK_FILE} next to `{path}` or in a folder above it", "a template belongs in a benchmark's folder"
+    )
 
 
 def _refused(message: str, help: str) -> DiaError:
@@ -77,17 +79,20 @@ def _spec_files(folder: Path) -> list[Path]:
         if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts) or others & set(path.parents):
             continue
         if not _is_inside(path, home):
-            raise _refused(f"`{path}` is a link that leaves the folder", "copy the file")
+            raise _refused(f"`{path}` is a link that leads outside the folder", "copy the file into the folder")
         if not path.as_posix().isprintable():
-            raise _refused(f"`{path}` has a name that cannot be printed", "rename it with letters, digits, - and _")
+            raise _refused(
+                f"the name of `{path}` contains a character that cannot be printed",
+                "rename it with letters, digits, - and _",
+            )
         if path.is_dir():
             continue
         if not path.is_file():
-            raise _refused(f"`{path}` is not a file", "remove it, or make it a file")
+            raise _refused(f"`{path}` is not a regular file", "remove it, or replace it with a file")
         if parts != (BENCHMARK_FILE,):
             files.append(path)
     if len(files) > FILES:
-        raise _refused(f"more than {FILES} spec files in `{folder}`", "make several benchmarks of them")
+        raise _refused(f"`{folder}` has more than {FILES} spec files", "split them into several benchmarks")
     return files
 
 

@@ -89,7 +89,7 @@ def _arguments(text: str) -> tuple[str, ...]:
 
 
 ReadFile = Callable[[Node, Node | None], DataFile | None]
-"""Reads the data file that an option names, with the columns that another says."""
+"Reads the data file that one option names, with the columns that another option names."
 
 
 class Builder:
@@ -140,8 +140,8 @@ class Builder:
     def _catalog_file(self, key: Scalar, source: Scalar) -> Catalog | None:
         root = self.catalog_files.get(source.text)
         if root is None:
-            message = f"no catalog file `{source.text}` in the benchmark's folder"
-            help = did_you_mean(source.text, self.catalog_files) or "a catalog file begins with `catalog: name`"
+            message = f"there is no catalog file `{source.text}` in the benchmark's folder"
+            help = did_you_mean(source.text, self.catalog_files) or "a catalog file starts with `catalog: name`"
             self.faults.error("E101", message, source.position, help)
             return None
         return self._catalog_body(key.text, root, key.position)
@@ -171,12 +171,12 @@ class Builder:
                     did_you_mean(inner.text, [*faces_by_name, "params"])
                     or f"the faces are {', '.join(sorted(faces_by_name))}"
                 )
-                self.faults.error("E201", f"`{inner.text}` is no face of this catalog", inner.position, help)
+                self.faults.error("E201", f"this catalog has no face `{inner.text}`", inner.position, help)
             elif (body := snippet(value, faces_by_name[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
         for name in faces_by_name:
             if node.get(name) is None and name not in misspelt:
-                message = f"the entry `{key.text}` lacks the face `{name}`"
+                message = f"the entry `{key.text}` has no face `{name}`"
                 self.faults.error("E202", message, key.position, f"add `{name}: ...`")
         parameters = self.parameters(node.get("params"))
         named = {inner.text for inner, _ in pairs(node.get("params"))}
@@ -202,8 +202,8 @@ class Builder:
         if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
             return None
         if self.unfolded > UNFOLDED:
-            message = f"types that unfold to more than {UNFOLDED} parts"
-            self.faults.error("E107", message, kind.position, "name fewer types within types")
+            message = f"the types expand to more than {UNFOLDED} parts"
+            self.faults.error("E107", message, kind.position, "nest fewer named types")
             return None
         merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
         while kind.text in self.types:
@@ -227,8 +227,10 @@ class Builder:
     def _circle(self, kind: Scalar, inside: tuple[str, ...]) -> None:
         way = [*inside[inside.index(kind.text) :], kind.text]
         self.broken_types |= set(way)
-        message = f"the type `{kind.text}` is made of itself" + (f": {' -> '.join(way)}" if len(way) > 2 else "")
-        self.faults.error("E307", message, kind.position, "name a type of the language at the end")
+        message = f"the type `{kind.text}` is defined in terms of itself" + (
+            f": {' -> '.join(way)}" if len(way) > 2 else ""
+        )
+        self.faults.error("E307", message, kind.position, "define it with one of the language's own types")
 
     def _unknown_type(self, kind: Scalar) -> None:
         name = kind.text
@@ -246,9 +248,9 @@ class Builder:
             if key not in known_options:
                 help = (
                     did_you_mean(key, [*known_options, "where"])
-                    or f"`{name}` takes {', '.join([*known_options, 'where'])}"
+                    or f"options of `{name}`: {', '.join([*known_options, 'where'])}"
                 )
-                self.faults.error("E402", f"`{key}` is no option of the type `{name}`", scalar.position, help)
+                self.faults.error("E402", f"the type `{name}` has no option `{key}`", scalar.position, help)
                 continue
             if known_options[key].reads == "file":
                 option: Option | None = self.read_file(value, merged["columns"][1] if "columns" in merged else None)
@@ -281,14 +283,14 @@ class Builder:
             return value
         expected = {"types": "a list of types",
                   "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
-        self.faults.error("E203", f"this option is {expected}", value.position)
+        self.faults.error("E203", f"this option must be {expected}", value.position)
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
         """The use of a type within another, which no schema has looked at. Tells what is no type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
-        self.faults.error("E203", f"this option is {A_TYPE}", value.position)
+        self.faults.error("E203", f"this option must be {A_TYPE}", value.position)
         return None
 
 
@@ -349,8 +351,8 @@ def _asset_options(build: Scalar, body: Mapping, faults: Diagnostics) -> dict[st
         if key.text == "build":
             continue
         if key.text not in known_options:
-            help = did_you_mean(key.text, known_options) or f"`{build.text}` takes {', '.join(known_options)}"
-            message = f"`{key.text}` is no option of the builder `{build.text}`"
+            help = did_you_mean(key.text, known_options) or f"options of `{build.text}`: {', '.join(known_options)}"
+            message = f"the builder `{build.text}` has no option `{key.text}`"
             faults.error("E407", message, key.position, help)
             continue
         is_template = known_options[key.text].reads == "template"

@@ -142,8 +142,8 @@ def _report_unknown_key(error: _SchemaError) -> Reports:
 def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, known_keys: list[str]) -> Diagnostic:
     assert isinstance(error.node, Mapping)
     if error.node.is_flow and isinstance(value, Scalar) and value.text == "":
-        message = f"`{key.text}` stands alone: YAML has split the text before it at a comma"
-        return error.diagnostic("E306", message, "put the whole value in quotes", key.position)
+        message = f"`{key.text}` has no value: YAML split the text before it at a comma"
+        return error.diagnostic("E306", message, "quote the whole value", key.position)
     help = did_you_mean(key.text, known_keys) or f"the keys are {', '.join(known_keys)}"
     return error.diagnostic("E201", f"unknown key `{key.text}`", help, key.position)
 
@@ -173,10 +173,10 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     node = error.node
     shape = "a mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Sequence) else ""
     if shape and "text" in kinds and shape not in kinds:
-        message = f"{error.name} is one text, but YAML reads {shape} here"
-        help = "put the whole value in quotes, or on lines of its own after `|`"
+        message = f"{error.name} must be text, but YAML reads {shape} here"
+        help = "quote the whole value, or put it on its own lines after `|`"
         if "a list" in kinds:
-            message, help = f"{error.name} is one text or a list of them, but YAML reads {shape} here", QUOTE_EACH
+            message, help = f"{error.name} must be text or a list of texts, but YAML reads {shape} here", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
@@ -189,7 +189,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
 def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
     """How to write the value of a scalar as the kind that the place takes."""
     if kinds == ["text"]:
-        return _pattern_words(pattern)[1] if pattern else f'put it in quotes: "{node.text}"'
+        return _pattern_words(pattern)[1] if pattern else f'quote it: "{node.text}"'
     if "a mapping" not in kinds:
         return None
     if node.text in TYPES:
@@ -202,7 +202,7 @@ MAPPINGS = {
     "mistakes": "{name: expression}", "points": "{correct: 1, skipped: 0, wrong: -1}",
     "requires": "{extra: ...}, {file: ...} or {tool: ...}",
 }  # fmt: skip
-QUOTE_EACH = "put each value in quotes, or on lines of its own after `|`"
+QUOTE_EACH = "quote each value, or put it on its own lines after `|`"
 
 
 def _shown(value: Any) -> str:
@@ -249,18 +249,18 @@ def _pattern_words(pattern: str) -> tuple[str, str | None]:
 
 # The begin of a pattern, what it wants in words, and the mend
 PATTERNS: tuple[tuple[str, str, str], ...] = (
-    ("^= ", "a number or an expression", "an expression stands behind `= `, as in `= n + 1`"),
-    ("^[0-9]+", "a version of three numbers", "write three numbers, such as 1.0.0"),
-    ("^[a-z]", "a name of at most 64 small letters, digits and _", "begin with a letter from a to z"),
-    ("^[A-Za-z][A-Za-z0-9_]{", "a name of at most 64 letters, digits and _", "begin with a letter from a to z"),
-    ("^[A-Za-z]", "a name with its arguments", "write `double(x)`, and without arguments `name()`"),
+    ("^= ", "a number or an expression", "write an expression after `= `, as in `= n + 1`"),
+    ("^[0-9]+", "a version with three numbers", "write three numbers, such as 1.0.0"),
+    ("^[a-z]", "a name of at most 64 lowercase letters, digits and _", "start with a letter from a to z"),
+    ("^[A-Za-z][A-Za-z0-9_]{", "a name of at most 64 letters, digits and _", "start with a letter from a to z"),
+    ("^[A-Za-z]", "a name with its arguments in parentheses", "write `double(x)`, or `name()` without arguments"),
 )
 
 
 def _report_empty(error: _SchemaError) -> Reports:
     least = f" (at least {error.expected} characters)" if error.expected > 1 else ""
     word = "is too short" if error.expected > 1 else "is empty"
-    yield error.path, error.diagnostic("E204", f"{error.name} {word}{least}", "fill it, or leave the key out")
+    yield error.path, error.diagnostic("E204", f"{error.name} {word}{least}", "give it a value, or remove the key")
 
 
 def _report_bound(error: _SchemaError) -> Reports:

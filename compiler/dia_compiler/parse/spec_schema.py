@@ -47,10 +47,16 @@ DEFINITIONS: Final[dict[str, Schema]] = {
                 "examples": mapping(
                     {
                         "holds": array(
-                            words="Arguments of which the face `holds` is true, whatever the entry's parameters."
+                            words=(
+                                "Arguments for which the face `holds` is true, for all "
+                                "values of the entry's parameters."
+                            )
                         ),
                         "fails": array(
-                            words="Arguments of which the face `holds` is false, whatever the entry's parameters."
+                            words=(
+                                "Arguments for which the face `holds` is false, for all "
+                                "values of the entry's parameters."
+                            )
                         ),
                     }
                 ),
@@ -61,7 +67,9 @@ DEFINITIONS: Final[dict[str, Schema]] = {
         least=1,
     ),
     "expression": {
-        "description": "An expression of the language; see docs/reference/language.md. Several lines go under `|`.",
+        "description": (
+            "An expression of the spec language; see docs/reference/language.md. Put several lines under `|`."
+        ),
         "type": ["string", "number", "boolean", "null"],
     },
     "expressions": any_of(
@@ -81,10 +89,10 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     "lists": named(any_of(array(), mapping({"from": text()}, required=["from"])), keys=NAME),
     "macros": {
         "allOf": [ref("signatures"), {"additionalProperties": ref("template")}],
-        "description": "Pieces of prompts: name(a, b): template.",
+        "description": "Reusable prompt fragments: name(a, b): template.",
     },
     "parameter": {
-        "description": "A typed parameter.",
+        "description": "A parameter with its type.",
         "type": "object",
         "required": ["type"],
         "properties": {
@@ -102,7 +110,7 @@ DEFINITIONS: Final[dict[str, Schema]] = {
         required=["correct", "skipped", "wrong"],
     ),
     "slots": named(ref("slot"), keys=NAME),
-    "slot": text("A text that fills a gap of the prompt; may be empty."),
+    "slot": text("Text that fills a gap in the prompt; may be empty."),
     "signatures": {
         "type": "object",
         "propertyNames": {"pattern": SIGNATURE},
@@ -112,26 +120,28 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     "types": named(ref("parameter"), keys=IDENTIFIER),
     "reply": mapping(
         {
-            "name": name("Unique in the template: the only way to use the reply."),
+            "name": name("The name of the reply, unique in the template. Expressions use the reply by this name."),
             "format": nonempty(
                 "How the reply is read: text, lines, label, letter, subset, ranking, json, flags, or an answer "
-                "format; its options stand beside it."
+                "format. The options of the format are written next to it."
             ),
-            "limit": integer("Characters at which the reply is cut; 20,000 unless said.", minimum=1, maximum=1000000),
+            "limit": integer(
+                "Number of characters after which the reply is cut (default 20,000).", minimum=1, maximum=1000000
+            ),
         },
-        "The name of what comes back, and how it is read.",
+        "The name of the reply, and how it is read.",
         required=["name", "format"],
         is_open=True,
     ),
     "turn": mapping(
         {
-            "user": ref("template", "What is said to the model."),
-            "assistant": ref("template", "How its reply begins; the model continues it."),
+            "user": ref("template", "The user message to the model."),
+            "assistant": ref("template", "The start of the model's reply, which the model continues."),
             "reply": ref("reply"),
-            "when": ref("expression", "The turn is left out unless this holds."),
-            "over": ref("expression", "A list: the turn is said once an item."),
+            "when": ref("expression", "The turn is skipped unless this condition is true."),
+            "over": ref("expression", "A list: the turn is repeated for each item."),
             "as": name("The name of the item; `index` counts from 0."),
-            "until": ref("expression", "Ends the turns of the list when it holds."),
+            "until": ref("expression", "Stops the repetition when this condition is true."),
         },
         least=1,
     ),
@@ -146,76 +156,79 @@ DEFINITIONS: Final[dict[str, Schema]] = {
             "presence_penalty": number(),
             "frequency_penalty": number(),
         },
-        "How the model is to be asked.",
+        "Settings for asking the model.",
         least=1,
     ),
     "session": mapping(
         {
-            "model": identifier("The role of the model that is asked, which the run binds; `subject` unless said."),
+            "model": identifier("The role of the model to ask, which `dia run` binds to a model (default `subject`)."),
             "settings": ref("settings"),
-            "system": ref("template", "What stands before the conversation."),
-            "when": ref("expression", "The session is left out unless this holds."),
-            "over": ref("expression", "A list: the session runs once an item."),
+            "system": ref("template", "The system prompt of the conversation."),
+            "when": ref("expression", "The session is skipped unless this condition is true."),
+            "over": ref("expression", "A list: the session runs once for each item."),
             "as": name("The name of the item; `index` counts from 0."),
-            "share": ref("expression", "A key: questions with the same key share what a model says."),
-            "turns": array(ref("turn"), "The conversation.", least=1),
+            "share": ref("expression", "A key: questions with the same key share the model's replies."),
+            "turns": array(ref("turn"), "The turns of the conversation.", least=1),
         },
-        "A conversation with a memory of its own.",
+        "A conversation with its own context.",
         required=["turns"],
     ),
     "labels": array(nonempty(), least=1),
     "decisions": mapping(
         {
-            "over": ref("expression", "A list: one decision an item; without it there is one."),
+            "over": ref("expression", "A list: one decision for each item; one decision in total without it."),
             "as": name("The name of the item; `index` counts from 0."),
-            "predicted": ref("expression", "What the model said would be."),
-            "actual": ref("expression", "What was."),
+            "predicted": ref("expression", "What the model predicted."),
+            "actual": ref("expression", "What actually happened."),
             "positive": mapping(
                 {"name": nonempty(), "value": boolean()},
-                "The positive class: its name, and the value that stands for it.",
+                "The positive class: its name, and the value that represents it.",
                 required=["name", "value"],
             ),
         },
-        "Binary decisions of the model about itself, each with what was.",
+        "Binary predictions of the model about itself, each with the actual outcome.",
         required=["predicted", "actual", "positive"],
     ),
     "ranking": mapping(
         {
-            "over": ref("expression", "The list that is ranked."),
+            "over": ref("expression", "The list to rank."),
             "as": name("The name of the item; `index` counts from 0."),
-            "label": ref("expression", "How the prediction names an item."),
-            "predicted": ref("expression", "The list of labels that the model gave, the first one first."),
-            "keys": ref("expressions", "What the true order is sorted by: the first key, then the next."),
+            "label": ref("expression", "How the prediction refers to an item."),
+            "predicted": ref("expression", "The model's list of labels, from first to last."),
+            "keys": ref("expressions", "What the true order is sorted by: first by the first key, then by the next."),
             "ties": one_of(
                 ["label_order", "half", "drop"],
-                "Items with equal keys: in the order of the list, half a pair, or left out.",
+                "Items with equal keys are kept in list order, counted as half a pair, or left out.",
             ),
-            "invalid": one_of(["zero", "drop"], "A ranking that is none: no pair right, or left out."),
+            "invalid": one_of(
+                ["zero", "drop"], "A prediction that is not a ranking counts as no correct pair, or is left out."
+            ),
         },
-        "An order that the model predicted, and the true one.",
+        "A ranking predicted by the model, and the true one.",
         required=["over", "predicted", "label", "keys"],
     ),
     "grade": mapping(
         {
             "correct": ref("expression", "Whether the question is answered correctly."),
-            "skipped": ref("expression", "Whether it was skipped; asked first."),
-            "share": ref("expression", "The share of full marks, from 0 to 1, beside the verdict."),
+            "skipped": ref("expression", "Whether the question was skipped; evaluated first."),
+            "share": ref("expression", "The partial score, from 0 to 1, in addition to the verdict."),
             "judge": mapping(
                 {
                     "prompt": ref(
-                        "template", "What the judge is asked; sees parameters, let values, `response` and `reference`."
+                        "template",
+                        "The prompt to the judge; it can use parameters, let values, `response` and `reference`.",
                     ),
-                    "model": identifier("The judge's role; `judge` unless said."),
+                    "model": identifier("The judge's role (default `judge`)."),
                     "settings": ref("settings"),
-                    "reference": ref("expression", "A reference answer that the judge sees and the model does not."),
+                    "reference": ref("expression", "A reference answer that only the judge sees."),
                     "labels": mapping(
                         {"correct": ref("labels"), "skipped": ref("labels"), "wrong": ref("labels")},
-                        "What the judge may say, and what it means.",
+                        "The labels that the judge may use, and their verdicts.",
                         required=["correct", "wrong"],
                     ),
-                    "fallback": ref("expression", "Whether the response is correct where the judge says nothing."),
+                    "fallback": ref("expression", "Whether the response is correct if the judge gives no label."),
                 },
-                "Beside a prompt: another model reads the free answer.",
+                "Used with a prompt: another model grades the free-form answer.",
                 required=["prompt", "labels"],
             ),
         },
@@ -225,17 +238,17 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     "figures": named(
         mapping(
             {
-                "value": ref("expression", "What is counted or measured on each question."),
+                "value": ref("expression", "The value that is counted or measured for each question."),
                 "over": one_of(
                     ["all", "answered", "valid", "decided"],
-                    "The questions that count; valid (those whose replies could be read) unless said.",
+                    "The questions that count: all, or only the valid ones, whose replies could be read (the default).",
                 ),
-                "where": ref("expression", "Only questions where this holds."),
-                "summary": one_of(["share", "mean", "median", "survival", "count"], "What is made of the values."),
+                "where": ref("expression", "Only questions for which this condition is true."),
+                "summary": one_of(["share", "mean", "median", "survival", "count"], "How the values are summarized."),
             },
             required=["value", "summary"],
         ),
-        "Name -> a figure that reports show beside the verdicts.",
+        "Name -> a figure that reports show in addition to the verdicts.",
         keys=NAME,
         least=1,
     ),
@@ -243,58 +256,70 @@ DEFINITIONS: Final[dict[str, Schema]] = {
 
 # Keys that templates and benchmark.yaml have in common
 SHARED: Final[dict[str, Schema]] = {
-    "types": ref("types", "Named parameter types: `name: {type: ..., ...}`; a use may override options."),
-    "lists": ref("lists", "Named lists: `name: [...]`, or `{from: FILE}` with an item a line."),
+    "types": ref(
+        "types", "Named parameter types: `name: {type: ..., ...}`; a parameter that uses one may override its options."
+    ),
+    "lists": ref("lists", "Named lists: `name: [...]`, or `{from: FILE}` with one item per line."),
     "functions": ref("functions", "One-line functions: `double(x): 2 * x`."),
-    "macros": ref("macros", 'Pieces of prompts: `row(a, b): "{{ a }} | {{ b }}"`.'),
-    "catalogs": ref("catalogs", "Sets of entries with several faces: what is said, what is meant."),
+    "macros": ref("macros", 'Reusable prompt fragments: `row(a, b): "{{ a }} | {{ b }}"`.'),
+    "catalogs": ref(
+        "catalogs", "Sets of entries with several faces, such as how an entry is worded and what it means."
+    ),
     "format": ref("format", "How the final answer is marked in a reply."),
-    "points": ref("points", "What the verdicts are worth."),
+    "points": ref("points", "The points for each verdict."),
 }
 
 TEMPLATE: Final[dict[str, Schema]] = {
     "template": identifier("Id, unique in its benchmark."),
-    "title": nonempty("One line for people."),
-    "category": {"type": "string", "default": "uncategorised", "description": "Free words; reports group by them."},
-    "domain": text("What reports compare first."),
+    "title": nonempty("A one-line title."),
+    "category": {
+        "type": "string",
+        "default": "uncategorised",
+        "description": "Free words by which reports group templates.",
+    },
+    "domain": text("The main field by which reports group templates."),
     "level": text("Free words, such as easy or hard."),
     "skills": ref("skills", "A list of words, or an expression."),
-    "notes": text("For people; changes nothing."),
-    "number": integer("The published family's own number.", minimum=0, maximum=1000000),
+    "notes": text("Notes for readers; has no effect."),
+    "number": integer("The number of the family in its publication.", minimum=0, maximum=1000000),
     "adversarial": one_of(
-        ["none", "distraction", "injection", "decoys", "false-claim", "control"], "What tries to lead the model astray."
+        ["none", "distraction", "injection", "decoys", "false-claim", "control"], "What could mislead the model."
     ),
     "mistakes": named(
-        ref("expression"), "Name -> expression of a typical wrong answer; reports count them.", keys=NAME
+        ref("expression"), "Name -> expression of a typical wrong answer; reports count how often it occurs.", keys=NAME
     ),
     "requires": any_of(
         named(text()),
         array(named(text())),
-        words="What the host must have, or the template is left out: {extra: NAME}, {file: PATH}, {tool: NAME}.",
+        words=(
+            "What the machine must have; otherwise the template is left out: {extra: NAME}, {file: PATH}, {tool: NAME}."
+        ),
     ),
     **SHARED,
-    "params": ref("parameters", "Name -> type; drawn in order, later ones may use earlier ones."),
-    "let": named(ref("expression"), "Name -> expression; derived values in any order.", keys=NAME),
+    "params": ref("parameters", "Name -> type; drawn in order, so later parameters may use earlier ones."),
+    "let": named(ref("expression"), "Name -> expression; derived values, in any order.", keys=NAME),
     "where": ref("expressions", "Conditions on parameters and let values."),
-    "balance": text("A parameter up to which all values are spread evenly."),
+    "balance": text("A parameter whose values are spread evenly over its range."),
     "answer": mapping(
         {
-            "value": ref("expression", "The truth."),
+            "value": ref("expression", "The correct answer."),
             "type": text("How a reply is read and compared."),
             **OPTION_SCHEMAS,
             **COMMON_SCHEMAS,
         },
-        "The truth, and how replies are compared with it.",
+        "The correct answer, and how replies are compared with it.",
         required=["value", "type"],
     ),
-    "checks": ref("expressions", "Conditions that must hold for every instance; they see `answer`."),
-    "prompt": ref("template", "The question: a template that sees parameters, let values and lists, never `answer`."),
-    "explanation": ref("template", "Why the answer is right; may see `answer`."),
+    "checks": ref("expressions", "Conditions that every instance must satisfy; they can use `answer`."),
+    "prompt": ref(
+        "template", "The question: a template that can use parameters, let values and lists, but not `answer`."
+    ),
+    "explanation": ref("template", "Why the answer is right; can use `answer`."),
     "examples": array(
         mapping(
             {
                 "params": {"type": "object"},
-                "answer": {"description": "The truth for these parameters."},
+                "answer": {"description": "The expected answer for these parameters."},
                 "accepts": array(),
                 "rejects": array(),
                 "replies": mapping(
@@ -308,53 +333,53 @@ TEMPLATE: Final[dict[str, Schema]] = {
             },
             required=["params"],
         ),
-        "Worked examples: parameters, and what must come of them.",
+        "Worked examples: parameters, and the expected results.",
     ),
-    "allow": named(nonempty(), "Named health warnings that this template accepts, each with the reason."),
+    "allow": named(nonempty(), "Health warnings that this template accepts, each with a reason."),
     "limits": mapping(
         {
             "seconds": number(exclusiveMinimum=0, maximum=300),
             "steps": integer(minimum=1, maximum=100000000),
             "digits": integer(minimum=1, maximum=301030),
         },
-        "Seconds and steps of one evaluation, and the digits of its integers.",
+        "Limits on seconds and steps per evaluation, and on the digits of integers.",
     ),
-    "each": text("A parameter: every value of it is an item of its own; its k instances vary the rest."),
+    "each": text("A parameter: each of its values becomes an item, whose k instances vary the other parameters."),
     "instances": any_of(
         {"const": "all"},
         integer(minimum=1, maximum=1000000),
-        words="All values there are, or a number that replaces k.",
+        words="`all` for all possible instances, or a number that replaces k.",
     ),
     "fuzz": mapping(
         {
             "first": one_of(
                 ["random", "boundary"],
-                "boundary: edges of the types first, then pairs of edges and others, then the rest.",
+                "boundary: edges of the types first, then pairs of edges and other values, then the rest.",
             )
         },
         "Which instances come first.",
     ),
-    "slots": ref("slots", "Named gaps of the prompt with their texts, which variants fill otherwise."),
+    "slots": ref("slots", "Named gaps in the prompt with their texts, which variants can replace."),
     "variants": named(
         mapping(
             {
                 "params": ref("parameters"),
                 "let": named(ref("expression"), keys=NAME),
                 "slots": ref("slots"),
-                "prompt": ref("template", "Stands instead of the prompt."),
+                "prompt": ref("template", "Replaces the prompt."),
                 "prepend": ref(
                     "template",
-                    "Stands before the prompt (of sessions: before the first user turn), with an empty line between.",
+                    "Added before the prompt (of sessions: before the first user turn), separated by an empty line.",
                 ),
                 "append": ref(
                     "template",
-                    "Stands behind the prompt (of sessions: behind the first user turn), with an empty line between.",
+                    "Added after the prompt (of sessions: after the first user turn), separated by an empty line.",
                 ),
-                "redraw": array(text(), "Parameters that are drawn again; the answer must not change.", least=1),
+                "redraw": array(text(), "Parameters that are redrawn; the answer must not change.", least=1),
                 "sessions": array(
                     text(),
-                    "Of sessions: those to whose first user turn `prepend` and `append` apply; all of the "
-                    "subject unless said.",
+                    "Sessions to whose first user turn `prepend` and `append` apply (default: all sessions of the "
+                    "subject).",
                     least=1,
                 ),
             },
@@ -366,12 +391,12 @@ TEMPLATE: Final[dict[str, Schema]] = {
     ),
     "choices": mapping(
         {
-            "correct": ref("expression", "The right option."),
+            "correct": ref("expression", "The correct option."),
             "distractors": ref("expression", "A list of wrong options; may depend on the answer."),
-            "shuffle": boolean("true (default): the order is a part of the instance; false: ascending order."),
-            "skip": nonempty("An option that skips: always the last one."),
+            "shuffle": boolean("true (default): the order is part of the instance; false: ascending order."),
+            "skip": nonempty("An option that skips the question; always last."),
         },
-        "The options of a multiple choice, instead of `answer`.",
+        "The options of a multiple-choice question, instead of `answer`.",
         required=["correct", "distractors"],
     ),
     "sessions": named(
@@ -380,13 +405,13 @@ TEMPLATE: Final[dict[str, Schema]] = {
         keys=IDENTIFIER,
         least=1,
     ),
-    "decisions": ref("decisions", "Binary decisions of the model about itself, each with what was."),
-    "ranking": ref("ranking", "An order that the model predicted, and the true one."),
+    "decisions": ref("decisions", "Binary predictions of the model about itself, each with the actual outcome."),
+    "ranking": ref("ranking", "A ranking predicted by the model, and the true one."),
     "grade": ref("grade", "The verdict: expressions over replies, or a judge."),
-    "figures": ref("figures", "Name -> a figure that reports show beside the verdicts."),
+    "figures": ref("figures", "Name -> a figure that reports show in addition to the verdicts."),
     "assets": named(
         mapping({"build": text("The asset builder; `dia types` lists them.")}, required=["build"], is_open=True),
-        "Artefacts that are built for each instance: name -> builder and its options.",
+        "Files that are built for each instance: name -> builder and its options.",
         keys=NAME,
         least=1,
     ),
@@ -394,18 +419,18 @@ TEMPLATE: Final[dict[str, Schema]] = {
         one_of(["inline", "attach", "file"]),
         named(one_of(["inline", "attach", "file"]), least=1),
         words=(
-            "How artefacts reach the model: in the prompt (bytes in base64), as a content part, or as a file beside it."
+            "How the files reach the model: in the prompt (bytes in base64), as a content part, or as a separate file."
         ),
     ),
     "presets": named(
         mapping(
             {
-                "study": nonempty("The published study whose counting is meant."),
+                "study": nonempty("The published study whose counting is used."),
                 "decisions": ref("decisions"),
                 "ranking": ref("ranking"),
                 "grade": ref("grade"),
                 "figures": ref("figures"),
-                "chain": one_of(["strict", "lenient", "compat"], "How replies are read under it."),
+                "chain": one_of(["strict", "lenient", "compat"], "How this study reads replies."),
             },
             required=["study"],
         ),
@@ -417,32 +442,33 @@ TEMPLATE: Final[dict[str, Schema]] = {
 
 BENCHMARK: Final[dict[str, Schema]] = {
     "language": {"const": 1, "description": "Version of the spec language."},
-    "benchmark": identifier("Id: small letters, digits and _."),
-    "title": text("One line for people."),
+    "benchmark": identifier("Id: lowercase letters, digits and _."),
+    "title": text("A one-line title."),
     "version": {
         "type": "string",
         "pattern": "^[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.-]+)?$",
-        "description": "Semantic version; changes no instance.",
+        "description": "Semantic version; does not affect the instances.",
     },
     "license": text("SPDX identifier."),
-    "seed": {"type": ["string", "integer"], "description": "Seeds every instance (default 0)."},
-    "notes": text("For people; changes nothing."),
+    "seed": {"type": ["string", "integer"], "description": "The seed of all instances (default 0)."},
+    "notes": text("Notes for readers; has no effect."),
     "canary": text(
         "A GUID that marks every public text file of a bundle, in a sentence that asks to keep it out of "
-        "training data (dia scan finds it). Other text stands as it is.",
+        "training data (`dia scan` finds it). Any other text is used unchanged.",
         minLength=8,
     ),
     "prompt": ref(
-        "template", "Wrapper around each template's prompt; sees challenge, format_instruction, skip_token and points."
+        "template",
+        "Wrapper around each template's prompt; can use challenge, format_instruction, skip_token and points.",
     ),
-    "skip": nonempty("The token that abstains."),
+    "skip": nonempty("The abstention token."),
     **SHARED,
 }
 
 CATALOG: Final[dict[str, Schema]] = {
     "catalog": name("The catalog's name."),
-    "faces": ref("faces", "Name -> template or expression: what every entry can do."),
-    "entries": ref("entries", "Name -> the entry's parameters, and a body for each face."),
+    "faces": ref("faces", "Name -> template or expression that every entry provides."),
+    "entries": ref("entries", "Name -> the entry's parameters, and a definition of each face."),
 }
 
 
@@ -457,9 +483,9 @@ class SpecFile(NamedTuple):
 
 FILES: Final[dict[str, SpecFile]] = {
     "benchmark": SpecFile(
-        "benchmark.yaml", "What all templates of a benchmark share.", ("language", "benchmark"), BENCHMARK
+        "benchmark.yaml", "Settings shared by all templates of a benchmark.", ("language", "benchmark"), BENCHMARK
     ),
-    "template": SpecFile("a template", "One question family.", ("template", "title"), TEMPLATE),
+    "template": SpecFile("a template", "A template.", ("template", "title"), TEMPLATE),
     "catalog": SpecFile("a catalog", "Entries with several faces.", ("catalog", "faces", "entries"), CATALOG),
 }
 

@@ -59,11 +59,11 @@ def read_rows(
     reader = READERS.get(path.suffix)
     if reader is None:
         help = did_you_mean(path.suffix, READERS) or f"data files are {', '.join(READERS)}"
-        raise _fault("E111", f"`{path.name}` is no data file that can be read", position, help)
+        raise _fault("E111", f"`{path.name}` is not a supported data file", position, help)
     raw = _bytes(path, position)
     place = columns_position or position
     if isinstance(columns, Mapping) and path.suffix != ".csv":
-        message = f"`columns` with kinds is for .csv: {path.suffix} says itself what is a number"
+        message = f"`columns` with kinds is only for .csv: a {path.suffix} file already has typed values"
         raise _fault("E403", message, place, "write a list: `columns: [a, b]`")
     names, lines = _stored(reader(raw, display_name, position, columns), columns, display_name, place)
     return Table(path.name, names, lines), raw
@@ -84,7 +84,7 @@ def _bytes(path: Path, position: Position) -> bytes:
         raise _fault("E101", message, position) from None
     if len(raw) > FILE_BYTES:
         message = f"the data file is larger than {FILE_BYTES // 1_000_000} MB"
-        raise _fault("E103", message, position, "split it, or leave columns out")
+        raise _fault("E103", message, position, "split it, or read fewer columns")
     return raw
 
 
@@ -106,7 +106,7 @@ def _stored(rows: Numbered, columns: Columns, display_name: str, position: Posit
         written = line_of({name: row[name] for name in names})
         mark = blake2b(written, digest_size=16).digest()
         if mark in digests:
-            help = "remove it, or read a column that tells the rows apart"
+            help = "remove it, or read a column that distinguishes the rows"
             raise _fault("E111", "this row is the same as an earlier one", Position(display_name, line, 1), help)
         digests.add(mark)
         lines.write(written)
@@ -119,7 +119,7 @@ def _check_columns(known_columns: Mapping[str, int], columns: Columns, has_rows:
         raise _fault("E111", "the data file has no rows", position)
     unknown = next((name for name in columns or () if name not in known_columns), None)
     if unknown is not None:
-        help = did_you_mean(unknown, known_columns) or f"it has {', '.join(list(known_columns)[:20])}"
+        help = did_you_mean(unknown, known_columns) or f"its columns are {', '.join(list(known_columns)[:20])}"
         raise _fault("E111", f"the data file has no column `{unknown}`", position, help)
 
 
@@ -136,7 +136,7 @@ class _Tally:
         if self.rows > MOST_ROWS:
             raise _Refused(f"more than {MOST_ROWS:,} rows", "split the file")
         if self.values > MOST_VALUES:
-            raise _Refused(f"more than {MOST_VALUES:,} values", "split the file, or leave columns out")
+            raise _Refused(f"more than {MOST_VALUES:,} values", "split the file, or read fewer columns")
 
 
 def _lines(raw: bytes, display_name: str) -> Iterator[str]:
@@ -146,8 +146,8 @@ def _lines(raw: bytes, display_name: str) -> Iterator[str]:
     while start < len(raw):
         end = raw.find(b"\n", start) + 1 or len(raw)
         if end - start > LINE_BYTES:
-            help = "a row has a line of its own; cut long texts"
-            raise _fault("E111", f"a line of more than {LINE_BYTES:,} bytes", Position(display_name, number, 1), help)
+            help = "put each row on its own line; shorten long texts"
+            raise _fault("E111", f"a line has more than {LINE_BYTES:,} bytes", Position(display_name, number, 1), help)
         try:
             yield raw[start:end].decode("utf-8")
         except UnicodeDecodeError as error:
@@ -185,13 +185,13 @@ def _object(line: str) -> Record:
     except RecursionError:
         raise _Refused(f"nested more than {DEPTH} levels deep") from None
     if not isinstance(row, Record):
-        raise _Refused("a line is not an object", 'write {"column": value, ...} on every line')
+        raise _Refused("this line is not an object", 'write {"column": value, ...} on every line')
     return row
 
 
 def _integer(text: str) -> int:
     if len(text) > DIGITS:
-        raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
+        raise _Refused(f"a number has more than {DIGITS} digits", "write it as text")
     return int(text)
 
 
@@ -200,19 +200,19 @@ def _number(text: str) -> Value:
     match = NUMBER.fullmatch(text)
     power = match[1] if match else None
     if match is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
-        raise _Refused(f"a number of more than {DIGITS} digits", "write it as text")
+        raise _Refused(f"a number has more than {DIGITS} digits", "write it as text")
     return decimal(Fraction(text))
 
 
 def _constant(text: str) -> Value:
-    raise _Refused(f"`{text}` is no number", "write null where there is no value")
+    raise _Refused(f"`{text}` is not a number", "write null for a missing value")
 
 
 def _record(pairs: list[tuple[str, Value]]) -> Record:
     record = Record(pairs)
     if len(record) != len(pairs):
         twice = first_repeat(name for name, _ in pairs) or ""
-        raise _Refused(f"the key `{twice[:40]}` stands twice in one object")
+        raise _Refused(f"duplicate key `{twice[:40]}` in one object")
     return record
 
 
@@ -234,9 +234,9 @@ def _counted(value: Value, depth: int = 0) -> int:
 
 def _check_text(text: str) -> None:
     if len(text) > TEXT_LENGTH:
-        raise _Refused(f"a text of more than {TEXT_LENGTH:,} characters")
+        raise _Refused(f"a text has more than {TEXT_LENGTH:,} characters")
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
-        raise _Refused("half of a surrogate pair, which is no text")
+        raise _Refused("half of a surrogate pair, which is not valid text")
 
 
 # CSV
@@ -257,7 +257,10 @@ def _without_zeros(raw: bytes, display_name: str) -> Iterator[str]:
     for number, line in enumerate(_lines(raw, display_name), 1):
         if has_zeros and "\0" in line:
             raise _fault(
-                "E111", "a zero byte", Position(display_name, number, line.index("\0") + 1), "save the file as text"
+                "E111",
+                "the file contains a zero byte",
+                Position(display_name, number, line.index("\0") + 1),
+                "save it as text",
             )
         yield line
 
@@ -271,7 +274,7 @@ def _csv_rows(reader: Any, display_name: str, columns: Columns) -> Numbered:
         line = reader.line_num + 1
         for cells in reader:
             if len(cells) > 1 and sum(map(len, cells)) > LINE_BYTES:
-                raise _Refused(f"a row of more than {LINE_BYTES:,} characters", "cut long texts")
+                raise _Refused(f"a row has more than {LINE_BYTES:,} characters", "shorten long texts")
             tally.add(len(cells))
             yield line, _row(header, cells, kinds)
             line = reader.line_num + 1
@@ -287,17 +290,17 @@ def _csv_words(problem: str) -> str:
 
 # Python's words -> ours
 CSV_WORDS = (
-    ("unexpected end of data", "a quote that is not closed"),
-    ("expected after", "text behind the quote that ends a cell"),
-    ("field limit", f"a cell of more than {TEXT_LENGTH:,} characters"),
-    ("new-line character", "a carriage return within a line"),
+    ("unexpected end of data", "a quote is not closed"),
+    ("expected after", "there is text after the quote that ends a cell"),
+    ("field limit", f"a cell has more than {TEXT_LENGTH:,} characters"),
+    ("new-line character", "there is a carriage return within a line"),
 )
-QUOTING = 'a cell with a comma, a quote or a line break stands in quotes, and "" is a quote in it'
+QUOTING = 'put a cell with a comma, a quote or a line break in quotes, and write "" for a quote in it'
 
 
 def _check_header(header: Sequence[str]) -> None:
     if not header:
-        raise _Refused("the file has no header", "name the columns on the first line")
+        raise _Refused("the file has no header", "name the columns in the first line")
     if "" in header:
         raise _Refused(f"column {header.index('') + 1} has no name")
     if len(header) > MOST_COLUMNS:
@@ -311,7 +314,7 @@ def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) 
     if not cells:
         raise _Refused("an empty line", "remove it")
     if len(cells) != len(header):
-        raise _Refused(f"{len(cells)} cells, but the header has {len(header)} columns", QUOTING)
+        raise _Refused(f"the row has {len(cells)} cells, but the header has {len(header)} columns", QUOTING)
     return Record((name, _cell(name, text, kinds.get(name, "text"))) for name, text in zip(header, cells, strict=True))
 
 
@@ -325,7 +328,7 @@ def _cell(name: str, text: str, kind: str) -> Value:
         return text.lower() == "true"
     pattern = {"integer": INTEGER, "decimal": DECIMAL}.get(kind)
     if pattern is None or len(text) > DIGITS or not pattern.fullmatch(text):
-        raise _Refused(f"`{text[:40]}` in the column `{name}` is no {kind}")
+        raise _Refused(f"`{text[:40]}` in the column `{name}` is not a valid {kind}")
     return int(text) if kind == "integer" else decimal(Fraction(text))
 
 
@@ -354,7 +357,7 @@ def _check_size(file: Any, columns: int) -> None:
     tally.rows = metadata.num_rows - 1
     tally.add(metadata.num_rows * columns)
     if sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups)) > 5 * FILE_BYTES:
-        raise _Refused(f"more than {5 * FILE_BYTES // 1_000_000} MB when it is unpacked", "split the file")
+        raise _Refused(f"the file unpacks to more than {5 * FILE_BYTES // 1000000} MB", "split the file")
 
 
 def _parquet_rows(file: Any, columns: Columns) -> Numbered:
@@ -381,20 +384,22 @@ def _value(name: str, value: Any) -> Value:
         return value
     convert = next((convert for kind, convert in CONVERSIONS if isinstance(value, kind)), None)
     if convert is None:
-        raise _Refused(f"the column `{name}` holds a {type(value).__name__}, which has no value in the language")
+        raise _Refused(
+            f"the column `{name}` contains a {type(value).__name__}, which the spec language does not support"
+        )
     return convert(value)
 
 
 def _float(value: float) -> Value:
     """The number that the shortest decimal text of a binary one says: 0.1 is 1/10."""
     if not isfinite(value):
-        raise _Refused(f"`{value}` is no number", "write null where there is no value")
+        raise _Refused(f"`{value}` is not a number", "write null for a missing value")
     return _number(repr(value))
 
 
 def _decimal(value: Decimal) -> Value:
     if not value.is_finite():
-        raise _Refused(f"`{value}` is no number")
+        raise _Refused(f"`{value}` is not a number")
     return _number(f"{value:f}")
 
 

@@ -13,7 +13,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import ParsedExpression, parse
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence
 
-QUOTES = "put the whole value in quotes, or on lines of its own after `|`"
+QUOTES = "quote the whole value, or put it on its own lines after `|`"
 SENTENCE = re.compile(r"[A-Za-z][\w ,.;!?'-]*\Z")
 
 
@@ -30,8 +30,8 @@ def compiled(
     Raises DiaError, in the words of what YAML did where that is the cause.
     """
     if piece.origin.style == ">":
-        message = "YAML joins the lines of this expression, so that no part of it has a place"
-        raise DiaError(Diagnostic("E306", message, piece.position, "write `|` instead of `>`"))
+        message = "YAML joins the lines of this expression, so errors in it cannot be located"
+        raise DiaError(Diagnostic("E306", message, piece.position, "use `|` instead of `>`"))
     try:
         return compile_expression(parsed or parse(piece), namespace, arguments, entry, values)
     except DiaError as error:
@@ -46,11 +46,11 @@ def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
         return entry
     scalar = piece.origin
     if scalar.style == "" and scalar.rest_of_line.lstrip().startswith("#") and scalar.rest_of_line[:1] in " \t":
-        message = "YAML reads ` #` as the begin of a comment, which cuts the expression short"
-        return replace(entry, code="E306", message=message, help="put the whole expression in quotes")
+        message = "YAML reads ` #` as the start of a comment, which cuts off the expression"
+        return replace(entry, code="E306", message=message, help="quote the whole expression")
     if piece.flow is not None and is_open(piece.text):
-        message = "YAML splits this list at every comma, also inside the brackets of an expression"
-        help = "put each expression in quotes, or on a line of its own after `- `"
+        message = "YAML splits this list at every comma, even inside the brackets of an expression"
+        help = "quote each expression, or put each on its own line after `- `"
         return Diagnostic("E306", message, piece.flow, help)
     return _missing_quotes(piece, entry)
 
@@ -61,7 +61,7 @@ def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
     if (entry.help or "").startswith("did you mean") or is_word or piece.shift or not SENTENCE.match(piece.text):
         return entry
     quoted = '"' + piece.text + '"'
-    return replace(entry, help=f"text inside an expression has quotes of its own: '{quoted}'")
+    return replace(entry, help=f"text inside an expression needs its own quotes: '{quoted}'")
 
 
 def is_open(text: str) -> bool:
@@ -95,7 +95,7 @@ def tell_split_values(root: Node, faults: Diagnostics, since: int) -> None:
         start = value.position
         others = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
         faults.entries[since:] = others
-        message = f"YAML splits this at its comma: `{value.text}` is all that is left of it"
+        message = f"YAML splits this at the comma, and only `{value.text}` is left"
         faults.error("E306", message, start, QUOTES)
 
 

@@ -1,16 +1,24 @@
-"""How many different instances there are: counted where it can be, else bounded."""
+"""How many different instances there are: counted where that is possible, otherwise bounded or estimated."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from random import Random
+from time import perf_counter
+from typing import Any, TypeVar
 
-from dia_compiler.types.choices import Open, Probe, Rejected
+from dia_compiler.types.choices import VAST, Choose, Open, Probe, Rejected
 from dia_language.diagnostics import DiaError
 
 ENUMERATED = 20_000
+DRAWS = 400  # of an estimate; more where few of them are accepted
+MOST_DRAWS = 4_000
+ENOUGH = 100  # accepted draws
+FEWEST = 10  # accepted draws below which there is no estimate
+SECONDS = 0.5
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,3 +92,65 @@ def is_static(draw: Callable[[Any], Any]) -> bool:
             path = (*path, 0)
         except Rejected:
             return False
+
+
+class Weighing(Choose):
+    """Makes random choices and multiplies the numbers of options, to estimate the size of the tree of choices."""
+
+    __slots__ = ("random", "weight")
+
+    def __init__(self, random: Random) -> None:
+        self.random, self.weight = random, 1
+
+    def below(self, options: int) -> int:
+        """One of 0..options-1."""
+        if options < 1:
+            raise Rejected(False)
+        if options > VAST:
+            raise Open(0)
+        self.weight *= options
+        return self.random.randrange(options)
+
+    def weighted(self, weights: tuple[int, ...]) -> int:
+        """One place of the weights; all places are equally likely because each is one way."""
+        return self.below(len(weights))
+
+    def vast(self) -> None:
+        """Gives up: the number of ways is not bounded."""
+        raise Open(0)
+
+    def check(self, holds: bool) -> None:
+        """Rejects the draw when a condition fails."""
+        if not holds:
+            raise Rejected(False)
+
+    def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 0) -> T:
+        """The drawn value if it holds, as in a count."""
+        value = draw(self)
+        self.check(holds(value))
+        return value
+
+
+def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
+    """Return the estimated number of acceptable ways through the choices of a draw, and the number of draws made.
+
+    A random draw is weighted with the product of its numbers of options, and counts 0 if a condition rejects it. The
+    mean is an unbiased estimate (D. E. Knuth, Estimating the efficiency of backtrack programs, 1975). None where a
+    choice is vast, a draw fails, or too few draws are accepted within the time.
+    """
+    random, begin = Random(0), perf_counter()
+    total = accepted = made = 0
+    while made < DRAWS or (accepted < ENOUGH and made < MOST_DRAWS):
+        if perf_counter() - begin > SECONDS:
+            break
+        choose = Weighing(random)
+        made += 1
+        try:
+            draw(choose)
+        except Rejected:
+            continue
+        except (Open, DiaError):
+            return None
+        accepted += 1
+        total += choose.weight
+    return (round(total / made) if total < 1 << 1000 else total // made, made) if accepted >= FEWEST else None

@@ -318,7 +318,7 @@ class Walker(Generic[T]):
                 self.rejected += 1
                 self.dry += 1 + choose.redraws
                 if self.dry > DRY_DRAWS:
-                    raise Exhausted(f"no draw of {DRY_DRAWS} in a row meets every `where`") from None
+                    raise Exhausted(f"{DRY_DRAWS:,} draws in a row did not satisfy every `where`") from None
                 first = first or Completion(choose.trail, None)
                 if rejection.is_forced:
                     break

@@ -32,7 +32,9 @@ from dia_compiler.types.words import WordsType
 def plugin_fault(candidate: Any) -> str | None:
     """What keeps a thing of another package from being a parameter type, or None."""
     return (
-        None if isinstance(candidate, ParameterType) else "it is no instance of dia_compiler.types.base.ParameterType"
+        None
+        if isinstance(candidate, ParameterType)
+        else "it is not an instance of dia_compiler.types.base.ParameterType"
     )
 
 

@@ -102,14 +102,14 @@ class IpAddressType(ParameterType):
 
     def _of_network(self, options: Mapping[str, Any]) -> Domain:
         if "kind" in options:
-            raise OptionFault("kind", "`kind` stands beside `network`", "give the one or the other")
+            raise OptionFault("kind", "use only one of `kind` and `network`", "remove one of them")
         text = options["network"]
         try:
             network = ip_network(text) if isinstance(text, str) and "/" in text and "%" not in text else None
         except ValueError as error:
-            raise OptionFault("network", f"`{text[:60]}` is no network: {_why(error)}") from None
+            raise OptionFault("network", f"`{text[:60]}` is not a network: {_why(error)}") from None
         if network is None:
-            raise OptionFault("network", '`network` must be a text such as "10.0.0.0/8"')
+            raise OptionFault("network", '`network` must be text such as "10.0.0.0/8"')
         if one_of_option(options, "version", (4, 6), network.version) != network.version:
             raise OptionFault("version", f"`{text}` is a network of version {network.version}")
         return Addresses(network.version, [_range_of(text)])
@@ -117,5 +117,5 @@ class IpAddressType(ParameterType):
 
 def _why(error: ValueError) -> str:
     if "host bits" in str(error):
-        return "bits behind the prefix are set"
-    return "it is an address, a slash and the number of leading bits"
+        return "bits after the prefix are set"
+    return "write an address, a slash and the prefix length"

@@ -64,7 +64,7 @@ class VectorType(ParameterType):
     """A vector, as the list of its components."""
 
     name = "vector"
-    summary = "a vector, as the list of its components"
+    summary = "a vector, as a list of its components"
     options = {
         "length": option("data", "number of components, or {min, max}", required=True),
         "of": option("type", "the type of its components", required=True),
@@ -157,12 +157,12 @@ class PolynomialType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         variable = options.get("variable", "x")
         if not isinstance(variable, str) or not SYMBOL.fullmatch(variable):
-            help = "a name has letters and digits only and begins with a letter"
+            help = "a name consists of letters and digits and starts with a letter"
             raise OptionFault("variable", "`variable` must be a name", help)
         low, high = bounds_option(options, "degree", 0, DEGREE)
         domain = Polynomials(variable, low, high, options["coefficients"])
         if not all(map(_is_number, domain.of.boundary())):
             raise OptionFault("coefficients", "coefficients must be numbers")
         if domain.of.is_counted and domain.count < 1:
-            raise OptionFault("coefficients", "the leading coefficient could only be 0")
+            raise OptionFault("coefficients", "the leading coefficient can only be 0")
         return domain

@@ -151,9 +151,9 @@ def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) 
     value = options.get(name)
     low, high = (value, value) if type(value) is int else _bounds(value, name)
     if type(low) is not int or type(high) is not int:
-        raise OptionFault(name, f"`{name}` must be an integer or have integers as min and max")
+        raise OptionFault(name, f"`{name}` must be an integer, or a mapping with integers as min and max")
     if low < least or high > most:
-        raise OptionFault(name, f"`{name}` must lie between {_number(least)} and {_number(most)}")
+        raise OptionFault(name, f"`{name}` must be between {_number(least)} and {_number(most)}")
     if low > high:
         raise OptionFault(name, f"min {low} is above max {high}")
     return low, high
@@ -168,7 +168,7 @@ def _number(value: int) -> str:
 
 def _bounds(value: Any, name: str) -> tuple[Any, Any]:
     if not isinstance(value, Mapping) or set(value) != {"min", "max"}:
-        raise OptionFault(name, f"`{name}` is an integer or {{min: ..., max: ...}}")
+        raise OptionFault(name, f"`{name}` must be an integer or {{min: ..., max: ...}}")
     return value["min"], value["max"]
 
 
@@ -178,9 +178,9 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
     if value is None:
         return None
     if not isinstance(value, list) or any(type(weight) is not int or weight < 1 for weight in value):
-        raise OptionFault("weights", "`weights` must be a list of integers of at least 1")
+        raise OptionFault("weights", "`weights` must be a list of positive integers")
     if len(value) != size:
-        raise OptionFault("weights", f"{len(value)} weights for {size} items")
+        raise OptionFault("weights", f"there are {len(value)} weights for {size} items")
     if sum(value) > VAST:
         raise OptionFault("weights", "the weights add up to more than 2**128")
     return tuple(value)

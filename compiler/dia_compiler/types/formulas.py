@@ -172,15 +172,17 @@ class FormulaType(ParameterType):
         variables = _names(options, "variables", options["variables"])
         for name in variables:
             if name.lower() in TAKEN:
-                raise OptionFault("variables", f"`{name}` has a meaning of its own", "choose another name")
+                raise OptionFault("variables", f"`{name}` is a reserved name", "choose another name")
         operators = _names(options, "operators", options.get("operators", list(USUAL)))
         for name in operators:
             if name not in OPERATORS:
-                raise OptionFault("operators", f"`{name}` is no operator", f"they are {', '.join(OPERATORS)}")
+                raise OptionFault(
+                    "operators", f"`{name}` is not an operator", f"the operators are {', '.join(OPERATORS)}"
+                )
         low, high = bounds_option(options, "depth", 1, DEPTH)
         domain = Formulas(variables, low, high, operators)
         if domain.count < 1:
-            raise OptionFault("depth", "there is no such formula", "use more operators or variables")
+            raise OptionFault("depth", "no such formula exists", "use more operators or variables")
         return domain
 
 
@@ -188,8 +190,8 @@ def _names(options: Mapping[str, Any], name: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value or len(value) > VARIABLES:
         raise OptionFault(name, f"`{name}` must be a list of 1 to {VARIABLES} names")
     if any(not isinstance(item, str) or not NAME.fullmatch(item) for item in value):
-        raise OptionFault(name, f"`{name}` must be names: letters, digits and _, a letter first")
+        raise OptionFault(name, f"`{name}` must contain names: letters, digits and _, starting with a letter")
     if len(set(value)) != len(value):
         twice = next(item for place, item in enumerate(value) if item in value[:place])
-        raise OptionFault(name, f"`{twice}` stands twice in `{name}`")
+        raise OptionFault(name, f"duplicate `{twice}` in `{name}`")
     return value

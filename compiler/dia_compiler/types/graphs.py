@@ -163,12 +163,12 @@ def _nodes(options: Mapping[str, Any]) -> list[Value]:
     if not isinstance(nodes, list):
         number = integer_option(options, "nodes")
         if number is None or not 1 <= number <= NODES:
-            raise OptionFault("nodes", f"`nodes` must lie between 1 and {NODES}", "give a number or a list of names")
+            raise OptionFault("nodes", f"`nodes` must be between 1 and {NODES}", "give a number or a list of names")
         return list(range(1, number + 1))
     if not 1 <= len(nodes) <= NODES or any(type(node) not in (int, str) for node in nodes):
         raise OptionFault("nodes", f"`nodes` must be 1 to {NODES} texts or integers")
     if len(set(nodes)) != len(nodes):
-        raise OptionFault("nodes", "a node stands twice in `nodes`")
+        raise OptionFault("nodes", "duplicate node in `nodes`")
     return sorted(nodes, key=order_of)
 
 
@@ -178,18 +178,18 @@ def _parts(options: Mapping[str, Any]) -> tuple[int, ...]:
         return ()
     for name in ("nodes", "tree"):
         if name in options:
-            raise OptionFault("parts", f"`parts` stands beside `{name}`", "give the one or the other")
+            raise OptionFault("parts", f"use only one of `parts` and `{name}`", "remove one of them")
     if not isinstance(parts, list) or any(type(size) is not int or size < 1 for size in parts):
-        raise OptionFault("parts", "`parts` must be a list of sizes of at least 1")
+        raise OptionFault("parts", "`parts` must be a list of positive sizes")
     if len(parts) < 2 or sum(parts) > NODES:
-        raise OptionFault("parts", f"`parts` must be two sizes or more, of at most {NODES} nodes together")
+        raise OptionFault("parts", f"`parts` must have at least two sizes, with at most {NODES} nodes in total")
     return tuple(parts)
 
 
 def _tree(options: Mapping[str, Any], size: int) -> Edges:
     for name in ("edges", "probability", "directed"):
         if name in options:
-            raise OptionFault(name, f"`{name}` stands beside `tree`", f"leave `{name}` out")
+            raise OptionFault(name, f"`{name}` cannot be combined with `tree`", f"remove `{name}`")
     return TreeEdges(size)
 
 
@@ -197,15 +197,15 @@ def _edges(options: Mapping[str, Any], pairs: int) -> Edges:
     if "edges" not in options:
         return ChanceEdges(_few_enough(pairs), _chance(options))
     if "probability" in options:
-        raise OptionFault("probability", "`probability` stands beside `edges`", "give the one or the other")
+        raise OptionFault("probability", "use only one of `probability` and `edges`", "remove one of them")
     low, high = bounds_option(options, "edges", 0, pairs)
     return Edges(pairs, low, high)
 
 
 def _few_enough(pairs: int) -> int:
     if pairs > RANDOM_PAIRS:
-        message = f"edges by chance go up to {RANDOM_PAIRS} pairs of nodes, and these are {pairs}"
-        raise OptionFault(None, message, "give the number of `edges`")
+        message = f"`probability` supports at most {RANDOM_PAIRS} pairs of nodes; this graph has {pairs}"
+        raise OptionFault(None, message, "give the number of `edges` instead")
     return pairs
 
 
@@ -214,7 +214,7 @@ def _chance(options: Mapping[str, Any]) -> Fraction:
     if type(chance) is bool or not isinstance(chance, (int, Fraction)) or not 0 < chance < 1:
         raise OptionFault("probability", "`probability` must be a number between 0 and 1", "write `= 1/2` or 0.5")
     if chance.denominator > DENOMINATOR:
-        raise OptionFault("probability", f"the denominator of `probability` is at most {DENOMINATOR}")
+        raise OptionFault("probability", f"the denominator of `probability` must be at most {DENOMINATOR}")
     return Fraction(chance)
 
 
@@ -222,10 +222,12 @@ def _connected(edges: Edges, size: int, is_directed: bool, has_parts: bool) -> E
     """The edges with no fewer than a connected graph has. Raises OptionFault where that is seldom reached."""
     least = 0 if size == 1 else size if is_directed else size - 1
     if edges.high < least:
-        raise OptionFault("edges", f"{size} nodes are connected by {least} edges or more")
+        raise OptionFault("edges", f"connecting {size} nodes needs at least {least} edges")
     edges.low = max(edges.low, least)
     if not (is_directed or has_parts or isinstance(edges, ChanceEdges)):
         return SpannedEdges(size, edges.low, edges.high)
     if size > SMALL and edges.usual() * (10 if is_directed else 20) < 7 * size * (size // 4).bit_length():
-        raise OptionFault(None, f"so few edges seldom connect {size} nodes", "let there be more edges or fewer nodes")
+        raise OptionFault(
+            None, f"with so few edges a graph of {size} nodes is rarely connected", "use more edges or fewer nodes"
+        )
     return edges

@@ -30,10 +30,8 @@ def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None
     hosts = texts_option(options, name)
     for host in hosts or ():
         if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
-            help = (
-                f"write small letters, digits and - in parts with dots between them, at most {MOST_SUFFIX} characters"
-            )
-            raise OptionFault(name, f"`{host[:40]}` is no domain", help)
+            help = f"use lowercase letters, digits and - in parts separated by dots, at most {MOST_SUFFIX} characters"
+            raise OptionFault(name, f"`{host[:40]}` is not a domain", help)
     return hosts
 
 
@@ -107,8 +105,11 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
         parts = suffix.split(".")
         under = next((end for cut in range(1, len(parts)) if (end := ".".join(parts[cut:])) in suffix_set), None)
         if under is not None:
-            message = f"`{suffix}` ends in the other suffix `{under}`, so that one domain could be drawn in two ways"
-            raise OptionFault("suffix", message, "leave one of them out")
+            message = (
+                f"`{suffix}` ends in another suffix of the list, `{under}`, so the same domain could be drawn in "
+                "two ways"
+            )
+            raise OptionFault("suffix", message, "remove one of them")
     return HostNames(suffixes, *amount_option(options, "labels", (1, 1), 1, MOST_LABELS))
 
 

@@ -52,7 +52,7 @@ class UuidType(ParameterType):
     """Universally unique identifiers."""
 
     name = "uuid"
-    summary = "a universally unique identifier"
+    summary = "a universally unique identifier (UUID)"
     options = {
         "version": option("data", "4 (random) or 7 (a time and random bits; default 4)", values=(4, 7), default=4),
         "min": option("data", f"earliest time for version 7 (default {SPAN[0]})"),
@@ -63,11 +63,11 @@ class UuidType(ParameterType):
         if one_of_option(options, "version", (4, 7), 4) == 4:
             misplaced = next((name for name in ("min", "max") if name in options), None)
             if misplaced is not None:
-                raise OptionFault(misplaced, f"`{misplaced}` belongs to version 7: version 4 holds no moment")
+                raise OptionFault(misplaced, f"`{misplaced}` requires version 7: version 4 contains no timestamp")
             return Uuids(4, 0, 1)
-        low, high = moments_option(options, second_of, SPAN, "a moment such as 2026-01-31T12:00:00Z")
+        low, high = moments_option(options, second_of, SPAN, "a time such as 2026-01-31T12:00:00Z")
         if low < UNIX_EPOCH:
-            raise OptionFault("min", "version 7 counts from 1970-01-01T00:00:00Z on")
+            raise OptionFault("min", "version 7 starts at 1970-01-01T00:00:00Z")
         return Uuids(7, (low - UNIX_EPOCH) * 1000, (high - low + 1) * 1000)
 
 

@@ -64,7 +64,7 @@ class PrimitiveRootType(ParameterType):
             raise OptionFault("of", f"`of` must be a prime of at most {PRIME_BITS} bits")
         factors = prime_factors(prime - 1)
         if factors is None:
-            raise OptionFault("of", "p - 1 cannot be factored in time", "draw the prime with `safe: true`")
+            raise OptionFault("of", "p - 1 cannot be factored within the limits", "draw the prime with `safe: true`")
         return PrimitiveRoots(prime, factors)
 
 
@@ -203,7 +203,7 @@ class RsaKeyType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         bits, exponent = integer_option(options, "bits"), integer_option(options, "e", 65537)
         if bits is None or not 512 <= bits <= 4096:
-            raise OptionFault("bits", "`bits` must lie between 512 and 4096")
+            raise OptionFault("bits", "`bits` must be between 512 and 4096")
         if exponent is None or not 3 <= exponent < 1 << 64 or exponent % 2 == 0:
             raise OptionFault("e", "`e` must be odd, at least 3 and below 2**64")
         return RsaKeys(bits, exponent)

@@ -125,11 +125,13 @@ class ListType(ParameterType):
         low, high = length_option(options)
         is_unique = flag_option(options, "unique")
         if is_unique and of.is_counted and of.count < high:
-            raise OptionFault("length", f"{high} elements that differ, of only {of.count} values")
+            raise OptionFault("length", f"{high} distinct elements are needed, but there are only {of.count} values")
         if not flag_option(options, "sorted"):
             return Lists(of, low, high, is_unique)
         if low != high or not isinstance(of, Enumerable):
-            raise OptionFault("sorted", "`sorted` needs a fixed length and integer, real, boolean or choice elements")
+            raise OptionFault(
+                "sorted", "`sorted` needs a fixed length and elements of type integer, real, boolean or choice"
+            )
         return SortedLists(of, low, is_unique)
 
 
@@ -216,7 +218,7 @@ class MatrixType(ParameterType):
     def _size(self, options: Mapping[str, Any], name: str) -> int:
         size = integer_option(options, name)
         if size is None or not 1 <= size <= 1000:
-            raise OptionFault(name, f"`{name}` must lie between 1 and 1000")
+            raise OptionFault(name, f"`{name}` must be between 1 and 1000")
         return size
 
 

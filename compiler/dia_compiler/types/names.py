@@ -156,7 +156,7 @@ def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
     style = one_of_option(options, "style", [*STYLES, "any"], default)
     digits = integer_option(options, "digits", 2)
     if digits is None or not 0 <= digits <= 12:
-        raise OptionFault("digits", "`digits` must lie between 0 and 12")
+        raise OptionFault("digits", "`digits` must be between 0 and 12")
     return Usernames(list(STYLES) if style == "any" else [style], digits)
 
 

@@ -76,12 +76,14 @@ def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
     low, high = integer_option(options, "min"), integer_option(options, "max")
     if bits is not None:
         if low is not None or high is not None:
-            raise OptionFault("bits", "`bits` stands beside `min` or `max`", "give the one or the other")
+            raise OptionFault(
+                "bits", "`bits` cannot be combined with `min` or `max`", "use either `bits`, or `min` and `max`"
+            )
         if not 1 <= bits <= MAXIMUM_BITS:
-            raise OptionFault("bits", f"`bits` must lie between 1 and {MAXIMUM_BITS}")
+            raise OptionFault("bits", f"`bits` must be between 1 and {MAXIMUM_BITS}")
         return (1 << (bits - 1)) if bits > 1 else 0, (1 << bits) - 1
     if low is None or high is None:
-        raise OptionFault(None, "`min` and `max`, or `bits`, are needed")
+        raise OptionFault(None, "give either `min` and `max`, or `bits`")
     if low > high:
         raise OptionFault("max", f"min {low} is above max {high}")
     return low, high
@@ -112,7 +114,7 @@ class IntegerType(ParameterType):
             raise OptionFault("exclude", "`exclude` must be a list of integers")
         domain = Integers(low, step, max(0, (high - low) // step + 1), excluded)
         if domain.count < 1:
-            raise OptionFault("max", f"no integer between {low} and {high} is left")
+            raise OptionFault("max", f"`exclude` leaves no integer between {low} and {high}")
         return domain
 
 
@@ -165,7 +167,7 @@ class RealType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         places = integer_option(options, "decimals")
         if places is None or not 0 <= places <= 1000:
-            raise OptionFault("decimals", "`decimals` must lie between 0 and 1000")
+            raise OptionFault("decimals", "`decimals` must be between 0 and 1000")
         for name in ("min", "max"):
             if type(options[name]) is bool or not isinstance(options[name], (int, Fraction)):
                 raise OptionFault(name, f"`{name}` must be a number")
@@ -174,7 +176,7 @@ class RealType(ParameterType):
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
         if domain.count < 1:
-            raise OptionFault("decimals", f"no number of {places} decimals lies between the bounds")
+            raise OptionFault("decimals", f"no number with {places} decimals lies between the bounds")
         return domain
 
 
@@ -436,25 +438,25 @@ class PrimeType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         low, high = integer_bounds(options)
         if high.bit_length() > PRIME_BITS:
-            raise OptionFault("bits" if "bits" in options else "max", f"primes have at most {PRIME_BITS} bits here")
+            raise OptionFault("bits" if "bits" in options else "max", f"primes can have at most {PRIME_BITS} bits")
         residue = options.get("residue", [0, 1])
         if not (isinstance(residue, list) and len(residue) == 2 and all(type(part) is int for part in residue)):
             raise OptionFault("residue", "`residue` must be a list of two integers, [r, m]")
         if not 0 <= residue[0] < residue[1]:
-            raise OptionFault("residue", "`residue` [r, m] needs 0 <= r < m")
+            raise OptionFault("residue", "`residue` [r, m] requires 0 <= r < m")
         smooth = integer_option(options, "smooth")
         if smooth is not None:
             return self._smooth(low, high, smooth, options)
         domain = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
         if domain.numbers.count < 1 or (domain.is_counted and domain.count < 1):
-            raise OptionFault("max", f"no such prime between {low} and {high}")
+            raise OptionFault("max", f"there is no such prime between {low} and {high}")
         return domain
 
     def _smooth(self, low: int, high: int, bound: int, options: Mapping[str, Any]) -> Domain:
         if "safe" in options or "residue" in options:
-            raise OptionFault("smooth", "`smooth` stands beside `safe` or `residue`", "give the one or the other")
+            raise OptionFault("smooth", "`smooth` cannot be combined with `safe` or `residue`", "remove one of them")
         if low < 1 << 159:
-            raise OptionFault("smooth", "smooth primes have at least 160 bits")
+            raise OptionFault("smooth", "smooth primes need at least 160 bits")
         if not 1 << 10 <= bound <= 1 << 24:
-            raise OptionFault("smooth", "`smooth` must lie between 2**10 and 2**24")
+            raise OptionFault("smooth", "`smooth` must be between 2**10 and 2**24")
         return SmoothPrimes(low, high, bound)

@@ -48,10 +48,10 @@ def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> l
         return None
     texts = value if isinstance(value, list) else [value]
     if not texts or len(texts) > most or not all(isinstance(text, str) and text for text in texts):
-        raise OptionFault(name, f"`{name}` must be a text or a list of 1 to {most} texts, none of them empty")
+        raise OptionFault(name, f"`{name}` must be text or a list of 1 to {most} non-empty texts")
     twice = first_repeat(texts)
     if twice is not None:
-        raise OptionFault(name, f"`{twice[:40]}` stands twice in `{name}`")
+        raise OptionFault(name, f"duplicate `{twice[:40]}` in `{name}`")
     return texts
 
 

@@ -103,7 +103,7 @@ class RationalType(ParameterType):
         denominators = bounds_option(options, "denominator", 1, _LIMIT)
         low, high = (_edge(options, name) for name in ("min", "max"))
         if numerators is None and (low is None or high is None):
-            raise OptionFault(None, "`numerator`, or `min` and `max`, are needed")
+            raise OptionFault(None, "give `numerator`, or `min` and `max`")
         if low is not None and high is not None and low > high:
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Rationals(numerators, denominators, low, high)

@@ -76,10 +76,10 @@ def _name_of(value: Value, number: int) -> str:
         text = ""
     if not NAME.fullmatch(text):
         help = (
-            "an id has 1 to 64 letters, digits, _, . and -; an integer, or a hash such as "
-            "`= hex(sha256(utf8(row.text)))[:12]`"
+            "an id has 1 to 64 letters, digits, _, . and -; use an integer, or a hash such as `= "
+            "hex(sha256(utf8(row.text)))[:12]`"
         )
-        raise OptionFault("id", f"row {number} has no id that can name it", help)
+        raise OptionFault("id", f"row {number} has an invalid id", help)
     return text
 
 
@@ -260,7 +260,7 @@ class RowsType(ParameterType):
         table: Table = options["from"]
         names_of(table, options.get("id"))
         if "stratify" in options and "group" in options:
-            raise OptionFault("stratify", "`stratify` stands beside `group`", "give the one or the other")
+            raise OptionFault("stratify", "use only one of `stratify` and `group`", "remove one of them")
         size = self._size(options, table)
         if "group" in options:
             return self._group(table, size, options)
@@ -273,10 +273,10 @@ class RowsType(ParameterType):
     def _size(self, options: Mapping[str, Any], table: Table) -> int | None:
         size = integer_option(options, "size")
         if size is None and "group" not in options:
-            raise OptionFault(None, "`size` is needed", "add `size: ...`: number of rows")
+            raise OptionFault(None, "`size` is missing", "add `size: ...`, the number of rows")
         most = min(MOST_SIZE, table.count)
         if size is not None and not 1 <= size <= most:
-            raise OptionFault("size", f"`size` must lie between 1 and {most}; `{table.name}` has {table.count} rows")
+            raise OptionFault("size", f"`size` must be between 1 and {most}; `{table.name}` has {table.count} rows")
         return size
 
     def _group(self, table: Table, size: int | None, options: Mapping[str, Any]) -> Domain:
@@ -297,7 +297,9 @@ def grouped(table: Table, options: Mapping[str, Any], name: str) -> Mapping[Any,
     """The numbers of the rows by the value of the column that the option names, in the order of the file."""
     column = options[name]
     if column not in table.columns:
-        raise OptionFault(name, f"`{table.name}` has no column `{column}`", f"it has {', '.join(table.columns)}")
+        raise OptionFault(
+            name, f"`{table.name}` has no column `{column}`", f"its columns are {', '.join(table.columns)}"
+        )
     groups: dict[Any, list[int]] = {}
     for number, value in enumerate(table.column(column)):
         groups.setdefault(key_of(value), []).append(number)

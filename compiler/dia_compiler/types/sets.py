@@ -114,7 +114,7 @@ def sets_of(of: Domain, low: int, high: int, is_ascending: bool, name: str) -> D
     if numbered is None:
         return FreeSets(of, low, high)
     if numbered.count < high:
-        raise OptionFault(name, f"{high} elements that differ, of only {numbered.count} values")
+        raise OptionFault(name, f"{high} distinct elements are needed, but there are only {numbered.count} values")
     return Subsets(numbered, low, high, is_ascending or not isinstance(numbered, Items))
 
 

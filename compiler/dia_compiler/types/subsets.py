@@ -28,7 +28,7 @@ class Apart:
     def __init__(self, groups: list[list[int]], longest: int) -> None:
         self.groups = groups
         if len(groups) * (longest + 1) > TABLE:
-            raise OptionFault("size", f"`apart` goes up to {TABLE} groups times elements")
+            raise OptionFault("size", f"`apart` supports at most {TABLE} groups times elements")
         self.ways = counted_ways([len(group) for group in groups], longest)
 
     def drawn(self, choose: Choose, length: int) -> list[int]:
@@ -142,13 +142,13 @@ class SubsetType(ParameterType):
         if apart is None:
             return sets_of(of, low, high, False, "size")
         if not isinstance(of, Items):
-            raise OptionFault("apart", "`apart` goes with a list of records, or with a catalog")
+            raise OptionFault("apart", "`apart` needs a list of records, or a catalog")
         return ApartSubsets(of.items, low, high, _apart([_field(item, apart) for item in of.items], high))
 
 
 def _entry_subsets(of: Entries, low: int, high: int, apart: str | None) -> Domain:
     if of.weights is not None:
-        raise OptionFault("of", "entries of a subset have no weights", "leave `weights` out")
+        raise OptionFault("of", "`weights` cannot be used with subsets of a catalog", "remove `weights`")
     return EntrySubsets(of, low, high, _apart(_facts(of, apart), high))
 
 
@@ -158,13 +158,15 @@ def _apart(keys: list[Any], longest: int) -> Apart:
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
     if longest > len(groups):
-        raise OptionFault("size", f"{longest} items apart, of only {len(groups)}")
+        raise OptionFault(
+            "size", f"{longest} items with different values of `apart` are needed, but there are only {len(groups)}"
+        )
     return Apart(list(groups.values()), longest)
 
 
 def _field(item: Value, name: str) -> Any:
     if not isinstance(item, Record) or name not in item:
-        raise OptionFault("apart", f"`apart` is a field that every item has; one has no `{name}`")
+        raise OptionFault("apart", f"`apart` needs a field that every item has; one item has no `{name}`")
     return key_of(item[name])
 
 
@@ -175,7 +177,7 @@ def _facts(of: Entries, name: str | None) -> list[Any]:
     facts = of.catalog.facts
     names = sorted({key for entry_facts in facts.values() for key in entry_facts})
     if name not in names:
-        help = did_you_mean(name, names) or "an entry may have a `group: word`"
+        help = did_you_mean(name, names) or "give an entry a fact, such as `group: word`"
         raise OptionFault("apart", f"no entry of the catalog has `{name}`", help)
     values = [facts.get(entry, {}).get(name) for entry in of.names]
     return [(fact is None, entry if fact is None else fact) for entry, fact in zip(of.names, values, strict=True)]

@@ -67,9 +67,9 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     if len(set(keys)) != len(keys):
         twice = next(item for at, item in enumerate(items) if keys[at] in keys[:at])
         if isinstance(options["of"], str):
-            message = f"a text stands for its characters, and `{twice}` stands twice in `{options['of']}`"
-            raise OptionFault("of", message, "write [a, b], or {from: name} for a list of that name")
-        raise OptionFault("of", f"`{twice}` stands twice in `of`", "use `weights` to make an item more likely")
+            message = f"a text here means its characters, and `{twice}` appears twice in `{options['of']}`"
+            raise OptionFault("of", message, "write [a, b], or {from: name} for the list of that name")
+        raise OptionFault("of", f"duplicate `{twice}` in `of`", "use `weights` to make an item more likely")
     return items
 
 
@@ -154,7 +154,7 @@ class StringType(ParameterType):
         alphabet = options["alphabet"]
         if not isinstance(alphabet, str) or not alphabet:
             help = "a name needs `= ` before it, as in `alphabet: = lower_letters`"
-            raise OptionFault("alphabet", "`alphabet` must be a text of at least one character", help)
+            raise OptionFault("alphabet", "`alphabet` must be text of at least one character", help)
         if len(set(alphabet)) != len(alphabet):
-            raise OptionFault("alphabet", "a character stands twice in `alphabet`")
+            raise OptionFault("alphabet", "duplicate character in `alphabet`")
         return Strings(alphabet, *length_option(options))

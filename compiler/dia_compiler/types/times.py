@@ -90,8 +90,8 @@ class DateType(ParameterType):
     name = "date"
     summary = "a date of the Gregorian calendar, as ISO 8601 text such as 2026-01-31"
     options = {
-        "min": option("data", f"first day (default {FIRST})"),
-        "max": option("data", f"last day (default {LAST})"),
+        "min": option("data", f"earliest date (default {FIRST})"),
+        "max": option("data", f"latest date (default {LAST})"),
         "weekday": option(
             "data", "allowed days of the week: monday to sunday, or a list of them", values=WEEKDAYS, is_list=True
         ),
@@ -102,7 +102,7 @@ class DateType(ParameterType):
         chosen = some_of_option(options, "weekday", WEEKDAYS)
         domain = Dates(low, high, [WEEKDAYS.index(name) for name in chosen])
         if domain.count < 1:
-            raise OptionFault("weekday", "no day between `min` and `max` falls on such a day of the week")
+            raise OptionFault("weekday", "no date between `min` and `max` falls on these days of the week")
         return domain
 
 
@@ -141,7 +141,7 @@ class TimestampType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         default = (f"{FIRST}T00:00:00Z", f"{LAST}T23:59:59Z")
-        low, high = moments_option(options, second_of, default, "a moment such as 2026-01-31T12:00:00Z")
+        low, high = moments_option(options, second_of, default, "a time such as 2026-01-31T12:00:00Z")
         step = integer_option(options, "step", 1)
         if step is None or step < 1:
             raise OptionFault("step", "`step` must be at least 1")

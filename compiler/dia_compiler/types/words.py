@@ -57,15 +57,15 @@ def words_option(options: Mapping[str, Any]) -> Sequence[str]:
     source = "nouns" if options.get("from") is None else options["from"]
     if isinstance(source, str):
         if source not in WORD_LISTS:
-            help = did_you_mean(source, WORD_LISTS) or f"they are {', '.join(WORD_LISTS)}"
-            help += f"; a list of the spec is {{from: {source}}}" if source.isidentifier() else ""
-            raise OptionFault("from", f"no word list is named `{source[:40]}`", help)
+            help = did_you_mean(source, WORD_LISTS) or f"the word lists are {', '.join(WORD_LISTS)}"
+            help += f"; for a list of the spec, write {{from: {source}}}" if source.isidentifier() else ""
+            raise OptionFault("from", f"unknown word list `{source[:40]}`", help)
         return word_list(source)
     words = texts_option(options, "from", LIST_WORDS) or []
     spaced = next((word for word in words if any(map(str.isspace, word))), None)
     if spaced is not None:
-        message = f"`{spaced[:40]}` has a space in it, so that it is more than one word"
-        raise OptionFault("from", message, "use the type `choice` for such texts")
+        message = f"`{spaced[:40]}` contains a space, so it is more than one word"
+        raise OptionFault("from", message, "use the type `choice` for texts with spaces")
     return words
 
 

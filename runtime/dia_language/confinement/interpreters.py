@@ -78,10 +78,10 @@ def needed(name: str) -> Path:
         return path
     language = LANGUAGES[name]
     if name == "c":
-        message = f"there is no C compiler here: neither {', '.join(language.commands)} nor the extra `binary`"
+        message = f"no C compiler found: neither {', '.join(language.commands)} nor the extra `binary` is installed"
         raise LanguageError(message, "install `gcc`, or `pip install 'dia-spec[binary]'`")
     raise LanguageError(
-        f"there is no `{language.commands[0]}` here to run {name}", f"install the package `{language.package}`"
+        f"`{language.commands[0]}` is not installed, so {name} cannot run", f"install the package `{language.package}`"
     )
 
 

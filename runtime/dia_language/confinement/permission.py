@@ -33,7 +33,7 @@ def permit(word: str) -> None:
 def permitted() -> str:
     """What this process may do. Raises LanguageError where no program may be started."""
     if _HELD[0] == NO:
-        raise LanguageError("a program may not be started here", REFUSED, CODE)
+        raise LanguageError("programs are not allowed here", REFUSED, CODE)
     return _HELD[0]
 
 

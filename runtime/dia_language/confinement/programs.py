@@ -47,7 +47,7 @@ def output_of(language: str, source: bytes, input_bytes: bytes) -> str:
     """What a program prints, less one last newline. Raises LanguageError for anything but a quiet end."""
     wall = chosen(permission.permitted())
     if input_bytes and not LANGUAGES[language].has_input:
-        raise LanguageError(f"a program of {language} takes no input", "write the values into its source")
+        raise LanguageError(f"a {language} program does not accept input", "write the values into its source")
     if language != "elf":
         needed(language)
         permission.note(language, version_of(language) or "unknown")

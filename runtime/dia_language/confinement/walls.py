@@ -131,4 +131,4 @@ def chosen(permission: str) -> Wall:
         return wall
     if permission == UNCONFINED:
         return NO_WALL
-    raise LanguageError("nothing here can confine a program: neither bubblewrap nor `unshare` works", MEND)
+    raise LanguageError("no sandbox is available on this machine: neither bubblewrap nor `unshare` works", MEND)

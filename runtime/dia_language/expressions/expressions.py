@@ -64,9 +64,7 @@ def compile_expression(
     try:
         lowered = lowering.lower(parsed.tree)
     except RecursionError:
-        raise error_at(
-            parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`"
-        ) from None
+        raise error_at(parsed.source, 0, "E302", "the expression is nested too deeply", "split it with `let`") from None
     if lowering.diagnostics:
         raise DiaError(lowering.diagnostics)
     parameters = ["_s", *([] if entry is None else ["_e"]), *arguments]
@@ -84,9 +82,7 @@ def compile_expression(
     try:
         code: CodeType = compile(tree, name, "eval")
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops
-        raise error_at(
-            parsed.source, 0, "E302", "an expression that is nested too deep", "split it with `let`"
-        ) from None
+        raise error_at(parsed.source, 0, "E302", "the expression is nested too deeply", "split it with `let`") from None
     return CompiledExpression(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
 
 
@@ -104,11 +100,11 @@ def as_language_error(error: Exception) -> LanguageError:
     if isinstance(error, ZeroDivisionError):
         return LanguageError("division by zero: no finite answer", code="E504")
     if isinstance(error, RecursionError):
-        return LanguageError("the evaluation is nested too deep", code="E502")
+        return LanguageError("the evaluation is nested too deeply", code="E502")
     if isinstance(error, MemoryError):
         return LanguageError("the evaluation needs too much memory", code="E502")
     if isinstance(error, NotImplementedError):
-        return LanguageError("the computer algebra has no method for this")
+        return LanguageError("the computer algebra system has no method for this")
     if isinstance(error, KeyError):
         return LanguageError(f"`{error.args[0]}` has no value here")
     return LanguageError(f"the evaluation failed: {error if str(error) else type(error).__name__}")

@@ -245,7 +245,7 @@ class Lowering:
 
     def exact_answer(self, node: ast.Call) -> ast.expr:
         if len(node.args) != 1 or not isinstance(node.args[0], ast.Name) or node.args[0].id != "answer":
-            message = "`exact` takes the answer alone: exact(answer) is the value before rounding"
+            message = "`exact` accepts only the answer: exact(answer) is the value before rounding"
             raise error_at(self.parsed.source, self.parsed.offset(node), "E305", message)
         if self.values is not None and "answer" not in self.values:
             return self.report(self.unknown(node.args[0], "answer"))
@@ -269,7 +269,7 @@ class Lowering:
         if name == "random":
             help = "use a parameter: it is drawn from the instance's own seed"
         if self.values is not None and name in self.values:
-            help = f"`{name}` is a value; drop the brackets"
+            help = f"`{name}` is a value, not a function; remove the parentheses"
         return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
 
 
@@ -279,14 +279,14 @@ def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, n
     if name in namespace.own or name in library():
         message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
     elif name in AVAILABLE_IN:
-        message, help = f"`{name}` has no value here", f"it has one in {AVAILABLE_IN[name]}"
+        message, help = f"`{name}` cannot be used here", f"it is available in {AVAILABLE_IN[name]}"
     return error_at(source, offset, "E303", message, help)
 
 
 def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:
     """The message for a function of replies that is given something else, and the mend."""
     one = min(replies)
-    return f"`{name}` takes a reply's name", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
+    return f"`{name}` needs the name of a reply", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
 
 
 def is_literal(node: ast.expr) -> bool:
@@ -299,7 +299,8 @@ def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, sig
     if use.arguments < minimum or (maximum is not None and use.arguments > maximum):
         range_text = f"{minimum} to {maximum}" if maximum is not None else f"at least {minimum}"
         expected = f"{minimum}" if minimum == maximum else range_text
-        message = f"`{use.name}` takes {expected} argument{'' if expected == '1' else 's'}, not {use.arguments}"
+        noun = "argument" if expected == "1" else "arguments"
+        message = f"`{use.name}` takes {expected} {noun}, but got {use.arguments}"
         help = f"write {signature}" if "(" in signature else None
         raise error_at(source, use.offset, "E305", message, help)
 
@@ -324,5 +325,5 @@ def exact_literal(text: str) -> Value:
 
     mantissa, _, exponent = text.lower().replace("_", "").partition("e")
     if abs(int(exponent or 0)) > 4000:
-        raise LanguageError("an exponent beyond 4000", code="E502")
+        raise LanguageError("an exponent is larger than 4000", code="E502")
     return decimal(Fraction(mantissa) * Fraction(10) ** int(exponent or 0))

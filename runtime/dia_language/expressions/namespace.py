@@ -125,7 +125,7 @@ def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> 
         if type(last) is not Entry:
             last, *others = arguments
         if type(last) is not Entry:
-            raise LanguageError(f"the last argument of `{name}` is an entry of a catalog")
+            raise LanguageError(f"the last argument of `{name}` must be an entry of a catalog")
         chosen = entries.get((last.catalog, last.name))
         if chosen is None:
             raise LanguageError(f"the entries of `{last.catalog}` have no face `{name}`")

@@ -48,7 +48,7 @@ class Unset(LanguageError):
     """The use of a reply that is not there."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"the reply `{name}` is not there", f"ask first: `answered({name})`", UNSET_CODE)
+        super().__init__(f"the reply `{name}` is missing", f"check first: `answered({name})`", UNSET_CODE)
         self.name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,7 +104,9 @@ def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
     """The reply, or the replies, that a function of replies is asked about."""
     reply, rest = _followed(scope[name], path)
     if rest:
-        raise LanguageError(f"`{name}` is one reply here, not a list of them", f"write `{name}` without an index")
+        raise LanguageError(
+            f"`{name}` is a single reply here, not a list of replies", f"write `{name}` without an index"
+        )
     return reply
 
 
@@ -149,7 +151,7 @@ def quoted_text(scope: Scope, name: str, *path: Value) -> str:
     """The reply's text between marks that it cannot hold. Raises Unset."""
     reply_text = text(scope, name, *path)
     if not isinstance(reply_text, str):
-        raise LanguageError(f"`{name}` has no single text", f"quote one of them: `quoted({name}[0])`")
+        raise LanguageError(f"`{name}` is several replies", f"quote one of them: `quoted({name}[0])`")
     return quoted(reply_text)
 
 

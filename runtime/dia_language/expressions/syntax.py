@@ -73,19 +73,19 @@ def parse(source: Source) -> ParsedExpression:
     """The parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
     text = source.text
     if len(text) > TEXT_LIMIT:
-        raise error_at(source, 0, "E302", f"an expression longer than {TEXT_LIMIT} characters")
+        raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT} characters")
     _check_brackets(source)
     bracketed, starts = wrapped(text)
     try:
         tree = ast.parse(bracketed, mode="eval").body
         if isinstance(tree, ast.Tuple) and not tree.elts and (tree.lineno, tree.col_offset) == (1, 0):
-            raise error_at(source, 0, "E301", "an empty expression")
+            raise error_at(source, 0, "E301", "the expression is empty")
         parsed = ParsedExpression(source, tree, starts=starts)
         _SyntaxChecker(parsed).visit(tree, frozenset())
     except SyntaxError as error:
         raise _syntax_error(source, starts, error) from None
     except (RecursionError, MemoryError):
-        raise error_at(source, 0, "E302", "an expression that is nested too deep", "split it with `let`") from None
+        raise error_at(source, 0, "E302", "the expression is nested too deeply", "split it with `let`") from None
     except ValueError as error:
         raise error_at(source, 0, "E301", *_explain_syntax_error(str(error))) from None
     return parsed
@@ -124,14 +124,14 @@ def _check_brackets(source: Source) -> None:
             if token.string in "([{":
                 opened.append((token.string, at))
             elif not opened:
-                raise error_at(source, at, "E301", f"a `{token.string}` that nothing opened")
+                raise error_at(source, at, "E301", f"a `{token.string}` without an opening bracket")
             elif BRACKETS[token.string] != (last := opened.pop()[0]):
-                raise error_at(source, at, "E301", f"a `{token.string}` that closes a `{last}`")
+                raise error_at(source, at, "E301", f"a `{token.string}` cannot close a `{last}`")
     except (tokenize.TokenError, IndentationError, SyntaxError) as error:
         if "EOF in multi-line statement" not in str(error):
             return  # Python's parser says what is wrong, and where
     if opened:
-        raise error_at(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that nothing closes")
+        raise error_at(source, opened[-1][1], "E301", f"a `{opened[-1][0]}` that is never closed")
 
 
 BRACKETS = {"(": "", "[": "", "{": "", ")": "(", "]": "[", "}": "{"}
@@ -153,22 +153,26 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
     for words, message, help in SYNTAX_WORDS:
         if words in problem:
             return message, help
-    return "not an expression", "expressions are Python's: `and`, `or`, `not`, `==`, `a if b else c`"
+    return "not an expression", "the syntax is Python's: `and`, `or`, `not`, `==`, `a if b else c`"
 
 
 # Python's words -> ours and the mend; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
-    ("unterminated", "a text that is not closed", "texts stand between quotes of one kind, on one line"),
-    ("instead of '='", "`=` is not part of an expression", "compare with `==`; name a value under `let`"),
-    ("integer string conversion", "a number with too many digits", "build it by an expression such as 10**5000"),
-    ("leading zeros", "a number that begins with 0", "drop the zero, or quote it if it is text"),
-    ("invalid decimal literal", "a number that runs into a word", "a name begins with a letter; `*` multiplies"),
+    ("unterminated", "unclosed text", "put texts in matching quotes, on one line"),
+    ("instead of '='", "`=` is not part of an expression", "use `==` to compare; give values a name under `let`"),
+    ("integer string conversion", "a number with too many digits", "write it as an expression such as 10**5000"),
+    ("leading zeros", "a number that starts with 0", "remove the zero, or quote the number if it is text"),
+    (
+        "invalid decimal literal",
+        "a number directly followed by a word",
+        "names start with a letter; use `*` to multiply",
+    ),
     ("forgot a comma", "two values with nothing between them", "put a comma or an operator between them"),
-    ("invalid character", "a character that expressions do not have", "use plain operators and straight quotes"),
-    ("invalid non-printable", "a character that nobody sees", "remove it"),
-    ("expected 'else'", "an `if` without its `else`", "write `a if condition else b`"),
-    ("f-string", "an f-string that cannot be read", "write braces that are text as {{ and }}"),
-    ("too many nested parentheses", "an expression that is nested too deep", "split it with `let`"),
+    ("invalid character", "a character that expressions cannot contain", "use plain operators and straight quotes"),
+    ("invalid non-printable", "an invisible character", "remove it"),
+    ("expected 'else'", "an `if` without `else`", "write `a if condition else b`"),
+    ("f-string", "an f-string that cannot be parsed", "write literal braces as {{ and }}"),
+    ("too many nested parentheses", "the expression is nested too deeply", "split it with `let`"),
 )
 
 BINARY: dict[type[ast.AST], str] = {
@@ -183,13 +187,13 @@ COMPARED: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 REFUSED: dict[type[ast.AST], tuple[str, str | None]] = {
-    ast.Lambda: ("`lambda` is not part of the language", "name a function under `functions`"),
-    ast.NamedExpr: ("`:=` is not part of the language", "name the value under `let`"),
-    ast.Dict: ("a record is written with texts as keys", "{'name': value}"),
-    ast.Set: ("braces do not make a set", "set([...])"),
-    ast.SetComp: ("braces do not make a set", "set([... for ... in ...])"),
-    ast.DictComp: ("records are written out, not computed", None),
-    ast.Starred: ("`*` before a value is not part of the language", "lists join with +"),
+    ast.Lambda: ("`lambda` is not part of the language", "define a function under `functions`"),
+    ast.NamedExpr: ("`:=` is not part of the language", "define the value under `let`"),
+    ast.Dict: ("the keys of a record must be texts", "{'name': value}"),
+    ast.Set: ("braces do not create a set", "set([...])"),
+    ast.SetComp: ("braces do not create a set", "set([... for ... in ...])"),
+    ast.DictComp: ("record comprehensions are not part of the language", None),
+    ast.Starred: ("`*` before a value is not part of the language", "join lists with +"),
     ast.Is: ("`is` is not part of the language", "use =="),
     ast.IsNot: ("`is not` is not part of the language", "use !="),
     ast.MatMult: ("`@` is not part of the language", "use dot or matrix_multiply"),
@@ -255,7 +259,7 @@ class _SyntaxChecker:
     def visit_Subscript(self, node: ast.Subscript, bound: frozenset[str]) -> None:
         self.visit(node.value, bound)
         if isinstance(node.slice, ast.Tuple) and any(isinstance(part, ast.Slice) for part in node.slice.elts):
-            raise self.refuse(node.slice, "one slice at a time", "slice the parts: `[row[1:] for row in rows]`")
+            raise self.refuse(node.slice, "only one slice at a time", "slice each row: `[row[1:] for row in rows]`")
         self.visit(node.slice, bound)
 
     def visit_Name(self, node: ast.Name, bound: frozenset[str]) -> None:
@@ -267,14 +271,14 @@ class _SyntaxChecker:
         if name.startswith("_"):
             raise self.refuse(node, "names that start with _ are not allowed")
         if not name.isascii():
-            raise self.refuse(node, f"the name `{name}` has letters outside a to z")
+            raise self.refuse(node, f"the name `{name}` has letters other than a to z")
 
     def visit_Constant(self, node: ast.Constant, bound: frozenset[str]) -> None:
         if isinstance(node.value, (complex, bytes)) or node.value is ...:
             help = 'write hexadecimal text and from_hex("...")' if isinstance(node.value, bytes) else None
-            raise self.refuse(node, "not a value of the language", help)
+            raise self.refuse(node, "this kind of value is not part of the language", help)
         if isinstance(node.value, str) and not is_encodable(node.value):
-            raise self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
+            raise self.refuse(node, "the text contains half of a surrogate pair", "write the whole character")
 
     def visit_Attribute(self, node: ast.Attribute, bound: frozenset[str]) -> None:
         self.visit(node.value, bound)
@@ -293,9 +297,11 @@ class _SyntaxChecker:
             help = f"write `{name}(x)`, not `x.{name}()`" if name in library() else help
             raise self.refuse(node.func, "method calls are not part of the language", help)
         if not isinstance(node.func, ast.Name):
-            raise self.refuse(node, "only functions can be called, by their names")
+            raise self.refuse(node, "only named functions can be called")
         if node.keywords:
-            raise self.refuse(node.keywords[0], "arguments have no names here", "give them in order")
+            raise self.refuse(
+                node.keywords[0], "keyword arguments are not part of the language", "give the arguments in order"
+            )
         self.check_name(node.func, node.func.id)
         self.parsed.calls.append(Use(node.func.id, self.parsed.offset(node.func), len(node.args)))
         places = _function_positions(node.func.id)
@@ -327,14 +333,14 @@ class _SyntaxChecker:
             return frozenset({node.id})
         if isinstance(node, (ast.Tuple, ast.List)):
             return frozenset().union(*(self.targets(item) for item in node.elts))
-        raise self.refuse(node, "a loop runs over names")
+        raise self.refuse(node, "the loop variable must be a name")
 
     def visit_JoinedStr(self, node: ast.JoinedStr, bound: frozenset[str]) -> None:
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 if part.conversion != -1 or part.format_spec is not None:
                     help = "use `decimal`, `grouped`, `pad_left` or `hex`"
-                    raise self.refuse(node, "f-strings have no format widths or conversions here", help)
+                    raise self.refuse(node, "f-strings cannot have format widths or conversions here", help)
                 self.visit(part.value, bound)
 
 

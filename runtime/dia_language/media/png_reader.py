@@ -24,7 +24,7 @@ FILE: Final = 1 << 25
 CHUNKS: Final = 10_000
 CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # samples a pixel, by colour type (section 11.2.1)
 NARROW: Final = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}  # bits a sample that are read here
-FEATURES: Final = "pictures of 8 bits a sample at most, without interlacing, up to 4096 wide and high, can be read"
+FEATURES: Final = "supported: pictures with at most 8 bits per sample, not interlaced, up to 4096 by 4096 pixels"
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def header_of(chunks: Chunks) -> Header:
     depth, colour, _, _, interlaced = content[8:]
     is_small = 1 <= width <= SIDE and 1 <= height <= SIDE and width * height <= AREA
     if not is_small or interlaced or depth not in NARROW.get(colour, ()):
-        raise LanguageError("this kind of PNG picture cannot be read", FEATURES)
+        raise LanguageError("this kind of PNG picture is not supported", FEATURES)
     return Header(width, height, depth, colour)
 
 
@@ -105,7 +105,7 @@ def decompress(data: bytes, most: int) -> bytes:
     try:
         content = machine.decompress(data, most)
     except zlib.error:
-        raise LanguageError("compressed data of the PNG picture are damaged") from None
+        raise LanguageError("the compressed data of the PNG picture is damaged") from None
     if not machine.eof and (machine.unconsumed_tail or machine.decompress(b"", 1)):
         raise LanguageError("the PNG picture has more data than its header allows")
     return content

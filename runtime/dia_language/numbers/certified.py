@@ -176,11 +176,11 @@ def _require_closed(value: Any) -> None:
         raise LanguageError("only a number can be rounded; this is another symbolic object")
     if value.free_symbols:
         names = ", ".join(sorted(f"`{symbol}`" for symbol in value.free_symbols))
-        raise LanguageError(f"the expression holds the unknown {names}, so it is not a number")
+        raise LanguageError(f"the expression contains the unknown {names}, so it is not a number")
     if value.has(sympy.Float):
-        raise LanguageError("the expression holds a rounded binary number; exact values are required")
+        raise LanguageError("the expression contains a rounded binary number; exact values are required")
     if value.has(*unsolved):
-        raise LanguageError("the expression has no closed form: a part of it is unevaluated")
+        raise LanguageError("the expression has no closed form: part of it is unevaluated")
     # Whether a sum of complex roots is real is a question that sympy may ponder for hours: those are computed.
     is_real = None if value.has(sympy.I) else value.is_real
     if is_real is False or (is_real and value.is_finite is False):
@@ -211,7 +211,7 @@ def _require_no_imaginary_part(value: Any) -> None:
         if imaginary == 0:
             return
     if not equals(sympy.im(value), Fraction(0)):
-        raise LanguageError("the number cannot be shown to be real", code="E504")
+        raise LanguageError("the number cannot be proven to be real", code="E504")
 
 
 def _approximate_enclosure(value: Any, digits: int) -> Enclosure:

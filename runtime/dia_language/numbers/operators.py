@@ -209,9 +209,7 @@ def equal(a: Value, b: Value) -> bool:
             return False  # at once, as it would come out one by one
         return all(map(_equal_inside, a, b))
     if {kind, other_kind} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other_kind} == {str, bytes}):
-        raise LanguageError(
-            f"{kind_of(a)} is compared with {kind_of(b)}, which is never equal", _convert(kind, other_kind)
-        )
+        raise LanguageError(f"{kind_of(a)} and {kind_of(b)} are never equal", _convert(kind, other_kind))
     if is_symbolic(a) or is_symbolic(b):
         return is_number(a) and is_number(b) and _same_symbolic(a, b)
     return bool(a == b)
@@ -243,7 +241,7 @@ def _same_symbolic(a: Value, b: Value) -> bool:
         return True
     answer = (symbolic(a) - symbolic(b)).equals(0)
     if answer is None:
-        raise LanguageError("whether two expressions are equal cannot be decided")
+        raise LanguageError("cannot decide whether the two expressions are equal")
     return bool(answer)
 
 
@@ -256,7 +254,7 @@ def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value)
         return compare(a.numerator * b.denominator, b.numerator * a.denominator)
     if is_number(a) and is_number(b):
         return compare(_sign(a, b), 0)
-    raise LanguageError(f"{kind_of(a)} and {kind_of(b)} have no order ({word})")
+    raise LanguageError(f"{kind_of(a)} and {kind_of(b)} cannot be ordered ({word})")
 
 
 ORDERED = frozenset({int, str, bytes, bool, list})
@@ -294,7 +292,7 @@ def _sign(a: Value, b: Value) -> int:
     """The sign of a - b for real symbolic numbers, certain or an error."""
     difference = symbolic(a) - symbolic(b)
     if not difference.is_number or difference.is_real is False:
-        raise LanguageError("an expression with free symbols or a complex number has no order")
+        raise LanguageError("an expression with free symbols or a complex number cannot be ordered")
     low, high = interval(difference, 30) or (0, 0)
     if low > 0 or high < 0:
         return 1 if low > 0 else -1
@@ -302,7 +300,7 @@ def _sign(a: Value, b: Value) -> int:
         return 0
     digits = difference.evalf(60)
     if not digits.is_real or abs(digits) < 10**-50:
-        raise LanguageError("two expressions are too near to each other to be ordered")
+        raise LanguageError("two expressions are too close to each other to be ordered")
     return 1 if digits > 0 else -1
 
 
@@ -312,7 +310,7 @@ def contains(item: Value, container: Value) -> bool:
         return item in container
     if isinstance(container, str):
         if not isinstance(item, str):
-            raise LanguageError(f"a text holds no {kind_of(item)}", "use `str` or an f-string")
+            raise LanguageError(f"only text can be part of text; this is {described(item)}", "use `str` or an f-string")
         return item in container
     if isinstance(container, (list, Record)):
         return any(_equal_inside(item, element) for element in container) if is_symbolic(item) else item in container
@@ -332,12 +330,12 @@ def item_of(container: Value, place: Value) -> Value:
         if isinstance(container, Record):
             return field(container, place)
         if type(place) is not int:
-            raise LanguageError(f"a place in {described(container)} is an integer; this is {described(place)}")
-        raise LanguageError(f"{described(container)} has no places")
+            raise LanguageError(f"an index of {described(container)} must be an integer; this is {described(place)}")
+        raise LanguageError(f"{described(container)} cannot be indexed")
     try:
         return container[place]
     except IndexError:
-        raise LanguageError(f"place {place} is outside {described(container)} of length {len(container)}") from None
+        raise LanguageError(f"index {place} is outside {described(container)} of length {len(container)}") from None
 
 
 PLACED = frozenset({list, str, bytes})
@@ -349,9 +347,9 @@ def slice_of(container: Value, start: Value, stop: Value, step: Value) -> Value:
     if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(container) in PLACED:
         return container[start:stop]
     if not isinstance(container, (list, str, bytes)):
-        raise LanguageError(f"{described(container)} has no parts")
+        raise LanguageError(f"{described(container)} cannot be sliced")
     if not BOUNDS.issuperset((type(start), type(stop), type(step))) or step == 0:
-        raise LanguageError("the bounds of a part are integers, and its step is not 0")
+        raise LanguageError("slice bounds must be integers, and the step must not be 0")
     return container[start:stop:step]
 
 
@@ -363,7 +361,9 @@ def field(container: Value, name: Value) -> Value:
     except KeyError:
         pass
     if not isinstance(container, Record):
-        raise LanguageError(f"{described(container)} has no fields", "only records have; there are no methods")
+        raise LanguageError(
+            f"{described(container)} has no fields", "only records have fields, and there are no methods"
+        )
     if name not in container:
         raise LanguageError(f"the record has no field `{name}`", names_help(str(name), container))
     return container[name]
@@ -383,7 +383,7 @@ def joined(*parts: Value) -> str:
 def steps(items: Value) -> Any:
     """The items to loop over, charged to the budget of the evaluation."""
     if not isinstance(items, (list, str, bytes, Record)):
-        raise LanguageError(f"{described(items)} cannot be looped over")
+        raise LanguageError(f"cannot loop over {described(items)}")
     charge(len(items) + 1)
     return items
 
@@ -402,7 +402,7 @@ def truth(value: Value) -> bool:
     """The boolean itself; what is not a boolean is an error."""
     if value is True or value is False:
         return value
-    raise LanguageError(f"true or false is needed here; this is {described(value)}", "compare it with something")
+    raise LanguageError(f"expected true or false; this is {described(value)}", "use a comparison")
 
 
 def is_number(value: Value) -> bool:

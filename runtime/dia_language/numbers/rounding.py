@@ -121,7 +121,7 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
             return units
     near = write_number(tie / scale)
     raise LanguageError(
-        f"a tie that cannot be decided: the value is too near to {near if len(near) < 60 else 'one'}",
+        f"the tie cannot be decided: the value is too close to {near if len(near) < 60 else 'one'}",
         "simplify the expression, or round it to another place",
     )
 
@@ -149,7 +149,7 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
         return integer_text(value)
     whole, decimals = _digits(value)
     if places is not None and len(decimals) > max(places, 0):
-        message = f"the number has {len(decimals)} decimal places, which are more than {max(places, 0)}"
+        message = f"the number has {len(decimals)} decimal places, more than {max(places, 0)}"
         raise LanguageError(message, "round it first")
     if places is not None and zeros == "keep":
         decimals = decimals.ljust(places, "0")
@@ -161,15 +161,15 @@ def _require_writing(zeros: str, thousands: str) -> None:
     if zeros not in ("keep", "strip"):
         raise LanguageError("`zeros` must be keep or strip")
     if thousands not in ("", *THOUSANDS):
-        raise LanguageError("`thousands` must be a comma, a blank, an underscore, an apostrophe or nothing")
+        raise LanguageError("`thousands` must be a comma, a space, an underscore, an apostrophe or empty")
 
 
 def _digits(value: int | Fraction) -> tuple[str, str]:
     """The digits before and after the point, without trailing zeros. Raises LanguageError if they do not end."""
     scale = decimal_scale(value.denominator)
     if scale is None:
-        help = "declare `round`, so that the number is rounded, or `tolerance`"
-        raise LanguageError("the number has no finite decimals", help)
+        help = "add `round` to round the number, or `tolerance`"
+        raise LanguageError("the number has no finite decimal form", help)
     places, factor = scale
     digits = integer_text(abs(value.numerator) * factor).rjust(places + 1, "0")
     return (digits[:-places], digits[-places:]) if places else (digits, "")

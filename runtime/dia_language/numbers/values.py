@@ -84,7 +84,7 @@ def _normal_symbolic(value: Value) -> Value:
     if isinstance(value, sympy.Rational):
         return Fraction(int(value.p), int(value.q))
     if isinstance(value, sympy.Float):
-        raise LanguageError("a function gave a rounded binary number; exact values are required")
+        raise LanguageError("a function returned a rounded binary number; exact values are required")
     return value
 
 
@@ -169,18 +169,18 @@ def plain(value: Value) -> str:
     if isinstance(value, Fraction):
         return integer_text(value.numerator) if value.denominator == 1 else _quotient_text(value)
     if isinstance(value, bytes):
-        raise LanguageError("bytes do not print", "say how with `hex`, `to_base64` or `text_of`")
+        raise LanguageError("bytes cannot be printed", "convert them with `hex`, `to_base64` or `text_of`")
     if isinstance(value, list):
         return "[" + ", ".join(_inside(item) for item in value) + "]"
     if isinstance(value, Record):
         return "{" + ", ".join(f"{name}: {_inside(item)}" for name, item in value.items()) + "}"
     if isinstance(value, Entry):
-        raise LanguageError(f"the entry `{value.name}` does not print", "call one of its faces")
+        raise LanguageError(f"the entry `{value.name}` cannot be printed", "use one of its faces")
     if is_symbolic(value):
         import sympy
 
         return str(sympy.sstr(value))
-    raise LanguageError(f"a {kind_of(value)} does not print")
+    raise LanguageError(f"a {kind_of(value)} cannot be printed")
 
 
 TEXTS = {str}

@@ -101,7 +101,7 @@ class CompiledTemplate:
         except Exception as error:
             raise self._located(error) from None
         if len(text) > TEXT_LENGTH:
-            raise error_at(self.source, 0, "E502", f"a text longer than {TEXT_LENGTH} characters")
+            raise error_at(self.source, 0, "E502", f"a text is longer than {TEXT_LENGTH} characters")
         return text
 
     def _located(self, error: Exception) -> DiaError:
@@ -126,7 +126,7 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
     """
     text = source.text
     if len(text) > SOURCE_LIMIT:
-        raise error_at(source, 0, "E312", f"a template longer than {SOURCE_LIMIT} characters")
+        raise error_at(source, 0, "E312", f"the template is longer than {SOURCE_LIMIT} characters")
     try:
         tree = _environment().parse(without_block_lines(text))
         reader = _TreeRewriter(source, replies, late)
@@ -136,7 +136,7 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
             source, _tag_offset(text, error.lineno), "E311", *_explain_syntax_error(str(error.message))
         ) from None
     except RecursionError:
-        raise error_at(source, 0, "E312", "a template that is nested too deep") from None
+        raise error_at(source, 0, "E312", "the template is nested too deeply") from None
     return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
                           tuple(reader.printed))  # fmt: skip
 
@@ -144,29 +144,29 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
 def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
     """Jinja's complaint in our words, and the help."""
     tag, block = (re.search(pattern, problem) for pattern in (r"unknown tag '(\w+)'", r"closed is '(\w+)'"))
-    hint = f"close it by {{% end{block[1]} %}}" if block else None
+    hint = f"close it with {{% end{block[1]} %}}" if block else None
     if tag:
         if tag[1] not in TAGS and not (hint and tag[1].startswith("end")):
             hint = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
-        return f"a tag `{tag[1]}` that cannot stand here", hint or "no block is open here"
+        return f"the tag `{tag[1]}` is not allowed here", hint or "no block is open here"
     if block:
-        return f"a block `{block[1]}` that is not closed", hint
+        return f"the block `{block[1]}` is not closed", hint
     for words, message, help in SYNTAX_WORDS:
         if words in problem:
             return message, help
-    return "braces that cannot be read", AS_TEXT
+    return "the braces cannot be parsed", AS_TEXT
 
 
 TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
-AS_TEXT = "write braces that are text as {{ '{{' }} or between {% raw %} and {% endraw %}"
+AS_TEXT = "write literal braces as {{ '{{' }}, or put them between {% raw %} and {% endraw %}"
 # Jinja's words -> ours and the mend; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
-    ("unexpected end of template", "braces that are not closed", AS_TEXT),
-    ("Missing end of raw", "a block `raw` that is not closed", "close it by {% endraw %}"),
-    ("got 'end of print statement'", "nothing stands between the braces", AS_TEXT),
-    ("'end of print statement'", "an expression that ends too early, or braces that are text", AS_TEXT),
-    ("'end of statement block'", "a tag that ends too early, or that holds too much", "compare {% if n > 1 %}"),
-    ("unexpected char", "a character that expressions do not have, or a quote that is not closed", AS_TEXT),
+    ("unexpected end of template", "the braces are not closed", AS_TEXT),
+    ("Missing end of raw", "the block `raw` is not closed", "close it with {% endraw %}"),
+    ("got 'end of print statement'", "there is nothing between the braces", AS_TEXT),
+    ("'end of print statement'", "the expression ends too early, or the braces are meant as text", AS_TEXT),
+    ("'end of statement block'", "the tag ends too early, or contains too much", "for example {% if n > 1 %}"),
+    ("unexpected char", "a character that expressions cannot contain, or an unclosed quote", AS_TEXT),
     ("tag name expected", "a tag without a name", f"the tags are {', '.join(TAGS)}"),
 )
 
@@ -251,13 +251,13 @@ def _tag_offset(text: str, line: int, starts: list[int] | None = None) -> int:
 
 
 REFUSED_NODES: dict[str, str] = {
-    "Test": "tests with `is` are not part of the language",
-    "Macro": "macros belong under `macros`", "CallBlock": "`call` is not part of the language",
+    "Test": "`is` tests are not part of the language",
+    "Macro": "define macros under `macros`", "CallBlock": "`call` is not part of the language",
     "FilterBlock": "`filter` blocks are not part of the language", "Include": "`include` is not part of the language",
     "Import": "`import` is not part of the language", "FromImport": "`import` is not part of the language",
     "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
     "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
-    "With": "`with` is not part of the language", "Dict": "records belong in `let`",
+    "With": "`with` is not part of the language", "Dict": "define records under `let`",
     "ScopedEvalContextModifier": "`autoescape` is not part of the language",
 }  # fmt: skip
 ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Pos"})
@@ -346,7 +346,7 @@ class _TreeRewriter:
         for name in targets:
             self.check_name(node, name)
         if "loop" in targets:
-            self.refuse(node, "`loop` is the loop itself", "give the item another name", "loop")
+            self.refuse(node, "`loop` is the name of the loop itself", "rename the item", "loop")
         size = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
         items = self.rewritten(node.iter, bound)
         node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
@@ -374,20 +374,28 @@ class _TreeRewriter:
             self.visit(node, bound)
             return node
         if kind in ARITHMETIC:
-            self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+            self.refuse(
+                node, "arithmetic is not allowed in a template", "compute it under `let`: Jinja's numbers are floats"
+            )
         self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 
     def rewrite_Const(self, node: nodes.Const, bound: frozenset[str]) -> nodes.Expr:
         if isinstance(node.value, str) and not is_encodable(node.value):
-            self.refuse(node, "a text with half of a character (a surrogate)", "write the whole character")
+            self.refuse(node, "the text contains half of a surrogate pair", "write the whole character")
         if isinstance(node.value, float):
-            self.refuse(node, "a decimal literal in a template", "write it under `let`: Jinja's numbers are floats")
+            self.refuse(
+                node,
+                "decimal numbers are not allowed in a template",
+                "write it under `let`: Jinja's numbers are floats",
+            )
         return node
 
     def rewrite_Neg(self, node: nodes.Neg, bound: frozenset[str]) -> nodes.Expr:
         if isinstance(node.node, nodes.Const) and type(node.node.value) is int:
             return nodes.Const(-node.node.value, lineno=node.lineno)
-        self.refuse(node, "arithmetic in a template", "compute it under `let`: Jinja's numbers are floats")
+        self.refuse(
+            node, "arithmetic is not allowed in a template", "compute it under `let`: Jinja's numbers are floats"
+        )
 
     def rewrite_Tuple(self, node: nodes.Tuple, bound: frozenset[str]) -> nodes.Expr:
         return nodes.List([self.rewritten(item, bound) for item in node.items], lineno=node.lineno)
@@ -408,7 +416,7 @@ class _TreeRewriter:
 
     def rewrite_Compare(self, node: nodes.Compare, bound: frozenset[str]) -> nodes.Expr:
         if len(node.ops) != 1:
-            self.refuse(node, "a chain of comparisons in a template", "join two comparisons with `and`")
+            self.refuse(node, "chained comparisons are not allowed in a template", "join two comparisons with `and`")
         left, right = self.rewritten(node.expr, bound), self.rewritten(node.ops[0].expr, bound)
         return call(COMPARED[node.ops[0].op], left, right, lineno=node.lineno)
 
@@ -465,7 +473,7 @@ class _TreeRewriter:
             help = "there are no methods: write `f(x)` or `x | f`"
             self.refuse(node, "method calls are not part of the language", help, node.node.attr)
         if not isinstance(node.node, nodes.Name):
-            self.refuse(node, "only functions can be called, by their names")
+            self.refuse(node, "only named functions can be called")
         if node.dyn_args is not None or node.dyn_kwargs is not None:
             self.refuse(node, "`*` before an argument is not part of the language")
         return self.called(node, node.node.name, node.args, node.kwargs, bound)
@@ -476,7 +484,7 @@ class _TreeRewriter:
         """A call as `_call` of the function's name, resolved when the template is compiled."""
         self.check_name(node, name)
         if named:
-            self.refuse(node, "arguments have no names here", "give them in order", name)
+            self.refuse(node, "keyword arguments are not part of the language", "give the arguments in order", name)
         if name == "loop" or name in bound:
             self.refuse(node, f"`{name}` is a value, not a function", word=name)
         if self.replies and name in REPLY_FUNCTIONS:
@@ -576,7 +584,7 @@ def compile_template(
         code = environment.compile(parsed.tree, "prompt", "<template>")
         template = environment.template_class.from_code(environment, code, globals_)
     except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
-        raise error_at(source, 0, "E312", "a template that is nested too deep", "use a macro") from None
+        raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
     return CompiledTemplate(source, number, template, is_constant)

@@ -319,7 +319,7 @@ def _receive(worker: _Worker, workers: list[_Worker], label: str) -> Iterator[Ou
         yield Outcome(key, is_end=True, diagnostics=content)
 
 
-LIMITS_HELP = "make the work smaller, or raise `limits` of the template"
+LIMITS_HELP = "reduce the work, or raise `limits` of the template"
 
 
 def _is_stuck(worker: _Worker) -> bool:
@@ -350,11 +350,11 @@ def _kill(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
     assert worker.task is not None and worker.clock is not None
     position, help = worker.positions.get(worker.cell[1]), LIMITS_HELP
     if worker.clock.seconds() > _allowed_seconds(worker):
-        what = label if worker.cell[1] else "a draw" if worker.positions else "the reading of the template"
+        what = label if worker.cell[1] else "drawing the parameters" if worker.positions else "reading the template"
         message = f"{what} ran longer than {_allowed_seconds(worker):g} s"
     else:
         message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
-        help = "build the value instead of searching it, or raise `limits` of the template"
+        help = "construct the value instead of searching for it, or raise `limits` of the template"
     _stop(worker)
     workers.remove(worker)
     return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, position, help),))
@@ -395,7 +395,7 @@ def _run_task(pipe: Connection, function: Callable[..., Iterator[Any]], argument
     except MemoryError:
         message = "out of memory"
     except RecursionError:
-        message = "values that are nested too deep"
+        message = "values that are nested too deeply"
     except ConnectionError:
         raise
     except Exception:

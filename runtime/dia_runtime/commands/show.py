@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle, open_bundle
@@ -83,20 +84,6 @@ def _templates(templates: list[dict[str, Any]], k: int) -> Table:
         for record in templates
     ]
     return Table("Templates", headings, tuple(rows), 3)
-
-
-def freedom_text(degree: Any) -> str:
-    """Return the degrees of freedom as tables print them: a number, a bound or `vast`.
-
-    >>> freedom_text({"kind": "at_most", "count": "12"}), freedom_text({"kind": "vast", "count": None})
-    ('at most 12', 'vast')
-    """
-    if not isinstance(degree, Mapping):
-        return "" if degree is None else str(degree)
-    kind, count = str(degree.get("kind", "")).replace("_", " "), degree.get("count")
-    if count is None:
-        return kind
-    return str(count) if kind == "exact" else f"{kind} {count}"
 
 
 def _question(bundle: Bundle, id: str) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def test_freedom_counts_per_item_and_too_many_are_refused(tmp_path: Path) -> Non
     made = expansion(tmp_path, TABLES)
     assert made.freedom.as_json() == {"kind": "exact", "count": "29"}
     assert len(list(made.questions(29))) == 8 * 29
-    with pytest.raises(DiaError, match="only 29 distinct instances of `2`, k is 30"):
+    with pytest.raises(DiaError, match="only 29 distinct instances of `2` can be made, but k is 30"):
         list(made.questions(30))
 
 
@@ -103,7 +103,7 @@ def test_all_instances_of_an_uncountable_template_are_refused(tmp_path: Path) ->
     ("old", "new", "message"),
     [
         ("each: row", "each: rwo", "`rwo` is not a parameter"),
-        ("each: row", "each: column", "`column` depends on what is drawn, so that its values cannot be listed"),
+        ("each: row", "each: column", "`column` depends on drawn values, so its values cannot be listed"),
     ],
 )
 def test_what_makes_no_items_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -179,14 +179,14 @@ def test_health_looks_into_texts_beside_the_prompt(tmp_path: Path) -> None:
 
 FAULTS = [
     ("x: {build: blobb, word: a}", "E406", "unknown asset builder `blobb`"),
-    ("x: {build: blob, word: a, colour: red}", "E407", "`colour` is no option of the builder `blob`"),
+    ("x: {build: blob, word: a, colour: red}", "E407", "the builder `blob` has no option `colour`"),
     ("x: {build: blob}", "E202", "the builder `blob` needs the option `word`"),
     ("x: {build: blob, word: aaaaaaaaaaaaaaaaaaaaaaaaa}", "E408", "`x`: `word` is too long"),
     ("x: {build: blob, word: = answer}", "E308", "cannot stand in an asset"),
     ('x: {build: blob, word: a, note: "{{ answer }}"}', "E308", "cannot stand in an asset"),
-    ('x: {build: blob, word: a, note: "{{ x }}"}', "E307", "`x` is made of itself"),
+    ('x: {build: blob, word: a, note: "{{ x }}"}', "E307", "`x` is defined in terms of itself"),
     ("n: {build: blob, word: a}", "E310", "already the name of a parameter"),
-    ("answer: {build: blob, word: a}", "E309", "`answer` has a meaning of its own"),
+    ("answer: {build: blob, word: a}", "E309", "`answer` is a reserved name"),
     ("x: {word: a}", "E202", "`build` is missing"),
 ]
 
@@ -213,7 +213,7 @@ def test_an_asset_is_not_there_while_parameters_are_drawn(tmp_path: Path, key: s
 
 def test_a_delivery_names_an_asset(tmp_path: Path) -> None:
     told = found(tmp_path, HEAD + LOG + "deliver: {lag: file}\nprompt: '{{ log }}'\n")
-    assert [(entry.code, entry.message) for entry in told] == [("E303", "no asset is named `lag`")]
+    assert [(entry.code, entry.message) for entry in told] == [("E303", "unknown asset `lag`")]
     assert told[0].help == "did you mean `log`?"
 
 

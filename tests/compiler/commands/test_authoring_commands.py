@@ -64,8 +64,8 @@ def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["new", "my_bench", "--benchmark"], "my_bench exists already"),
-        (["new", "first_template", "-o", "my_bench"], "my_bench/first_template.yaml exists already"),
+        (["new", "my_bench", "--benchmark"], "my_bench already exists"),
+        (["new", "first_template", "-o", "my_bench"], "my_bench/first_template.yaml already exists"),
         (["new", "third"], "holds no benchmark.yaml"),
         (["new", "Third!"], "`Third!` is no name"),
         (["new", "../up", "--benchmark"], "`../up` is no name"),
@@ -233,7 +233,7 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
     ("text", "message"),
     [
         ("[compile]\nkk = 3\n", "dia.toml: `compile` has no option `kk`\n  help: did you mean `k`?"),
-        ("[compil]\nk = 3\n", "dia.toml: `compil` is no command\n  help: did you mean `compile`?"),
+        ("[compil]\nk = 3\n", "dia.toml: unknown command `compil`\n  help: did you mean `compile`?"),
         ("k = 3\n[[", "dia.toml cannot be read: "),
         ("[compile]\nk = 1.5\n", "dia.toml: `k` must be text, an integer, a list or true"),
         ("[compile]\nk = 'many'\n", "'many' is not a valid integer"),

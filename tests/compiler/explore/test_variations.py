@@ -146,8 +146,8 @@ GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', 
     [
         (FIXED, ["--ability", "0"], "nothing of `fixed` can be moved"),
         (GIVEN, ["--ability", "0"], "`several` cannot be explored: it has `each`"),
-        (TEMPLATE, [], "nothing is known of `oracle`: it has no replies in the bank"),
-        (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be moved in `several`"),
+        (TEMPLATE, [], "the ability of `oracle` is unknown: it has no replies in the bank"),
+        (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be varied in `several`"),
         (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "is several models"),
         (TEMPLATE.replace("n + sum", "m + sum"), ["--ability", "0"], "unknown name `m`"),
     ],
@@ -168,5 +168,5 @@ def test_a_bank_of_another_version_and_another_folder_are_refused(explore: Calla
     Path("out").mkdir()
     Path("out/mine.txt").write_text("mine", encoding="utf-8")
     code, messages = explore(TEMPLATE, "--ability", "0")
-    assert (code, "holds something else" in messages) == (2, True)
+    assert (code, "already exists with different content" in messages) == (2, True)
     assert [path.name for path in Path("out").iterdir()] == ["mine.txt"]

@@ -261,7 +261,7 @@ def test_something_else_is_replaced_by_force_alone(held: str, tmp_path: Path, di
         (tmp_path / "thesis.txt").write_text("years of work")
         target.symlink_to(tmp_path / "thesis.txt") if held == "link" else target.write_text("years of work")
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
-    one_line(dia(tmp_path, *arguments), "holds something else")
+    one_line(dia(tmp_path, *arguments), "already exists with different content")
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
     assert dia(tmp_path, *arguments, "--force").exit == 0
     assert whole(tmp_path, dia) and not target.is_symlink()

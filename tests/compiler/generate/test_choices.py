@@ -89,7 +89,7 @@ def test_other_formats_carry_letters_too(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("[town for town in towns if town != answer][:3]", "towns", "two options read"),
-        ("[town for town in towns if town != answer][:3]", "['Oslo', ' oslo']", "two options read `oslo`"),
+        ("[town for town in towns if town != answer][:3]", "['Oslo', ' oslo']", "two options are both `oslo`"),
         ("[town for town in towns if town != answer][:3]", "['']", "an option is empty"),
         ("[town for town in towns if town != answer][:3]", "[]", "must be a list of 1 to 24 values"),
         (
@@ -98,7 +98,7 @@ def test_other_formats_carry_letters_too(tmp_path: Path) -> None:
             "must be a list of 1 to 24 values",
         ),
         ("[town for town in towns if town != answer][:3]", "'Oslo'", "must be a list of 1 to 24 values"),
-        ("skip: I don't know", "skip: Rome", "two options read `Rome`"),
+        ("skip: I don't know", "skip: Rome", "two options are both `Rome`"),
     ],
 )
 def test_options_that_cannot_be_told_apart_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -111,8 +111,8 @@ def test_options_that_cannot_be_told_apart_are_refused(tmp_path: Path, old: str,
 
 def test_faults_of_the_keys_are_told(tmp_path: Path) -> None:
     both = CAPITALS + "answer: {value: 1, type: integer}\n"
-    assert "a template has one of `answer` and `choices`" in [entry.message for entry in found(tmp_path, both)]
+    assert "use only one of `answer` and `choices`" in [entry.message for entry in found(tmp_path, both)]
     taken = CAPITALS.replace("lists:\n", "let: {options: 1 + 1}\nlists:\n")
-    assert "`options` has a meaning of its own" in [entry.message for entry in found(tmp_path, taken)]
+    assert "`options` is a reserved name" in [entry.message for entry in found(tmp_path, taken)]
     unknown = CAPITALS.replace("skip: I", "skipp: I")
     assert "unknown key `skipp`" in [entry.message for entry in found(tmp_path, unknown)]

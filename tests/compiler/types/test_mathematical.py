@@ -343,7 +343,12 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("subset", {"of": ["a", "b"], "size": 3}, "size", "only 2"),
         ("subset", {"of": ["a", "a"], "size": 1}, "of", "twice"),
         ("subset", {"of": 5, "size": 1}, "of", "must be a list"),
-        ("subset", {"of": COLOURED, "size": 4, "apart": "colour"}, "size", "4 items apart, of only 3"),
+        (
+            "subset",
+            {"of": COLOURED, "size": 4, "apart": "colour"},
+            "size",
+            "4 items with different values of `apart` are needed, but there are only 3",
+        ),
         ("subset", {"of": COLOURED, "size": 2, "apart": "shape"}, "apart", "no `shape`"),
         ("subset", {"of": COLOURED, "size": 2, "apart": 3}, "apart", "name"),
         ("subset", {"of": DIE, "size": 2, "apart": "n"}, "apart", "list of records"),

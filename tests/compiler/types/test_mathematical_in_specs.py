@@ -102,7 +102,7 @@ def test_rules_of_a_catalog_stand_apart(tmp_path: Path) -> None:
         ("{type: rational, denominator: ^{min: 0, max: 3}, numerator: 1}", "between 1 and"),
         ("{type: set, of: {type: boolean}, length: ^3}", "only 2 values"),
         ("{type: subset, of: [a, b], size: 1, apart: ^kind}", "no `kind`"),
-        ("{type: subset, of: {type: entry, of: ^rules}, size: 1}", "no catalog is named `rules`"),
+        ("{type: subset, of: {type: entry, of: ^rules}, size: 1}", "unknown catalog `rules`"),
         ("{type: subset, of: ^5, size: 1}", "must be a list"),
         ("{type: polynomial, degree: 1, coefficients: ^{type: string, alphabet: ab, length: 1}}", "numbers"),
         ("{type: formula, variables: ^[a, a], depth: 1}", "stands twice"),

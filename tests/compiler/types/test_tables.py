@@ -137,7 +137,7 @@ FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("row", {"id": lambda row: True}, "id", "row 0 has no id"),
     ("row", {"id": lambda row: [1]}, "id", "row 0 has no id"),
     ("rows", {"id": lambda row: 1, "size": 1}, "id", "same id"),
-    ("rows", {}, None, "`size` is needed"),
+    ("rows", {}, None, "`size` is missing"),
     ("rows", {"size": 0}, "size", "between 1 and 3"),
     ("rows", {"size": 4}, "size", "has 3 rows"),
     ("rows", {"size": "all"}, "size", "integer"),

@@ -192,7 +192,7 @@ def test_the_compiler_of_the_extra_serves_where_there_is_no_other(
 
 def test_a_missing_interpreter_is_told_with_its_mend(monkeypatch: pytest.MonkeyPatch, wall: walls.Wall) -> None:
     monkeypatch.setattr(interpreters, "interpreter", lambda name: None)
-    with pytest.raises(LanguageError, match="there is no `php` here to run php") as caught:
+    with pytest.raises(LanguageError, match="`php` is not installed, so php cannot run") as caught:
         program("php", "<?php")
     assert caught.value.help == "install the package `php-cli`"
     assert refusal("c", "int main;").startswith("there is no C compiler here: neither gcc, cc, clang nor the extra")
@@ -314,7 +314,7 @@ def test_what_the_kernel_does_not_run_is_told_alike(source: bytes, wall: walls.W
 
 
 def test_nothing_runs_without_permission() -> None:
-    with pytest.raises(LanguageError, match="a program may not be started here") as caught:
+    with pytest.raises(LanguageError, match="programs are not allowed here") as caught:
         program("python", "print(1)")
     assert caught.value.code == "E314"
 

@@ -158,7 +158,7 @@ def test_a_tie_that_cannot_be_decided_is_an_error(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(rounding, "equals", lambda *_: None)
     hidden = sympy.sqrt(2) + sympy.sqrt(3) - sympy.sqrt(5 + 2 * sympy.sqrt(6))
-    with pytest.raises(LanguageError, match=r"a tie that cannot be decided: the value is too near to 2\.5"):
+    with pytest.raises(LanguageError, match=r"the tie cannot be decided: the value is too close to 2\.5"):
         round_exact(hidden + sympy.Rational(5, 2), 0)
     assert round_exact(sympy.Rational(1, 2) + sympy.pi / 10**300, 0) == 1  # more digits decide it after all
 

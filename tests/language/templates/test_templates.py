@@ -73,12 +73,12 @@ def test_templates_are_rendered(text: str, rendered: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "offset"),
     [
-        ("a\n\n{% for x in items %}\nline {{ x }}\n{{ x[5] }}{% endfor %}", "place 5 is outside text of length 1", 37),
+        ("a\n\n{% for x in items %}\nline {{ x }}\n{{ x[5] }}{% endfor %}", "index 5 is outside text of length 1", 37),
         ("{% for a, b in items %}{{ a }}{% endfor %}", "not enough values to unpack", 0),
-        ("\n{% for x in n %}{% endfor %}", "an integer cannot be looped over", 1),
+        ("\n{% for x in n %}{% endfor %}", "cannot loop over an integer", 1),
         ("{% if n %}\n{% if record.c %}{% endif %}{% endif %}", "the record has no field `c`", 11),
         ("{% if n == 1 %}{% elif record.c %}{% endif %}\n{{ n }}", "the record has no field `c`", 0),
-        ("{{ n if n == 1 else\n items[9] }}", "place 9 is outside a list of length 3", 0),
+        ("{{ n if n == 1 else\n items[9] }}", "index 9 is outside a list of length 3", 0),
         ("a\n{{ n }}\n{{ record.c }}", "the record has no field `c`", 10),
         ("a\n{{ upper(n) }}", "`upper`", 2),
     ],
@@ -90,7 +90,7 @@ def test_failures_are_reported_at_their_line(text: str, message: str, offset: in
 
 
 def test_a_loop_names_no_item_after_itself() -> None:
-    with pytest.raises(DiaError, match="`loop` is the loop itself"):
+    with pytest.raises(DiaError, match="`loop` is the name of the loop itself"):
         template("{% for loop in items %}a{% endfor %}")
 
 
@@ -98,5 +98,5 @@ def test_long_rows_and_deep_nests() -> None:
     row = "{% if n == 0 %}a" + "".join(f"{{% elif n == {k} %}}{k}" for k in range(1, 900)) + "{% endif %}"
     assert template(row)(VALUES) == "2"
     assert template("{% if n == 2 %}" * 60 + "x" + "{% endif %}" * 60)(VALUES) == "x"
-    with pytest.raises(DiaError, match="nested too deep"):
+    with pytest.raises(DiaError, match="nested too deeply"):
         template("{% if n == 7 %}" * 120 + "{% endif %}" * 120)

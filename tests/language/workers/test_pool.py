@@ -52,7 +52,7 @@ def die() -> Iterator[Any]:
 def fail() -> Iterator[Any]:
     """Fails as a spec does."""
     yield "first"
-    raise DiaError(Diagnostic("E503", "a check does not hold", HERE))
+    raise DiaError(Diagnostic("E503", "a check is false", HERE))
 
 
 def break_down() -> Iterator[Any]:

@@ -278,7 +278,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"kind": "letter", "of": ["A", "BC"]}, "different capital letters"),
     ({"kind": "letter", "of": ["A", 7]}, "different capital letters"),
     ({"kind": "letter", "options": {"A": "x", "B": 7}}, "must be texts"),
-    ({"kind": "regex"}, "`pattern` of the format regex must be a text"),
+    ({"kind": "regex"}, "`pattern` of the format regex must be text"),
     ({"kind": "regex", "pattern": "(a", "reply": "{answer}"}, "is not RE2"),
     ({"kind": "regex", "pattern": "(a)\\1", "reply": "{answer}"}, "is not RE2"),
     ({"kind": "regex", "pattern": "(?=a)(b)", "reply": "{answer}"}, "is not RE2"),

@@ -67,7 +67,7 @@ def test_two_exports_are_the_same_bytes_and_other_content_is_kept(
     assert first == second
     assert run(["export", str(bundle), "--to", "jsonl", "-o", str(places[0]), "-q"]) == 0  # the same again
     assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(places[0]), "-q"]) == 2
-    assert "holds something else" in capsys.readouterr().err
+    assert "already exists with different content" in capsys.readouterr().err
     assert (places[0] / "dia_bench.jsonl").read_bytes() == first
     assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(places[0]), "-q", "--force"]) == 0
     assert [path.name for path in places[0].iterdir()] == ["dia_bench.json"]

@@ -30,7 +30,7 @@ class SessionAnalysis(Presence):
         code.places = {place.use.name: place for place in self.places(session_spec)}
         self.check_counts(session_spec)
         if session_spec.judge is not None and session_spec.judge.reference is not None:
-            code.reference = self.early(session_spec.judge.reference, self.values, "the reference of a judge")
+            code.reference = self.early(session_spec.judge.reference, self.values, "a judge's reference")
         sessions = [self.session(session) for session in session_spec.sessions]
         self.prepare_truth(session_spec, code)
         self.order(sessions, code)
@@ -51,11 +51,13 @@ class SessionAnalysis(Presence):
         """Tells more sessions or turns than a run can bear, and turns that say nothing."""
         if len(session_spec.sessions) > MOST:
             place = session_spec.sessions[MOST].position
-            self.faults.error("E107", f"more than {MOST} sessions", place, "make several templates")
+            self.faults.error("E107", f"more than {MOST} sessions", place, "split it into several templates")
         for session in session_spec.sessions:
             if len(session.turns) > MOST:
                 place = session.turns[MOST].position
-                self.faults.error("E107", f"more than {MOST} turns in `{session.name}`", place, "use `over`")
+                self.faults.error(
+                    "E107", f"more than {MOST} turns in `{session.name}`", place, "use `over` to repeat a turn"
+                )
             for number, turn in enumerate(session.turns):
                 self.check_turn(turn, number)
             self.check_loop(session.loop)
@@ -63,18 +65,18 @@ class SessionAnalysis(Presence):
     def check_turn(self, turn: Turn, number: int) -> None:
         """Tells a turn that says nothing, and words of a list where there is none."""
         if turn.user is None and turn.assistant is None and not turn.is_challenge:
-            self.faults.error("E202", "this turn says nothing", turn.position, "add `user: ...`")
+            self.faults.error("E202", "this turn is empty", turn.position, "add `user: ...`")
         elif number == 0 and turn.user is None and not turn.is_challenge:
-            message = "a conversation begins with what the user says"
+            message = "a conversation must start with a user turn"
             self.faults.error("E202", message, turn.position, "add `user: ...` before `assistant`")
         if turn.until is not None and not turn.loop.is_there:
-            self.faults.error("E204", "`until` needs a list", turn.until.position, "add `over: ...`")
+            self.faults.error("E204", "`until` needs `over`", turn.until.position, "add `over: ...`")
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
         """Tells the name of an item where there is no list."""
         if loop.variable is not None and not loop.is_there:
-            self.faults.error("E204", "`as` needs a list", loop.variable.position, "add `over: ...`")
+            self.faults.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
 
     # pieces
 
@@ -120,10 +122,12 @@ class SessionAnalysis(Presence):
         replies = [turn.reply for turn in session.turns if turn.reply is not None]
         instructed = frozenset({FORMAT_INSTRUCTION}) if len(replies) == 1 else frozenset()
         over = self.piece(session.loop.over, self.values)
-        share = self.early(session.share, values, "a key that is shared")
+        share = self.early(session.share, values, "a shared key")
         if session.share is not None and over is not None and not over.is_static:
-            message = "a session is shared by keys that are known before anything is asked"
-            self.faults.error("E318", message, session.share.position, "let `over` need no reply, or leave `share` out")
+            message = "a shared session must use keys that are known before the model is asked anything"
+            self.faults.error(
+                "E318", message, session.share.position, "make `over` independent of replies, or remove `share`"
+            )
         return SessionCode(
             session,
             self.prompt_piece(session.system, values | instructed),
@@ -167,7 +171,7 @@ class SessionAnalysis(Presence):
         if format.text not in REPLY_FORMATS and format.text not in FORMATS:
             known_formats = sorted({*REPLY_FORMATS, *FORMATS})
             help = did_you_mean(format.text, known_formats) or f"the formats are {', '.join(known_formats)}"
-            self.faults.error("E409", f"no reply format is called `{format.text}`", format.position, help)
+            self.faults.error("E409", f"unknown reply format `{format.text}`", format.position, help)
         try:
             code = compile_datum(turn.reply.options, self.namespace, self.values)
         except DiaError as error:
@@ -238,8 +242,8 @@ class SessionAnalysis(Presence):
         by_name = {session.session.name: session for session in sessions}
         for circle in circles(needs):
             chain = " -> ".join([*circle, circle[0]])
-            message = f"sessions that wait for each other: {chain}"
-            self.faults.error("E315", message, by_name[circle[0]].session.position, "let one do without the other")
+            message = f"sessions wait for each other in a cycle: {chain}"
+            self.faults.error("E315", message, by_name[circle[0]].session.position, "remove one of these dependencies")
         code.needs = needs
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
@@ -256,7 +260,7 @@ class SessionAnalysis(Presence):
         for name in sorted(piece.replies & code.places.keys()):
             place = code.places[name]
             if place.session is session.session and place.number >= before:
-                message = f"`{name}` is not there yet: it is the reply to turn {place.number + 1} of this session"
+                message = f"`{name}` does not exist yet: it is the reply to turn {place.number + 1} of this session"
                 self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
     def check_read(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
@@ -268,8 +272,8 @@ class SessionAnalysis(Presence):
             return  # what was told may be what would have read it
         for name, place in code.places.items():
             if name not in read:
-                help = "use it in another turn, in the truth or in a figure, or leave `reply` out"
-                self.faults.error("E316", f"nothing reads the reply `{name}`", place.use.position, help)
+                help = "use it in another turn, in the truth or in a figure, or remove `reply`"
+                self.faults.error("E316", f"the reply `{name}` is never used", place.use.position, help)
 
     # health
 
@@ -291,7 +295,7 @@ class SessionAnalysis(Presence):
         used |= self.used_by_steps()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"the parameter `{parameter.name}` is used by no session and no truth"
+                message = f"the parameter `{parameter.name}` is used in no session and no truth"
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_steps(self) -> frozenset[str]:

@@ -14,7 +14,7 @@ from dia_language.expressions.syntax import ParsedExpression, parse
 from dia_language.templates.templates import parse_template
 
 DECIDED = ("answered", "valid", "decided")
-ASK_FIRST = "ask first: `... if answered({0}) else ...`, or put it behind the same `when`"
+ASK_FIRST = "check first: `... if answered({0}) else ...`, or use it only under the same `when`"
 
 
 class Presence(Wordings):
@@ -77,7 +77,7 @@ class Presence(Wordings):
                     continue
                 reported.add(name)
                 place = self.place_via(piece, via)
-                message = f"`{name}` may not be there: a `when` may have left it out"
+                message = f"`{name}` may be missing: a `when` may have skipped its turn"
                 self.faults.error("E317", message, place, ASK_FIRST.format(name))
 
     def place_via(self, piece: Piece, via: ast.AST | str) -> Position:

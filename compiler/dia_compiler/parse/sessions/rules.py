@@ -24,11 +24,11 @@ def check_sessions(root: Mapping, faults: Diagnostics) -> None:
     if not has_sessions(root):
         for name in (*KINDS, "figures", "presets"):
             if (key := root.key(name)) is not None:
-                faults.error("E204", f"`{name}` is about replies, and needs `sessions`", key.position, ADD_SESSIONS)
+                faults.error("E204", f"`{name}` refers to replies, so it needs `sessions`", key.position, ADD_SESSIONS)
         return
     for name in REFUSED:
         if (key := root.key(name)) is not None:
-            faults.error("E204", f"`{name}` does not stand beside sessions", key.position, REFUSED[name])
+            faults.error("E204", f"`{name}` cannot be used with `sessions`", key.position, REFUSED[name])
     _check_truth(root, faults)
     for _, body in pairs(root.get("presets")):
         _check_preset(body, faults)
@@ -36,12 +36,12 @@ def check_sessions(root: Mapping, faults: Diagnostics) -> None:
         _check_judge(root, grade, faults)
     for key, body in pairs(root.get("variants")):
         if isinstance(body, Mapping) and (prompt := body.key("prompt")) is not None and not is_judged:
-            message = f"the variant `{key.text}` has a prompt, and sessions have none"
+            message = f"the variant `{key.text}` has a prompt, but this template uses sessions"
             faults.error("E204", message, prompt.position, "use `prepend`, `append` or a slot")
     deliver = root.get("deliver")
     for word in [deliver, *(value for _, value in pairs(deliver))]:
         if isinstance(word, Scalar) and word.text != "inline":
-            faults.error("E204", "assets of sessions are delivered inline", word.position, "leave `deliver` out")
+            faults.error("E204", "assets of sessions are always delivered inline", word.position, "remove `deliver`")
 
 
 def _check_examples(root: Mapping, faults: Diagnostics) -> None:
@@ -49,18 +49,18 @@ def _check_examples(root: Mapping, faults: Diagnostics) -> None:
     for item in mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
-                faults.error("E204", f"sessions have no `{name}`", key.position, "say it under `replies`")
+                faults.error("E204", f"`{name}` cannot be used with `sessions`", key.position, "put it under `replies`")
         nodes = [node for _, replies in pairs(item.get("replies")) for node in items_of(replies)]
         for node in nodes if not has_sessions(root) else ():
             if isinstance(node, Mapping):
-                message = "a reply is one text; a mapping of replies belongs to sessions"
-                faults.error("E203", message, node.position, "put it in quotes")
+                message = "a reply must be a single text; a mapping of replies needs `sessions`"
+                faults.error("E203", message, node.position, "quote it")
 
 
-ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` beside a prompt"
+ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` with a prompt"
 REFUSED = {
-    "format": "each reply has its own: `reply: {name: ..., format: ...}`",
-    "mistakes": "name decisions or figures instead",
+    "format": "each reply has its own format: `reply: {name: ..., format: ...}`",
+    "mistakes": "use decisions or figures with names instead",
 }
 
 
@@ -69,24 +69,31 @@ def _check_exclusive(root: Mapping, faults: Diagnostics) -> None:
     if root.get("sessions") is not None:
         for key in kinds:
             if key.text != "sessions":
-                message = f"a template has one of `answer`, `choices` and `sessions`; this one has `{key.text}` too"
+                message = (
+                    f"a template has only one of `answer`, `choices` and `sessions`; this one also has `{key.text}`"
+                )
                 faults.error("E204", message, key.position)
         if (prompt := root.key("prompt")) is not None:
-            faults.error("E204", "no `prompt` beside `sessions`", prompt.position, "say it in a turn: `user: ...`")
+            faults.error(
+                "E204",
+                "`prompt` cannot be used with `sessions`",
+                prompt.position,
+                "put the text in a turn: `user: ...`",
+            )
 
 
 def _check_truth(root: Mapping, faults: Diagnostics) -> None:
     truths = [key for name in KINDS if (key := root.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
+        faults.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
     if not truths:
         place = root.key("sessions") or root.pairs[0][0]
-        message = "sessions need a truth: `grade`, `decisions` or `ranking`"
+        message = "`sessions` need a truth: `grade`, `decisions` or `ranking`"
         faults.error("E202", message, place.position, "add `grade: {correct: ...}`")
     grade = root.get("grade")
     if isinstance(grade, Mapping) and root.get("sessions") is not None:
         if (key := grade.key("judge")) is not None:
-            message = "`judge` stands beside a prompt; in sessions the judge is a session with another `model`"
+            message = "`judge` needs a prompt; in `sessions` the judge is a session with another `model`"
             faults.error("E204", message, key.position)
         elif grade.get("correct") is None:
             faults.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
@@ -96,26 +103,26 @@ def _check_preset(body: Node, faults: Diagnostics) -> None:
     """Tells a study that there is not, and a second truth."""
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
-        help = did_you_mean(study.text, STUDIES) or f"there are {', '.join(STUDIES)}"
-        faults.error("E204", f"no study is named `{study.text}`", study.position, help)
+        help = did_you_mean(study.text, STUDIES) or f"the studies are {', '.join(STUDIES)}"
+        faults.error("E204", f"unknown study `{study.text}`", study.position, help)
     truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        faults.error("E204", f"a second truth, `{key.text}`: there is one of {', '.join(KINDS)}", key.position)
+        faults.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
 
 
 def _check_judge(root: Mapping, grade: Node | None, faults: Diagnostics) -> None:
     assert isinstance(grade, Mapping)
     for name in ("answer", "choices"):
         if (key := root.key(name)) is not None:
-            message = f"a judge decides instead of `{name}`"
-            faults.error("E204", message, key.position, "give it the truth as its `reference`")
+            message = f"`{name}` cannot be used with `judge`, which decides itself"
+            faults.error("E204", message, key.position, "give the judge the truth as its `reference`")
     for key, _ in grade.pairs:
         if key.text != "judge":
-            faults.error("E204", f"`{key.text}` does not stand beside `judge`", key.position, "the labels decide")
+            faults.error("E204", f"`{key.text}` cannot be used with `judge`", key.position, "use `labels` instead")
     judge = grade.get("judge")
     labels = judge.get("labels") if isinstance(judge, Mapping) else None
     labels_seen: dict[str, Scalar] = {}
     for _, listed in pairs(labels):
         for label in listed.items if isinstance(listed, Sequence) else ():
             if isinstance(label, Scalar) and labels_seen.setdefault(label.text.casefold(), label) is not label:
-                faults.error("E204", f"the label `{label.text}` stands twice", label.position, "each means one thing")
+                faults.error("E204", f"duplicate label `{label.text}`", label.position, "each label has one meaning")

@@ -208,7 +208,7 @@ def test_what_became_of_a_request_is_kept() -> None:
 FAULTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("no JSON", jsonl(ROWS[:1]) + b'{"id": 2,, }\n', LETTERS, "t:2:10: error[E861]: not JSON"),
     ("no object", b"[1]\n", LETTERS, "t:1:1: error[E861]: a line is no object"),
-    ("a number that is none", b'{"id": NaN}', LETTERS, "error[E861]: not JSON: `NaN` is no number"),
+    ("a number that is none", b'{"id": NaN}', LETTERS, "error[E861]: not JSON: `NaN` is not a number"),
     ("a key twice", b'{"id": 1, "id": 2}', LETTERS, "stands twice in one object"),
     ("no text", b"\xff\n", LETTERS, "t:1:1: error[E861]: not UTF-8"),
     ("deep", b"[" * 100_000, LETTERS, "error[E861]"),
@@ -248,11 +248,11 @@ def test_faults_are_told_with_their_place_and_nothing_is_written(
 CSV_FAULTS = [
     (b"", "t:1:1: error[E861]: the file has no header"),
     (b"id,id\n", "two columns are named `id`"),
-    (b"id,gold,reply\na,A\n", "t:2:1: error[E861]: 2 cells, but the header has 3 columns"),
+    (b"id,gold,reply\na,A\n", "t:2:1: error[E861]: the row has 2 cells, but the header has 3 columns"),
     (b'id,gold,reply\na,A,"x\ny"\nb,F,z\n', "t:4:3: error[E862]: the gold answer is none"),
     (b'id,gold,reply\n"a,a",F,"x"\n', "t:2:7: error[E862]: the gold answer is none"),
     (b'id,gold,reply\na,A,"x\n', "error[E861]: not CSV"),
-    (b"id,gold,reply\na,A,\0\n", "t:2:5: error[E861]: a zero byte"),
+    (b"id,gold,reply\na,A,\0\n", "t:2:5: error[E861]: the file contains a zero byte"),
     (b"id,gold\na,A\n", "t:2:1: error[E862]: no column `reply`"),
 ]
 

@@ -1,0 +1,63 @@
+"""How numbers are written in messages and on screens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST = 15  # digits of a number that is written out
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """Return the number with its noun, in the plural where that is right.
+
+    >>> counted(1, "item"), counted(12000, "item"), counted(2, "reply", "replies")
+    ('1 item', '12,000 items', '2 replies')
+    """
+    return f"{grouped(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def grouped(number: int) -> str:
+    """Return the number with thousands separators, or rounded to two digits where it is long.
+
+    >>> grouped(5251), grouped(85070591730234615865843651857942052864)
+    ('5,251', '~8.5e37')
+    """
+    return f"{number:,}" if abs(number) < 10**LONGEST else rounded(number)
+
+
+def rounded(number: int) -> str:
+    """Return the number rounded to two digits, marked as approximate.
+
+    >>> rounded(7), rounded(7482675), rounded(9_960_000_000)
+    ('~7', '~7.5e6', '~1e10')
+    """
+    if abs(number) < 10**4:
+        return f"~{number:,}"
+    sign, digits = ("-" if number < 0 else ""), str(abs(number))
+    exponent, leading = len(digits) - 1, (int(digits[:3]) + 5) // 10
+    if leading == 100:
+        exponent, leading = exponent + 1, 10
+    mantissa = f"{leading // 10}.{leading % 10}".removesuffix(".0")
+    return f"~{sign}{mantissa}e{exponent}"
+
+
+def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
+    """Return the degrees of freedom of a template record: a number, a bound or `vast`.
+
+    `estimate` is an estimated number and the number of draws that it comes from. It replaces a bound.
+
+    >>> freedom_text({"kind": "at_most", "count": "12"}), freedom_text({"kind": "vast", "count": None})
+    ('at most 12', 'vast')
+    >>> freedom_text({"kind": "at_least", "count": "5251"}, (7_482_675, 400))
+    '~7.5e6 (estimated from 400 draws)'
+    """
+    if not isinstance(degree, Mapping):
+        return "" if degree is None else str(degree)
+    kind, count = str(degree.get("kind", "")), degree.get("count")
+    if kind != "exact" and estimate is not None:
+        return f"{rounded(estimate[0])} (estimated from {counted(estimate[1], 'draw')})"
+    if count is None:
+        return kind.replace("_", " ")
+    number = grouped(int(count))
+    return number if kind == "exact" else f"{kind.replace('_', ' ')} {number}"
