@@ -138,10 +138,14 @@ def check_specs(
     is_strict: bool = False,
     on_progress: Progress | None = None,
     allow_programs: str = NO,
+    estimates: bool = False,
 ) -> Checked:
-    """Every fault of every spec: those that show without evaluating, then examples and three instances of the rest."""
+    """Return every error of every spec: of its text, of its examples, and of three instances of each template.
+
+    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted.
+    """
     folders = discover([Path(path) for path in paths])
     with _worker_pool(folders, jobs or os.cpu_count() or 1, TRIAL) as pool:
         from dia_compiler.pipeline import check_instances
 
-        return check_instances(folders, TRIAL, pool, is_strict, on_progress, allow_programs)
+        return check_instances(folders, TRIAL, pool, is_strict, on_progress, allow_programs, estimates)

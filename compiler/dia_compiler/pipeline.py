@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.confinement.permission import NO
+from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import WorkerPool
 
@@ -68,14 +69,27 @@ def make_bundles(
 
 
 def check_instances(
-    folders: list[Folder], k: int, pool: WorkerPool, is_strict: bool, on_progress: Progress | None, programs: str = NO
+    folders: list[Folder],
+    k: int,
+    pool: WorkerPool,
+    is_strict: bool,
+    on_progress: Progress | None,
+    programs: str = NO,
+    estimates: bool = False,
 ) -> Checked:
-    """Every fault of every spec, those included that the first k instances show; nothing is written."""
+    """Return every error of every spec, including those that only the first k instances show; nothing is written.
+
+    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted.
+    """
     with scratch_folder() as scratch:
         checked = check(folders, is_strict, defers=True, programs=programs)
         plans = [plan_of(item, CompileOptions(k=k)) for item in checked.benchmarks]
         template_jobs = [
-            replace(job_of(plan, template, is_trial=True), resources=WorkerResources(scratch, plan.item.programs))
+            replace(
+                job_of(plan, template, is_trial=True),
+                resources=WorkerResources(scratch, plan.item.programs),
+                estimates=estimates,
+            )
             for plan in plans
             for template in plan.item.clean
         ]
@@ -85,6 +99,9 @@ def check_instances(
         if rows.summary is not None:
             statistics = row_statistics(rows.spool)
             check_health(job.template, rows.spool, rows.summary, statistics, k, checked.faults, is_trial=True)
+            if estimates:
+                freedom = freedom_text(rows.summary.freedom.as_json(), rows.summary.estimate)
+                checked.freedoms[f"{job.benchmark.name}/{job.template.name}"] = freedom
     return checked
 
 

@@ -58,7 +58,7 @@ DATA: dict[str, tuple[str, Content, str, int, str]] = {
     "zero byte": ("d.csv", b"a,b\n1,2\n1\x00,3\n", "E111", 3, "the file contains a zero byte"),
     "a million columns": ("d.csv", b"a," * 1_000_000 + b"b\n", "E111", 1, "more than 10,000 columns"),
     "columns without end": ("d.csv", b"a," * 3_000_000 + b"b\n", "E111", 1, "a line has more than 4,000,000 bytes"),
-    "long cell": ("d.csv", b"a,b\n1," + b"x" * 1_500_000 + b"\n", "E111", 2, "a cell of more than 1,000,000"),
+    "long cell": ("d.csv", b"a,b\n1," + b"x" * 1_500_000 + b"\n", "E111", 2, "a cell has more than 1,000,000"),
     "quote without end": ("d.csv", b'a,b\n1,"' + b"x\n" * 100_000, "E111", 2, "a quote is not closed"),
     "deep JSON": ("d.jsonl", b"[" * 3_000_000, "E111", 1, "nested more than 32 levels levels deep"),
     "deep objects": ("d.jsonl", b'{"a":' * 3_000_000, "E111", 1, "a line has more than 4,000,000 bytes"),

@@ -56,7 +56,7 @@ def test_scalars_follow_the_core_rules(text: str, value: object) -> None:
         ("n: {type: integer, min: 1, min: 5}\n", "E105", (1, 28), "`min`"),
         ("f: {a(n, k): 1, b(n, k): 2}\n", "E105", (1, 22), "in quotes"),
         ("\ttabs: here\n", "E104", (1, 1), "spaces"),
-        ("a: 012\n", "E109", (1, 4), "begins with 0"),
+        ("a: 012\n", "E109", (1, 4), "starts with 0"),
         ("a: .inf\n", "E109", (1, 4), "finite"),
         ("a: " + "9" * 5000 + "\n", "E109", (1, 4), "digits"),
         ("a: 1e99999\n", "E109", (1, 4), "digits"),

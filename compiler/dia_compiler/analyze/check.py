@@ -68,6 +68,7 @@ class Checked:
     sources: dict[str, str]
     bytes: int = 0
     nodes: int = 0
+    freedoms: dict[str, str] = field(default_factory=dict)  # benchmark/template -> d(t) in words
 
     @property
     def is_full(self) -> bool:

@@ -1,4 +1,4 @@
-"""The files that `dia new` writes: a template that compiles, or a benchmark around it."""
+"""The files that `dia new` writes: a template that compiles, or a benchmark with one template."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ benchmark: {name}
 title: {title}
 version: 0.1.0
 license: CC-BY-4.0
-# Stands in every public file of a bundle, so that copies in training data can be found.
+# Written into every public file of a bundle, so that copies in training data can be found.
 canary: {canary}
 prompt: |
   {{{{ challenge }}}}
@@ -42,7 +42,7 @@ category: mathematics
 level: easy
 skills: [arithmetic]
 
-params: # drawn anew for every instance
+params: # drawn again for each instance
   boxes: {{type: integer, min: 2, max: 60}}
   pens: {{type: integer, min: 2, max: 90}}
   lost: {{type: integer, min: 1, max: = boxes * pens - 1}}
@@ -51,7 +51,7 @@ answer:
   value: boxes * pens - lost
   type: integer
 
-checks: # must hold for every instance, and reach the answer by another path than its value
+checks: # must be true for every instance; verify the answer independently of `value`
   - (answer + lost) / boxes == pens
 
 mistakes: # typical wrong answers; reports count them
@@ -63,7 +63,7 @@ prompt: |
 
 explanation: "{{{{ boxes }}}} x {{{{ pens }}}} - {{{{ lost }}}} = {{{{ answer }}}}"
 
-examples: # its own tests, run by `dia check`
+examples: # tests of this template, run by `dia check`
   - params: {{boxes: 3, pens: 10, lost: 4}}
     answer: 26
     replies: {{correct: ["<xml>26</xml>"], skipped: ["<xml>I-DO-NOT-KNOW</xml>"], unparsed: ["26 pens"]}}
@@ -71,9 +71,9 @@ examples: # its own tests, run by `dia check`
 
 
 def new_benchmark(name: str, parent: Path) -> list[Path]:
-    """Writes a benchmark with one template into a folder of its name; gives the files.
+    """Write a benchmark with one template into a folder of its name, and return the files.
 
-    Raises DiaError (exit code 2) where the folder exists or cannot be written.
+    Raises DiaError (exit code 2) if the folder exists or cannot be written.
     """
     folder = parent / _checked(name)
     _refuse_existing(folder)
@@ -85,9 +85,9 @@ def new_benchmark(name: str, parent: Path) -> list[Path]:
 
 
 def new_template(name: str, folder: Path) -> list[Path]:
-    """Writes a template into a benchmark's folder; gives the file.
+    """Write a template into a benchmark's folder, and return the files written.
 
-    Raises DiaError (exit code 2) where the folder holds no benchmark, the file exists or cannot be written.
+    Raises DiaError (exit code 2) if the folder has no benchmark, or the file exists or cannot be written.
     """
     path = folder / f"{_checked(name)}.yaml"
     if not (folder / "benchmark.yaml").is_file():
@@ -113,10 +113,10 @@ def _title(name: str) -> str:
 
 
 def write_schemas(folder: Path) -> list[Path]:
-    """Writes the JSON Schemas by which an editor completes and checks the specs of a benchmark; gives the files.
+    """Write the JSON schemas with which an editor completes and checks the specs of a benchmark; return the files.
 
     They know the types, formats and builders of installed packages, and the types that benchmark.yaml declares.
-    Raises DiaError (exit code 2) where benchmark.yaml is missing or no YAML, or a file cannot be written.
+    Raises DiaError (exit code 2) if benchmark.yaml is missing or not YAML, or a file cannot be written.
     """
     if not (folder / "benchmark.yaml").is_file():
         message = f"{folder.as_posix()} has no benchmark.yaml"
@@ -129,7 +129,7 @@ def write_schemas(folder: Path) -> list[Path]:
 
 
 def _schemas(named_types: Iterable[str] = ()) -> dict[str, str]:
-    """Path -> text of the schemas that stand beside the specs."""
+    """Return the text of each schema file by its path in the benchmark's folder."""
     return {
         f"{SCHEMAS}/{file}.schema.json": editor_schema_text(file, installed=True, named_types=named_types)
         for file in FILES

@@ -1,4 +1,4 @@
-"""`dia check`: every fault of every spec."""
+"""`dia check`: report every error of every spec."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from typing import NoReturn
 import click
 from dia_language.counts import counted
 
-from dia_compiler.commands.console import diagnostics_json, github_lines, is_quiet, print_diagnostics, progress
+from dia_compiler.commands.console import (
+    diagnostics_json,
+    github_lines,
+    is_quiet,
+    is_verbose,
+    print_diagnostics,
+    progress,
+)
 from dia_compiler.commands.programs import allow_programs
 
 PAUSE = 0.3  # seconds between two looks at the files
@@ -38,9 +45,10 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Find every fault of every spec, with its place and its mend.
+    """Report every error in every spec, with its location and a suggested fix.
 
-    Runs the worked examples of each template and makes three of its instances; writes nothing.
+    Runs the worked examples of each template and makes three of its instances. Nothing is written. With -v, also prints
+    d(t), the number of different instances that each template can make, estimated where it cannot be counted.
 
     \b
     Example:
@@ -53,11 +61,14 @@ def command(
 
 
 def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> int:
-    """Checks the specs, prints what was found, and gives the exit code."""
+    """Check the specs, print the errors and warnings, and return the exit code."""
     from dia_compiler.api import check_specs
 
-    with progress(is_quiet(click.get_current_context()), has_lines=False) as report:
-        checked = check_specs(list(paths), jobs, on_progress=report, allow_programs=programs)
+    context = click.get_current_context()
+    with progress(is_quiet(context), has_lines=False) as report:
+        checked = check_specs(
+            list(paths), jobs, on_progress=report, allow_programs=programs, estimates=is_verbose(context)
+        )
     diagnostics = checked.faults.ordered(checked.sources)
     errors = [entry for entry in diagnostics if entry.severity == "error"]
     if form == "json":
@@ -70,6 +81,8 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
         for item in checked.benchmarks:
             for left in item.left_out:
                 click.echo(f"left out: {left.template} needs {left.why}", err=True)
+        for name, freedom in checked.freedoms.items():
+            click.echo(f"{name}: d(t) {freedom}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
         warnings = len(diagnostics) - len(errors)
         counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
@@ -80,7 +93,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
 
 
 def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> NoReturn:
-    """Checks the specs after every change of a file; ends with Ctrl-C alone."""
+    """Check the specs again after every change of a file, until Ctrl-C."""
     from dia_language.diagnostics import DiaError, render_diagnostic
 
     while True:
@@ -98,7 +111,7 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
 
 
 def stamps(paths: list[Path]) -> dict[str, tuple[int, int]]:
-    """Time of change and size of every file beside and below the paths; what cannot be read is left out."""
+    """Return the modification time and size of every readable file in the folders of the paths and below."""
     stamps_by_path: dict[str, tuple[int, int]] = {}
     for path in paths:
         folder = path if path.is_dir() else path.parent

@@ -48,6 +48,7 @@ class TemplateJob:
     span: int = SPAN
     resources: WorkerResources = NO_RESOURCES
     first: int = 0
+    estimates: bool = False  # whether to estimate degrees of freedom that cannot be counted
     last: int | None = None  # only the instances from `first` on and below `last`, where it can be divided
 
     @property
@@ -125,17 +126,25 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
         is_straight = is_straight and instance.position == instance.number
         yield from batches.add(instance)
     yield from batches.rest()
-    yield _summary(expansion, faults, total, is_straight, place + 1)
+    yield _summary(expansion, faults, total, is_straight, place + 1, job.estimates)
 
 
 def _summary(
-    expansion: Expansion, faults: Diagnostics, total: int | None, is_straight: bool, following: int
+    expansion: Expansion,
+    faults: Diagnostics,
+    total: int | None,
+    is_straight: bool,
+    following: int,
+    estimates: bool = False,
 ) -> Summary:
     drawing = expansion.drawing
     warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
     functions = tuple(sorted(expansion.prepared.used_functions))
     drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
-    return Summary(expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used())
+    estimate = drawing.estimated() if estimates and expansion.freedom.kind in ("at_least", "at_most") else None
+    return Summary(
+        expansion.freedom, drawn, functions, warnings, total, is_straight, following, permission.used(), estimate
+    )
 
 
 def locate_first_instance(job: TemplateJob) -> Iterator[Any]:

@@ -21,6 +21,7 @@ class Summary:
     goes_straight: bool = False
     next_position: int = 0
     tools: dict[str, str] = field(default_factory=dict)
+    estimate: tuple[int, int] | None = None  # of the degrees of freedom, for screens only
 
     def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
         """The summary with more draws, and with the tools that they used."""

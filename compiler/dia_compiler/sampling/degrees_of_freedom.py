@@ -153,4 +153,4 @@ def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
             return None
         accepted += 1
         total += choose.weight
-    return (round(total / made) if total < 1 << 1000 else total // made, made) if accepted >= FEWEST else None
+    return (total // made, made) if accepted >= FEWEST else None

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.numbers.certified import enclosures, equals
 from dia_language.numbers.radix import integer_text
@@ -149,7 +150,7 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
         return integer_text(value)
     whole, decimals = _digits(value)
     if places is not None and len(decimals) > max(places, 0):
-        message = f"the number has {len(decimals)} decimal places, more than {max(places, 0)}"
+        message = f"the number has {counted(len(decimals), 'decimal place')}, more than {max(places, 0)}"
         raise LanguageError(message, "round it first")
     if places is not None and zeros == "keep":
         decimals = decimals.ljust(places, "0")

@@ -66,9 +66,9 @@ def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
     [
         (["new", "my_bench", "--benchmark"], "my_bench already exists"),
         (["new", "first_template", "-o", "my_bench"], "my_bench/first_template.yaml already exists"),
-        (["new", "third"], "holds no benchmark.yaml"),
-        (["new", "Third!"], "`Third!` is no name"),
-        (["new", "../up", "--benchmark"], "`../up` is no name"),
+        (["new", "third"], "has no benchmark.yaml"),
+        (["new", "Third!"], "`Third!` is not a valid name"),
+        (["new", "../up", "--benchmark"], "`../up` is not a valid name"),
         (["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"], "cannot be written"),
     ],
 )
@@ -134,6 +134,19 @@ def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> No
         assert part in out
     assert "A correct answer scores" not in out
     assert "A correct answer scores" in said(capsys, "preview", FIRST, "-v")[1]
+
+
+def test_degrees_of_freedom_that_cannot_be_counted_are_estimated(
+    bench: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    exact = sum(range(2, 61)) * sum(range(2, 91)) - 59 * 89  # of `boxes * pens - 1` values of `lost` for each pair
+    for arguments in (["preview", FIRST], ["check", "-v", "my_bench"]):
+        code, out, err = said(capsys, *arguments)
+        estimate = re.search(r"d\(t\) ~(\d\.?\d*)e6 \(estimated from 400 draws\)", out + err)
+        assert code == 0 and estimate and abs(float(estimate[1]) * 1e6 / exact - 1) < 0.15
+    assert run(["compile", "my_bench", "-q"]) == 0
+    code, out, _ = said(capsys, "show", "build/my_bench-0.1.0-k5")
+    assert code == 0 and "at least 5,251" in out  # the bundle holds the bound
 
 
 def test_stress_measures_every_parameter(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import pytest
-from dia_compiler.sampling.degrees_of_freedom import count_ways
+from dia_compiler.sampling.degrees_of_freedom import MOST_DRAWS, count_ways, estimate_ways
 from dia_language.diagnostics import DiaError, Diagnostic
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,3 +63,46 @@ def test_the_count_is_that_of_all_values_unless_there_are_more_choices_than_may_
         values = {(*one, choice) for one in values for choice in range(table[sum(one) % 3])}
         nodes += len(values)
     assert count_ways(draw, most) == (len(values) if nodes <= most else None)
+
+
+def test_an_estimate_is_near_the_number_of_ways_that_a_count_finds() -> None:
+    def draw(choose: Any) -> None:
+        boxes, pens = choose.between(2, 60), choose.between(2, 90)
+        choose.between(1, boxes * pens - 1)  # what a count cannot enumerate: its bound depends on the others
+
+    # counted by a closed form: the sum of boxes * pens - 1 over all pairs
+    exact = sum(range(2, 61)) * sum(range(2, 91)) - 59 * 89
+    assert exact == 7_482_675
+    estimate = estimate_ways(draw)
+    assert estimate is not None and abs(estimate[0] / exact - 1) < 0.15 and estimate[1] == 400
+
+
+def test_an_estimate_accounts_for_conditions() -> None:
+    def draw(choose: Any) -> None:
+        choose.where(lambda inner: inner.below(40), lambda value: value % 2 == 0)
+        values = choose.several(40, 2)
+        choose.check(values[0] < values[1])
+
+    exact = count_ways(draw, 10**6)
+    assert exact == 20 * (40 * 39 // 2)
+    estimate = estimate_ways(draw)
+    assert estimate is not None and abs(estimate[0] / exact - 1) < 0.25
+
+
+@given(st.lists(st.integers(1, 10**40), min_size=1, max_size=3))
+def test_the_estimate_of_independent_choices_is_exact(bounds: list[int]) -> None:
+    assert estimate_ways(draws(*bounds)) == ((prod(bounds), 400) if max(bounds) <= 2**128 else None)
+
+
+def test_there_is_no_estimate_of_vast_choices_failures_and_rare_draws() -> None:
+    drawn = []
+
+    def rare(choose: Any) -> None:
+        drawn.append(1)
+        choose.check(choose.below(10**9) == 0)
+
+    def failing(choose: Any) -> None:
+        raise DiaError(Diagnostic("E504", "division by zero"))
+
+    assert estimate_ways(lambda choose: choose.vast()) is None and estimate_ways(failing) is None
+    assert estimate_ways(rare) is None and len(drawn) <= MOST_DRAWS

@@ -195,7 +195,7 @@ def test_a_missing_interpreter_is_told_with_its_mend(monkeypatch: pytest.MonkeyP
     with pytest.raises(LanguageError, match="`php` is not installed, so php cannot run") as caught:
         program("php", "<?php")
     assert caught.value.help == "install the package `php-cli`"
-    assert refusal("c", "int main;").startswith("there is no C compiler here: neither gcc, cc, clang nor the extra")
+    assert refusal("c", "int main;").startswith("no C compiler found: neither gcc, cc, clang nor the extra")
 
 
 def test_arguments_are_looked_at() -> None:

@@ -174,7 +174,7 @@ def test_own_functions_and_faces() -> None:
         namespace.add("first", 2, face("first", {}))
         with pytest.raises(DiaError) as caught:
             compile_expression(parse(Text(f"first({asked}, {asked})")), namespace, values=values)(scope)
-        assert "is an entry of a catalog" in str(caught.value)
+        assert "must be an entry of a catalog" in str(caught.value)
 
 
 def test_the_exact_answer_is_the_value_before_rounding() -> None:

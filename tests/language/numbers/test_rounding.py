@@ -237,9 +237,9 @@ def test_numbers_of_any_size_are_written() -> None:
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(LanguageError, match="no finite decimals"):
         write_number(Fraction(1, 3))
-    with pytest.raises(LanguageError, match="3 decimal places, which are more than 2"):
+    with pytest.raises(LanguageError, match="3 decimal places, more than 2"):
         write_number(Fraction(1, 8), 2)
-    with pytest.raises(LanguageError, match="1 decimal places, which are more than 0"):
+    with pytest.raises(LanguageError, match="1 decimal place, more than 0"):
         write_number(Fraction(1, 2), -1)
     with pytest.raises(LanguageError):
         write_number(1, 2, "some")

@@ -230,7 +230,7 @@ def test_a_file_in_the_folder_cannot_say_where_keys_go(
 ) -> None:
     Path("dia.toml").write_text(head + line)
     assert dia(["run", str(tiny()), "--model", "oracle"]) == 2
-    assert "stands on the command line alone" in capsys.readouterr().err
+    assert "can only be given on the command line" in capsys.readouterr().err
 
 
 def test_a_bundle_cannot_redirect_a_key(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,7 +238,7 @@ def test_only_the_command_line_names_a_program(
     for text in ("model = ['command:touch made']", "[run]\nmodel = ['command:touch made']"):
         (tmp_path / "dia.toml").write_text(text, encoding="utf-8")
         assert run(["run", str(bundle), "-o", "a.run"]) == 2
-        assert "stands on the command line alone" in capsys.readouterr().err and not (tmp_path / "made").exists()
+        assert "can only be given on the command line" in capsys.readouterr().err and not (tmp_path / "made").exists()
 
 
 @pytest.mark.slow
