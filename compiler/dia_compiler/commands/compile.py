@@ -1,4 +1,4 @@
-"""`dia compile`: specs to frozen bundles."""
+"""`dia compile`: compile specs to frozen bundles."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def command(
 ) -> int:
     """Compile specs to frozen, checksummed bundles.
 
-    A PATH is a benchmark's folder, a folder of such folders, or one template. The same specs, seed and k give the same
-    bytes on every machine; the digest that is printed names them. With --part one of N parts is made, by itself and
-    anywhere; `dia merge` joins them to the same bytes.
+    A PATH is a benchmark's folder, a folder of such folders, or one template file. The same specs, seed and k give the
+    same bytes on every machine; the printed digest identifies them. With --part, compiles one of N parts, on any
+    machine; `dia merge` joins the parts to the same bundle.
 
     \b
     Example:

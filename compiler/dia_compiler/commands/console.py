@@ -16,28 +16,28 @@ Progress = Callable[[str, int, int], None]
 
 
 def is_quiet(ctx: click.Context) -> bool:
-    """Whether -q was given, before or behind the command's name."""
+    """Return whether -q was given, before or after the command's name."""
     return bool(ctx.find_root().meta.get("dia.quiet"))
 
 
 def is_verbose(ctx: click.Context) -> bool:
-    """Whether -v was given, before or behind the command's name."""
+    """Return whether -v was given, before or after the command's name."""
     return bool(ctx.find_root().meta.get("dia.verbose"))
 
 
 def print_diagnostics(entries: Iterable[Diagnostic], sources: Mapping[str, str]) -> None:
-    """Prints each diagnostic with its excerpt on standard error."""
+    """Print each diagnostic with its excerpt on standard error."""
     for entry in entries:
         click.echo(render_diagnostic(entry, sources), err=True)
 
 
 def diagnostics_json(entries: Iterable[Diagnostic]) -> str:
-    """The diagnostics as one JSON object, `{"diagnostics": [...]}`."""
+    """Return the diagnostics as one JSON object, `{"diagnostics": [...]}`."""
     return json.dumps({"diagnostics": [entry.as_json() for entry in entries]}, indent=2, ensure_ascii=False)
 
 
 def github_lines(entries: Iterable[Diagnostic]) -> Iterable[str]:
-    """The diagnostics as workflow commands that GitHub shows beside the lines of a change."""
+    """Return the diagnostics as workflow commands that GitHub shows next to the changed lines."""
     for entry in entries:
         place = entry.position
         where = f"file={_property(Path(place.file).as_posix())},line={place.line},col={place.column}," if place else ""
@@ -55,7 +55,7 @@ def _property(text: str) -> str:
 
 @contextmanager
 def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
-    """What to call as rows come in: a bar on a terminal, elsewhere a line a template if it `has_lines`, or nothing."""
+    """Yield the callback for progress: a bar on a terminal, otherwise a line per template if `has_lines`, or None."""
     if quiet or not (has_lines or sys.stderr.isatty()):
         yield None
     elif sys.stderr.isatty():
@@ -68,7 +68,7 @@ def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    """One bar for all templates, which grows as they come."""
+    """Show one progress bar for all templates."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

@@ -1,4 +1,4 @@
-"""`dia doctor`: what is installed, and what is missing for what."""
+"""`dia doctor`: show what is installed and what is missing."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def command(as_json: bool) -> int:
     _print("tools", {name: "found" if is_here else "missing" for name, is_here in facts["tools"].items()})
     programs = facts["programs"]
     _print(
-        "programs of specs",
+        "programs in specs",
         {
-            "confined by": programs["confinement"]
+            "sandbox": programs["confinement"]
             or "nothing on this machine: they run only with `--allow-programs=unconfined`"
         }
         | {name: interpreter or "missing" for name, interpreter in programs["interpreters"].items()},
@@ -60,7 +60,7 @@ def command(as_json: bool) -> int:
 
 
 def found() -> dict[str, Any]:
-    """The facts that `dia doctor --json` prints; of keys there are names alone."""
+    """Return the facts that `dia doctor --json` prints; keys are given by name only."""
     import yaml
 
     return {
@@ -83,13 +83,13 @@ def found() -> dict[str, Any]:
 
 
 def programs_here() -> dict[str, Any]:
-    """What confines programs of specs here, and the interpreters that there are."""
+    """Return the sandbox for programs of specs on this machine, and the installed interpreters."""
     from dia_language.confinement.interpreters import LANGUAGES, version_of
     from dia_language.confinement.walls import confinement
 
-    wall = confinement()
+    sandbox = confinement()
     interpreters = {name: version_of(name) for name, language in LANGUAGES.items() if language.commands}
-    return {"confinement": wall.name if wall is not None else None, "interpreters": interpreters}
+    return {"confinement": sandbox.name if sandbox is not None else None, "interpreters": interpreters}
 
 
 def _version(name: str) -> str | None:
@@ -100,7 +100,7 @@ def _version(name: str) -> str | None:
 
 
 def _names_in_env_file() -> set[str]:
-    """The names of keys in the `.env` of this folder; their values are not looked at."""
+    """Return the names of keys in the `.env` of the current folder, without reading their values."""
     try:
         lines = Path(".env").read_text(encoding="utf-8", errors="replace")[:100_000].splitlines()
     except OSError:

@@ -43,11 +43,11 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Join the parts that `dia compile --part I/N` made to one bundle, or runs of the same questions to one run.
+    """Join parts made by `dia compile --part I/N` to one bundle, or runs of the same questions to one run.
 
-    A PATH is a part, a folder of parts, or a run. The bundle has the very bytes that one compile gives; it lies in the
-    build folder unless -o names another place. Runs need -o. Parts that are missing, double, or made from other specs
-    or versions are refused, as are runs that contradict each other, and nothing is written.
+    A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes. It
+    is written to the build folder, or to -o. Runs need -o. Nothing is written if parts are missing, duplicate or made from
+    other specs or versions, or if runs contradict each other.
 
     \b
     Example:

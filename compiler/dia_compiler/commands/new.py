@@ -1,4 +1,4 @@
-"""`dia new`: a template or a benchmark to begin with."""
+"""`dia new`: create a template or a benchmark to start from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
               help="The benchmark's folder, or with --benchmark its parent folder (default: here).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the file names as JSON.")
 def command(name: str, benchmark: bool, out: Path, as_json: bool) -> int:
-    """Write a template that compiles, to be changed into your own.
+    """Create a template, or a benchmark with one, that compiles and that you can adapt.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""`dia preview`: instances in the terminal."""
+"""`dia preview`: show instances in the terminal."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Show instances of a template: parameters, prompt, answer, checks, timing, degree of freedom.
+    """Show instances of a template: parameters, prompt, answer, checks, run time and degrees of freedom.
 
-    With -v the whole prompt is shown, as a model reads it. Writes nothing.
+    With -v, shows the whole prompt as the model reads it. Nothing is written.
 
     \b
     Example:
@@ -85,7 +85,7 @@ def _instance(instance: Shown) -> dict[str, Any]:
 
 
 def _names(preview: Preview) -> list[str]:
-    """The parameters that have a size, and more than one."""
+    """Return the parameters whose size differs between instances."""
     names = list(preview.samples[0].measures) if preview.samples else []
     return [name for name in names if len({s.measures[name] for s in preview.samples} - {None}) > 1]
 
@@ -128,7 +128,7 @@ def _print_instance(instance: Shown, is_whole: bool) -> None:
 
 
 def _print_sessions(instance: Shown, is_whole: bool) -> None:
-    """Who reads what of whom, every turn with stand-ins for replies, and how the truth is found in them."""
+    """Print each session: the replies that it reads, its turns with placeholders for replies, and the truth."""
     for session in instance.sessions:
         reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
         reads_words = f"reads {', '.join(reads)}" if reads else "reads no other session"
@@ -156,7 +156,7 @@ def _print_answers(samples: list[Sample]) -> None:
 
 
 def _bins(samples: list[Sample], name: str) -> list[dict[str, Any]]:
-    """The samples by the size of one parameter: bounds, how many, median seconds, median answer."""
+    """Return the samples grouped by the size of one parameter: bounds, count, median seconds, median answer."""
     chosen = [(sample.measures[name], sample) for sample in samples if sample.measures[name] is not None]
     values = sorted({value for value, _ in chosen}, key=lambda value: (isinstance(value, str), value))
     if len(values) <= BINS or any(isinstance(value, str) for value in values):
@@ -184,7 +184,7 @@ def _is_within(value: Any, edge: tuple[Any, Any], is_last: bool) -> bool:
 
 
 def _plot(name: str, bins: list[dict[str, Any]]) -> None:
-    """Bars of run time and answer over the parameter."""
+    """Print bars of run time and answer by the size of the parameter."""
     labels = [_label(row) for row in bins]
     width = max(map(len, [*labels, name]))
     slowest = max(row["seconds"] for row in bins)

@@ -1,4 +1,4 @@
-"""`dia schemas`: the JSON Schemas by which an editor completes and checks the specs of a benchmark."""
+"""`dia schemas`: write the JSON schemas with which an editor completes and checks specs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import click
 @click.argument("folder", metavar="[FOLDER]", type=click.Path(path_type=Path), default=Path())
 @click.option("--json", "as_json", is_flag=True, help="Print the file names as JSON.")
 def command(folder: Path, as_json: bool) -> int:
-    """Write the schemas of spec files into FOLDER/.schemas, for editors.
+    """Write the JSON schemas of spec files to FOLDER/.schemas, for editors.
 
-    `dia new` writes them too. Run this again after installing a package that adds parameter types, answer formats or
-    asset builders, and after declaring parameter types in benchmark.yaml: the schemas then know these as well. An
-    editor with a YAML language server finds them by the first line of a spec:
+    `dia new` writes them too. Run this command again after installing a package that adds parameter types, answer
+    formats or asset builders, and after declaring parameter types in benchmark.yaml, so that the schemas include them.
+    An editor with a YAML language server finds the schemas by the first line of a spec:
     `# yaml-language-server: $schema=.schemas/template.schema.json`.
 
     \b

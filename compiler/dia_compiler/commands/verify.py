@@ -1,4 +1,4 @@
-"""`dia verify`: the runtime's command, and `--recompile`, which needs the compiler."""
+"""`dia verify`: the runtime's command with `--recompile`, which needs the compiler."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Find any changed, missing or added byte of a bundle.
+    """Verify that no byte of a bundle was changed, removed or added.
 
-    Says whether the bundle is complete (every listed file is there, and no other) and valid (every digest agrees), and
-    names each file that is not. A bundle that `dia pack` made is verified as it is. With --recompile it is made again
-    from its own specs, seed and k, and every difference is told. Exit code 3 where anything differs.
+    Reports whether the bundle is complete (every listed file is there, and no other) and valid (every digest matches),
+    and names each file that is not. A bundle packed by `dia pack` is verified without unpacking it first. With
+    --recompile, compiles the bundle again from its own specs, seed and k, and reports every difference. Exit code 3 if
+    anything differs.
 
     \b
     Example:
@@ -50,7 +51,7 @@ def command(
     return 3 if differs else 0
 
 
-# What the runtime's own command takes, this one takes too.
+# All options of the runtime's own command.
 command.params = [*runtime_command.params, *command.params]
 
 
@@ -61,8 +62,8 @@ def _recompiled(bundle: Path, jobs: int | None, programs: str) -> dict[str, Any]
 
 
 def _print_recompiled(facts: dict[str, Any]) -> None:
-    click.echo(f"  recompiled      {'the same bytes' if facts['same'] else 'other bytes'}")
+    click.echo(f"  recompiled      {'identical' if facts['same'] else 'different'}")
     for difference in facts["differences"]:
         click.echo(f"  {difference}")
     if not facts["same"] and facts["versions"]:
-        click.echo("  made with other versions: " + json.dumps(facts["versions"]))
+        click.echo("  compiled with different versions: " + json.dumps(facts["versions"]))
