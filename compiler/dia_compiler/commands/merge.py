@@ -46,8 +46,8 @@ def command(
     """Join parts made by `dia compile --part I/N` to one bundle, or runs of the same questions to one run.
 
     A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes. It
-    is written to the build folder, or to -o. Runs need -o. Nothing is written if parts are missing, duplicate or made from
-    other specs or versions, or if runs contradict each other.
+    is written to the build folder, or to -o. Runs need -o. Nothing is written if parts are missing, duplicate or made
+    from other specs or versions, or if runs contradict each other.
 
     \b
     Example:
