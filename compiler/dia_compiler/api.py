@@ -58,7 +58,7 @@ def compile(
     `use_cache` is false. More than `shard_size` questions are written to several files. Specs that do not come with dia
     may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined".
     `part` ("2/5") makes the second of five parts, which `dia merge` joins, and no bundle. `cluster` is the address of a
-    Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for faults of the specs (all of
+    Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for errors of the specs (all of
     them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
     """
     from dia_compiler.freeze.incremental import inputs_of, unchanged_bundle

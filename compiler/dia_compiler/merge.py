@@ -170,18 +170,18 @@ def _frozen(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, pri
                                          if template.name in pieces])
         for template in plan.item.clean
     ]  # fmt: skip
-    before = len(checked.faults.entries)
+    before = len(checked.diagnostics.entries)
     _remake(
         [one for one in joined if one.broken is not None],
         checked,
         private,
         plan.options.jobs,
     )
-    ready = [one.ready(checked.faults) for one in joined]
+    ready = [one.ready(checked.diagnostics) for one in joined]
     raise_errors(checked, plan.options.is_strict)
     frozen = freeze(plan, ready, private / "bundle")
     here = sum(one.spools[-1].rows for one in joined if one.broken is not None)
-    return MergedBundle(frozen, tuple(checked.faults.entries[before:]), checked.sources, here)
+    return MergedBundle(frozen, tuple(checked.diagnostics.entries[before:]), checked.sources, here)
 
 
 class _JoinedTemplate:
@@ -215,11 +215,11 @@ class _JoinedTemplate:
         if self.broken is None and self.instances is not None and number != self.instances:
             raise damaged_part(pieces[-1][0].folder, f"some of its instances of `{template.name}` are missing")
 
-    def ready(self, faults: Diagnostics) -> TemplateRows:
+    def ready(self, diagnostics: Diagnostics) -> TemplateRows:
         """The template with all of its rows; tells what these show together."""
         spool = Spool.chained(self.spools)
         statistics = row_statistics(spool)
-        check_health(self.template, spool, self.summary, statistics, self.plan.options.k, faults, is_trial=False)
+        check_health(self.template, spool, self.summary, statistics, self.plan.options.k, diagnostics, is_trial=False)
         return TemplateRows(self.template, spool, self.summary, statistics)
 
     def told(self, part: StoredPart, piece: TemplatePart) -> Summary:
@@ -295,6 +295,8 @@ def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, 
                 joined.summary = joined.summary.with_draws(outcome.item.acceptance, outcome.item.tools)
             for entry in outcome.diagnostics:
                 place = entry.position or joined.template.position
-                checked.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
+                checked.diagnostics.entries.append(
+                    Diagnostic(entry.code, entry.message, place, entry.help, entry.severity)
+                )
     for joined, spool in zip(broken, spools, strict=True):
         joined.spools.append(spool)

@@ -42,7 +42,7 @@ def make_parts(
 ) -> tuple[list[Part], tuple[Diagnostic, ...], dict[str, str]]:
     """That part of each benchmark's bundle, the warnings, and the texts of the specs.
 
-    Raises DiaError with every fault; nothing is written then.
+    Raises DiaError with every error; nothing is written then.
     """
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
@@ -50,7 +50,7 @@ def make_parts(
         resources = WorkerResources(str(private.absolute() / "tools"))
         jobs_of_plans = [(plan, job) for plan in plans for job in _works(plan, number, resources)]
         template_jobs = [job for _, job in jobs_of_plans]
-        gathering = Gatherer(template_jobs, checked.faults, private, on_progress, explainer(plans))
+        gathering = Gatherer(template_jobs, checked.diagnostics, private, on_progress, explainer(plans))
         gathered = gathering.run(pool)
         raise_errors(checked, options.is_strict)
         parts = [
@@ -61,7 +61,7 @@ def make_parts(
             )
             for place, plan in enumerate(plans)
         ]  # fmt: skip
-    return parts, tuple(checked.faults.ordered(checked.sources)), checked.sources
+    return parts, tuple(checked.diagnostics.ordered(checked.sources)), checked.sources
 
 
 def _works(plan: BundlePlan, number: PartNumber, resources: WorkerResources) -> list[TemplateJob]:

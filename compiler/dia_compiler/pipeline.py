@@ -36,7 +36,7 @@ NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a ben
 
 
 class SpecFaults(DiaError):
-    """The faults of the specs, with the texts of the files for excerpts."""
+    """The errors of the specs, with the texts of the files for excerpts."""
 
     def __init__(self, diagnostics: list[Diagnostic], sources: dict[str, str]) -> None:
         super().__init__(diagnostics)
@@ -48,7 +48,7 @@ def make_bundles(
 ) -> tuple[list[BundleResult], dict[str, str]]:
     """The bundles of the benchmarks with their warnings, and the texts of the specs; the pool makes their rows.
 
-    Raises DiaError with every fault of every spec; nothing is written then.
+    Raises DiaError with every error of every spec; nothing is written then.
     """
     folders = [folder for folder, _ in to_make]
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
@@ -56,7 +56,7 @@ def make_bundles(
         plans = [plan_of(item, options) for item in checked.benchmarks]
         inputs = {folder.path: folder_inputs for folder, folder_inputs in to_make}
         inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
-        rows = _RowStore(plans, inputs_of_plans, private, checked.faults, on_progress)
+        rows = _RowStore(plans, inputs_of_plans, private, checked.diagnostics, on_progress)
         resources = WorkerResources(str(private.absolute() / "tools"))
         ready = rows.made(pool, options, resources)
         raise_errors(checked, options.is_strict)
@@ -93,12 +93,12 @@ def check_instances(
             for plan in plans
             for template in plan.item.clean
         ]
-        gathering = Gatherer(template_jobs, checked.faults, None, on_progress, explainer(plans))
+        gathering = Gatherer(template_jobs, checked.diagnostics, None, on_progress, explainer(plans))
         expanded = gathering.run(pool)
     for job, rows in zip(template_jobs, expanded, strict=True):
         if rows.summary is not None:
             statistics = row_statistics(rows.spool)
-            check_health(job.template, rows.spool, rows.summary, statistics, k, checked.faults, is_trial=True)
+            check_health(job.template, rows.spool, rows.summary, statistics, k, checked.diagnostics, is_trial=True)
             if estimates:
                 freedom = freedom_text(rows.summary.freedom.as_json(), rows.summary.estimate)
                 checked.freedoms[f"{job.benchmark.name}/{job.template.name}"] = freedom
@@ -106,7 +106,7 @@ def check_instances(
 
 
 def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnostic]]:
-    """What tells the faults of a template that the check has left to the workers."""
+    """What tells the errors of a template that the check has left to the workers."""
     items = {plan.item.benchmark.folder: plan.item for plan in plans}
     return lambda job: faults_of(items[job.benchmark.folder], job.template)
 
@@ -118,14 +118,14 @@ def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
 
 
 def raise_errors(checked: Checked, is_strict: bool) -> None:
-    diagnostics = checked.faults.ordered(checked.sources)
+    diagnostics = checked.diagnostics.ordered(checked.sources)
     if any(entry.severity == "error" or is_strict for entry in diagnostics):
         raise SpecFaults(diagnostics, checked.sources)
 
 
 def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
     """The warnings of each benchmark; one without a place in the files of another is the last one's."""
-    diagnostics = checked.faults.ordered(checked.sources)
+    diagnostics = checked.diagnostics.ordered(checked.sources)
     shared: list[list[Diagnostic]] = [[] for _ in folders]
     for entry in diagnostics:
         file = Path(entry.position.file) if entry.position else Path()
@@ -167,10 +167,10 @@ class _RowStore:
         plans: list[BundlePlan],
         inputs: list[Inputs | None],
         private: Path,
-        faults: Diagnostics,
+        diagnostics: Diagnostics,
         on_progress: Progress | None,
     ) -> None:
-        self.plans, self.inputs, self.private, self.faults = plans, inputs, private, faults
+        self.plans, self.inputs, self.private, self.diagnostics = plans, inputs, private, diagnostics
         self.on_progress = on_progress
         self.asked = [
             _TemplateState(plan, job, key)
@@ -181,7 +181,7 @@ class _RowStore:
     def made(
         self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
-        """The rows of every plan; what goes wrong is added to the faults."""
+        """The rows of every plan; what goes wrong is added to the errors."""
         self.cache = Cache(options.folder, "templates")
         for state in self.asked:
             self.recall(state)
@@ -189,7 +189,7 @@ class _RowStore:
         template_jobs = [
             replace(state.job, resources=replace(resources, programs=state.plan.item.programs)) for state in missing
         ]
-        gathering = Gatherer(template_jobs, self.faults, self.private, self.on_progress, explainer(self.plans))
+        gathering = Gatherer(template_jobs, self.diagnostics, self.private, self.on_progress, explainer(self.plans))
         for state, rows in zip(missing, gathering.run(pool), strict=True):
             self.look_at(state, rows)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
@@ -201,7 +201,7 @@ class _RowStore:
             self.tell_health(state.ready, state.job.k)
 
     def tell_health(self, ready: TemplateRows, k: int) -> None:
-        check_health(ready.template, ready.spool, ready.summary, ready.statistics, k, self.faults, is_trial=False)
+        check_health(ready.template, ready.spool, ready.summary, ready.statistics, k, self.diagnostics, is_trial=False)
 
     def recall(self, state: _TemplateState) -> None:
         """Takes the template's rows from the cache, if they are there."""
@@ -215,7 +215,7 @@ class _RowStore:
             spool.parts[name].path, spool.parts[name].size = path, path.stat().st_size
         summary, statistics = summary_of(facts["summary"]), RowStatistics(**_tuples(facts["figures"]))
         state.ready, state.is_from_cache = TemplateRows(state.job.template, spool, summary, statistics), True
-        self.faults.entries.extend(summary.warnings)
+        self.diagnostics.entries.extend(summary.warnings)
         self.tell_health(state.ready, state.job.k)
         if self.on_progress is not None:
             self.on_progress(state.job.template.name, spool.rows, spool.rows)
@@ -243,7 +243,7 @@ class _RowStore:
         try:
             for name, part in ready.spool.parts.items():
                 part.flush(part.path or self.private / name)
-        except OSError:  # the bundle lies there: a disk that has no room for more is no fault
+        except OSError:  # the bundle lies there: a disk that has no room for more is no error
             return
         facts = {
             "rows": ready.spool.rows,

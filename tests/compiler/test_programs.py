@@ -190,7 +190,7 @@ def test_no_place_of_a_template_starts_one(specs: Path, dia: Dia, pieces: dict[s
     if place == "examples":  # which are looked at when they are evaluated
         assert "E314" in {code for code, *_ in told(dia, specs)}
         return
-    found = check(discover([specs])).faults.errors
+    found = check(discover([specs])).diagnostics.errors
     assert [(entry.code, entry.position is not None) for entry in found] == [("E314", True)], found
 
 
@@ -207,7 +207,7 @@ ACCEPTS = '{value: n * n, type: integer, accept_if: "CONDITION"}'
 )  # fmt: skip
 def test_a_reply_is_never_scored_by_a_program(specs: Path, condition: str, more: dict[str, str]) -> None:
     changed(specs, answer=ACCEPTS.replace("CONDITION", condition), **more)
-    found = check(discover([specs]), programs="confined").faults.errors
+    found = check(discover([specs]), programs="confined").diagnostics.errors
     assert [(entry.code, "whenever a reply is scored" in entry.message) for entry in found] == [("E314", True)]
 
 
@@ -288,5 +288,5 @@ def test_digits_hold_for_the_template_that_asks_for_them(specs: Path, dia: Dia) 
 
 def test_digits_are_a_whole_number_up_to_the_ceiling(specs: Path) -> None:
     for wrong in ("0", "301031", "many"):
-        found = check(discover([changed(specs, limits=f"{{digits: {wrong}}}")]), programs="confined").faults.errors
+        found = check(discover([changed(specs, limits=f"{{digits: {wrong}}}")]), programs="confined").diagnostics.errors
         assert {entry.code for entry in found} <= {"E203", "E204"} and found, wrong

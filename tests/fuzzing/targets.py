@@ -138,7 +138,7 @@ def spec(content: bytes) -> None:
             for item in found.clean:
                 with suppress(*EXPECTED), in_time():
                     heartbeat.set_limits(STEPS)
-                    prepared = prepare(item, found.benchmark, checked.faults, found.lists_of(item))
+                    prepared = prepare(item, found.benchmark, checked.diagnostics, found.lists_of(item))
                     expansion = expansion_of(prepared, settings_of(found.benchmark, item, "0"))
                     trip = RoundTrip(expansion)
                     for instance in expansion.questions(3, is_trial=True):

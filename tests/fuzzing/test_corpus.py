@@ -45,7 +45,7 @@ def test_there_is_a_corpus_for_each_target(name: str) -> None:
 def test_specs_that_fuzzing_starts_from_have_no_fault(path: Path, tmp_path: Path) -> None:
     for name, content in files_of(path.read_bytes()).items():
         (tmp_path / name).write_bytes(content)
-    assert [fault.message for fault in check(discover([tmp_path])).faults.errors] == []
+    assert [fault.message for fault in check(discover([tmp_path])).diagnostics.errors] == []
 
 
 def test_specs_that_fuzzing_starts_from_use_every_key_type_and_format() -> None:

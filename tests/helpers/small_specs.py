@@ -27,14 +27,14 @@ def written(folder: Path, template: str, benchmark: str = BENCHMARK, **files: st
 def found(folder: Path, template: str, benchmark: str = BENCHMARK, **files: str) -> list[Diagnostic]:
     """What a check of the template tells without evaluating anything."""
     checked = check(discover([written(folder, template, benchmark, **files)]))
-    return checked.faults.ordered(checked.sources)
+    return checked.diagnostics.ordered(checked.sources)
 
 
 def expansion(folder: Path, template: str, benchmark: str = BENCHMARK, seed: str = "0", **files: str) -> Expansion:
     """The template, ready to make its instances. Raises DiaError with every error that a check tells."""
     checked = check(discover([written(folder, template, benchmark, **files)]))
-    if checked.faults.errors:
-        raise DiaError(checked.faults.errors)
+    if checked.diagnostics.errors:
+        raise DiaError(checked.diagnostics.errors)
     item = checked.benchmarks[0]
     spec = item.clean[0]
     faults = Diagnostics()

@@ -15,13 +15,13 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 from dia_runtime.formats import FORMATS
 
 
-def check_answer(node: Node | None, reported_paths: set[Path], faults: Diagnostics) -> None:
+def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
     """Tells what is wrong with the type and the options of an answer, but for the keys that have been told."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
     if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
         return
     kind = node.get("type")
-    if not isinstance(kind, Scalar) or not _is_known(kind, faults):
+    if not isinstance(kind, Scalar) or not _is_known(kind, diagnostics):
         return
     options = Mapping(
         tuple((key, value) for key, value in node.pairs if key.text not in wrong and key.text not in SOLVED),
@@ -31,10 +31,12 @@ def check_answer(node: Node | None, reported_paths: set[Path], faults: Diagnosti
         return
     for message in validate(comparison_of(data(options))):
         words, _, help = message.partition("; did you mean")
-        faults.error("E404", words, _place(message, options) or kind.position, f"did you mean{help}" if help else None)
+        diagnostics.error(
+            "E404", words, _place(message, options) or kind.position, f"did you mean{help}" if help else None
+        )
 
 
-def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], faults: Diagnostics) -> None:
+def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
     """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
     node = template.node.get("format")
     format_facts = template.facts.get("format", benchmark.facts.get("format", {}))
@@ -47,16 +49,16 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
     for message in form.faults(record):
         place = _place(message, node) if isinstance(node, Mapping) else None
         where = node.position if node is not None else template.position
-        faults.error("E404", message, place or where)
+        diagnostics.error("E404", message, place or where)
 
 
-def _is_known(kind: Scalar, faults: Diagnostics) -> bool:
+def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
     """Whether the answer's type is one of ours; tells it where it is not."""
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
     help = did_you_mean(kind.text, ANSWER_TYPES) or f"the answer types are {known_types}"
-    faults.error("E404", f"unknown answer type `{kind.text}`", kind.position, help)
+    diagnostics.error("E404", f"unknown answer type `{kind.text}`", kind.position, help)
     return False
 
 

@@ -26,11 +26,11 @@ class Artefacts(OwnFunctions):
         for key, _ in pairs(self.template.node.get("deliver")):
             if key.text not in self.asset_names:
                 help = did_you_mean(key.text, self.asset_names)
-                self.faults.error("E303", f"unknown asset `{key.text}`", key.position, help)
+                self.diagnostics.error("E303", f"unknown asset `{key.text}`", key.position, help)
 
     def asset(self, asset: Asset) -> AssetCode | None:
         """One asset, or None after telling why not."""
-        before = len(self.faults.errors)
+        before = len(self.diagnostics.errors)
         options: dict[str, OptionCode] = {}
         used: frozenset[str] = frozenset()
         for name, option in asset.options.items():
@@ -41,7 +41,7 @@ class Artefacts(OwnFunctions):
                 options[name] = compiled if isinstance(option, tuple) else compiled[0]
         self.depends.lets[asset.name] = used
         code = AssetCode(asset, BUILDERS[asset.build.text], options, self.template.deliver[asset.name])
-        if len(self.faults.errors) > before:
+        if len(self.diagnostics.errors) > before:
             return None
         return code if self.is_possible(code) else None
 

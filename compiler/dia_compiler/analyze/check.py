@@ -1,4 +1,4 @@
-"""Nodes -> specs that are right as far as can be told without evaluating: schema, names, types; all faults at once."""
+"""Nodes -> specs that are right as far as can be told without evaluating: schema, names, types; all errors at once."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class CheckedBenchmark:
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found: benchmarks, faults, the texts of all files for excerpts, and the files' order."""
+    """What a check found: benchmarks, errors, the texts of all files for excerpts, and the files' order."""
 
     benchmarks: list[CheckedBenchmark]
-    faults: Diagnostics
+    diagnostics: Diagnostics
     sources: dict[str, str]
     bytes: int = 0
     nodes: int = 0
@@ -83,11 +83,11 @@ class Checked:
         if self.is_full and not was_full:
             most = f"{BYTES_TOGETHER >> 20} MiB or {NODES_TOGETHER:,} nodes"
             help = "compile the benchmarks one at a time, and put data rows in data files"
-            self.faults.error("E103", f"all specs and lists together exceed {most}", position, help)
+            self.diagnostics.error("E103", f"all specs and lists together exceed {most}", position, help)
 
 
 def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
-    """The benchmarks of the folders, and every fault of every file that can be told without evaluating.
+    """The benchmarks of the folders, and every error of every file that can be told without evaluating.
 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
     `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
@@ -105,17 +105,17 @@ def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, 
 
 def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
     """What is wrong with the names, expressions and templates of a template."""
-    faults = Diagnostics()
-    prepare(template, item.benchmark, faults, item.lists_of(template), item.programs)
-    tell_split_values(template.node, faults, 0)
-    return faults.entries
+    diagnostics = Diagnostics()
+    prepare(template, item.benchmark, diagnostics, item.lists_of(template), item.programs)
+    tell_split_values(template.node, diagnostics, 0)
+    return diagnostics.entries
 
 
 class _Checker:
     """The check of one benchmark's folder."""
 
     def __init__(self, folder: Folder, checked: Checked, is_strict: bool, defers: bool, programs: str) -> None:
-        self.folder, self.checked, self.faults = folder, checked, checked.faults
+        self.folder, self.checked, self.diagnostics = folder, checked, checked.diagnostics
         self.is_strict, self.defers, self.programs = is_strict, defers, programs
         self.files: dict[str, bytes] = {}
         self.data_files = DataFiles(folder, self.files)
@@ -127,17 +127,17 @@ class _Checker:
         if not isinstance(root, Mapping):
             return None
         catalogs = self.catalog_files(others)
-        before, since = len(self.faults.errors), len(self.faults.entries)
+        before, since = len(self.diagnostics.errors), len(self.diagnostics.entries)
         if self.has_too_many(root):
             return None
-        check_schema(root, "benchmark", self.faults)
-        builder = Builder(self.faults, {}, catalogs, self.data_files.read)
+        check_schema(root, "benchmark", self.diagnostics)
+        builder = Builder(self.diagnostics, {}, catalogs, self.data_files.read)
         benchmark = self.benchmark(root, builder)
-        self.faults.entries += self.data_files.take_diagnostics()
+        self.diagnostics.entries += self.data_files.take_diagnostics()
         result = CheckedBenchmark(benchmark, self.folder, files=self.files, programs=self.programs)
         result.lists = self.read_lists(benchmark.shared.lists)
-        tell_split_values(root, self.faults, since)
-        is_clean = len(self.faults.errors) == before
+        tell_split_values(root, self.diagnostics, since)
+        is_clean = len(self.diagnostics.errors) == before
         templates = []
         for path, node in others:
             if isinstance(node, Mapping) and not self.is_catalog(node) and self.is_chosen(path) and self.is_spec(node):
@@ -151,7 +151,7 @@ class _Checker:
         return result
 
     def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
-        """Tells a benchmark without a template, unless its files have faults that say why."""
+        """Tells a benchmark without a template, unless its files have errors that say why."""
         chosen = [node for path, node in others if self.is_chosen(path)]
         if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
@@ -160,7 +160,7 @@ class _Checker:
         message = "this benchmark has no template file"
         if self.folder.chosen:
             message, help = "none of the named files is a template", "name a template file"
-        self.faults.error("E202", message, place, help)
+        self.diagnostics.error("E202", message, place, help)
 
     def node(self, path: Path) -> Node | None:
         """The root node of a file, or None after telling why not."""
@@ -174,11 +174,11 @@ class _Checker:
             root = parse(text, display_name)
             self.checked.add(text, Position(display_name, 1, 1), root)
         except DiaError as error:
-            self.faults.entries.extend(error.diagnostics)
+            self.diagnostics.entries.extend(error.diagnostics)
             self.checked.sources.setdefault(display_name, "")
             return None
         if not isinstance(root, Mapping):
-            self.faults.error("E203", "a spec must be a mapping of keys", root.position, begin_with(display_name))
+            self.diagnostics.error("E203", "a spec must be a mapping of keys", root.position, begin_with(display_name))
         return root
 
     def is_chosen(self, path: Path) -> bool:
@@ -194,7 +194,7 @@ class _Checker:
             parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
             if len(parts) > DECLARED:
                 message = f"more than {DECLARED} entries in `{key.text}`"
-                self.faults.error("E107", message, key.position, "put data in a list file, or split the file")
+                self.diagnostics.error("E107", message, key.position, "put data in a list file, or split the file")
                 return True
         return False
 
@@ -204,14 +204,14 @@ class _Checker:
             return True
         place = node.pairs[0][0].position if node.pairs else node.position
         help = "start it with `template: name` or `catalog: name`, or move it to another folder"
-        self.faults.error("E202", "this file is neither a template nor a catalog", place, help)
+        self.diagnostics.error("E202", "this file is neither a template nor a catalog", place, help)
         return False
 
     def catalog_files(self, others: list[tuple[Path, Node | None]]) -> dict[str, Mapping]:
         catalogs = {}
         for path, node in others:
             if isinstance(node, Mapping) and self.is_catalog(node):
-                check_schema(node, "catalog", self.faults)
+                check_schema(node, "catalog", self.diagnostics)
                 catalogs[path.relative_to(self.folder.path).as_posix()] = node
         return catalogs
 
@@ -241,55 +241,55 @@ class _Checker:
         is_clean: bool,
     ) -> Template | None:
         """The template of a file; it joins the clean ones where nothing is wrong with it."""
-        before, since = len(self.faults.errors), len(self.faults.entries)
+        before, since = len(self.diagnostics.errors), len(self.diagnostics.entries)
         if self.has_too_many(node):
             return None
-        reported_paths = check_schema(node, "template", self.faults)
-        own = Builder(self.faults, builder.types, catalogs, self.data_files.read)
+        reported_paths = check_schema(node, "template", self.diagnostics)
+        own = Builder(self.diagnostics, builder.types, catalogs, self.data_files.read)
         template = replace(build_template(node, path.as_posix(), own), session_spec=build_sessions(node))
         file_diagnostics = self.data_files.take_diagnostics()  # a template that is left out needs no file
         lists = self.read_lists(template.shared.lists)
-        missing = missing_requirement(template, self.folder.path, self.faults)
-        if missing and len(self.faults.errors) == before:
+        missing = missing_requirement(template, self.folder.path, self.diagnostics)
+        if missing and len(self.diagnostics.errors) == before:
             self.leave_out(template, missing, result)
             return template
-        self.faults.entries += file_diagnostics
+        self.diagnostics.entries += file_diagnostics
         self.check_whole(template, reported_paths)
-        check_format(template, benchmark, reported_paths, self.faults)
-        if not (self.defers and is_clean and len(self.faults.errors) == before):
-            prepare(template, benchmark, self.faults, {**result.lists, **lists}, self.programs)
-        tell_split_values(node, self.faults, since)
-        if is_clean and len(self.faults.errors) == before:
+        check_format(template, benchmark, reported_paths, self.diagnostics)
+        if not (self.defers and is_clean and len(self.diagnostics.errors) == before):
+            prepare(template, benchmark, self.diagnostics, {**result.lists, **lists}, self.programs)
+        tell_split_values(node, self.diagnostics, since)
+        if is_clean and len(self.diagnostics.errors) == before:
             result.clean.append(template)
             result.template_lists[template.name] = lists
         return template
 
     def leave_out(self, template: Template, why: str, result: CheckedBenchmark) -> None:
         if self.is_strict or self.folder.chosen:
-            self.faults.error("E206", f"`{template.name}` needs {why}, which is missing here", template.position)
+            self.diagnostics.error("E206", f"`{template.name}` needs {why}, which is missing here", template.position)
         else:
             result.left_out.append(LeftOut(template.name, why))
 
     def check_whole(self, template: Template, reported_paths: set[KeyPath]) -> None:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
-        check_sessions(node, self.faults)
+        check_sessions(node, self.diagnostics)
         if not has_sessions(node) and node.get("choices") is None and node.get("answer") is None:
-            self.faults.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
+            self.diagnostics.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:
             second = max(answer.position, choices.position)
-            self.faults.error("E204", "use only one of `answer` and `choices`", second)
+            self.diagnostics.error("E204", "use only one of `answer` and `choices`", second)
         if node.get("prompt") is None and node.get("sessions") is None:
-            self.faults.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
-        check_answer(node.get("answer"), reported_paths, self.faults)
+            self.diagnostics.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
+        check_answer(node.get("answer"), reported_paths, self.diagnostics)
         allowed = node.get("allow")
         for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
             if key.text not in HEALTH_WARNINGS:
                 help = (
                     did_you_mean(key.text, HEALTH_WARNINGS) or f"the health warnings are {', '.join(HEALTH_WARNINGS)}"
                 )
-                self.faults.error("E204", f"unknown health warning `{key.text}`", key.position, help)
+                self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
         """The lists that come from files, one item a line."""
@@ -306,7 +306,9 @@ class _Checker:
         path = inside(self.folder.path, source.text)
         if path is None:
             help = f"put it in the folder of `{BENCHMARK_FILE}`, and write its path relative to that folder"
-            self.faults.error("E101", f"the path `{source.text}` leads outside the spec folder", source.position, help)
+            self.diagnostics.error(
+                "E101", f"the path `{source.text}` leads outside the spec folder", source.position, help
+            )
             return None
         if self.checked.is_full:
             return None
@@ -318,7 +320,7 @@ class _Checker:
             texts = sorted(set(path.parent.glob("*.txt")) - {path})
             beside = [other.relative_to(self.folder.path).as_posix() for other in texts]
             suggestion = diagnostic.help or did_you_mean(source.text, beside)
-            self.faults.error(diagnostic.code, diagnostic.message, source.position, suggestion)
+            self.diagnostics.error(diagnostic.code, diagnostic.message, source.position, suggestion)
             return None
         self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
@@ -330,7 +332,7 @@ class _Checker:
             earlier = first.get(template.name)
             if template.name and earlier is not None:
                 message = f"duplicate template `{template.name}`; the first is at {earlier}"
-                self.faults.error("E310", message, template.position, "choose another name")
+                self.diagnostics.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
 
 

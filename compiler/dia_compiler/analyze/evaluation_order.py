@@ -38,7 +38,7 @@ class Planning(Artefacts):
                 places = "; ".join(f"`{part}` on line {places_of[part].line}" for part in circle[:-1])
                 message = f"cycle: {' -> '.join(circle)} ({places})"
                 message = f"`{name}` is defined in terms of itself" if len(circle) == 2 else message
-                self.faults.error("E307", message, places_of[name], "remove the circular reference")
+                self.diagnostics.error("E307", message, places_of[name], "remove the circular reference")
                 for part in circle:
                     self.depends.lets[part] = frozenset()
         return lets
@@ -88,7 +88,7 @@ class Planning(Artefacts):
         """Tells an asset that is used while parameters are still drawn."""
         for name in sorted(self.depends.base(used) & self.asset_names):
             message = f"`{name}` is built after all parameters are drawn, so it cannot be used in {what}"
-            self.faults.error("E307", message, place, "use the parameters in the condition instead")
+            self.diagnostics.error("E307", message, place, "use the parameters in the condition instead")
 
     def plan_order(self, computed: set[str], lets: dict[str, CompiledExpression]) -> None:
         """The order of the options of a multiple choice is drawn last, when it is known how many there are."""
@@ -116,18 +116,18 @@ class Planning(Artefacts):
         for scalar in (self.template.balance, self.template.each, *redrawn):
             if scalar is not None and scalar.text not in self.parameter_names:
                 help = did_you_mean(scalar.text, self.parameter_names)
-                self.faults.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, help)
+                self.diagnostics.error("E303", f"`{scalar.text}` is not a parameter", scalar.position, help)
         each = self.template.each
         maker = self.result.makers.get(each.text) if each is not None else None
         if each is not None and maker is not None and not self.is_settled(maker):
             message = f"`{each.text}` depends on drawn values, so its values cannot be listed"
-            self.faults.error(
+            self.diagnostics.error(
                 "E405", message, each.position, "`each` needs a parameter whose type depends only on lists"
             )
         for scalar in redrawn:
             if each is not None and scalar.text == each.text:
                 message = f"`{scalar.text}` makes the items, so it cannot be redrawn"
-                self.faults.error("E405", message, scalar.position)
+                self.diagnostics.error("E405", message, scalar.position)
 
     def is_settled(self, maker: Maker) -> bool:
         """Whether a domain depends on lists at most."""
@@ -152,13 +152,13 @@ class Planning(Artefacts):
             place = next(places, maker.use.position)
             if other == "answer":
                 message = f"`{name}` depends on the answer, which is computed from the parameters"
-                self.faults.error("E308", message, place, INSTEAD)
+                self.diagnostics.error("E308", message, place, INSTEAD)
             elif other == name:
                 help = "only the type's own `where` can use the value"
-                self.faults.error("E307", f"`{name}` is defined in terms of itself", place, help)
+                self.diagnostics.error("E307", f"`{name}` is defined in terms of itself", place, help)
             else:
                 message = f"`{name}` uses `{other}`, which is drawn later"
-                self.faults.error("E307", message, place, f"move `{other}` above `{name}`")
+                self.diagnostics.error("E307", message, place, f"move `{other}` above `{name}`")
         return bool(late)
 
     def check_early_reply(self, name: str, maker: Maker) -> bool:

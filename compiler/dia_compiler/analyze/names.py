@@ -63,7 +63,7 @@ class Declared:
 
 
 def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
-    """Stands where a function did not compile; never called, since that is a fault."""
+    """Stands where a function did not compile; never called, since that is an error."""
     raise AssertionError("call of a function that did not compile")
 
 
@@ -71,9 +71,9 @@ class Declarations:
     """Every name of a benchmark and one of its templates; a name that is taken twice is told."""
 
     def __init__(
-        self, template: Template, sources: tuple[Shared, ...], faults: Diagnostics, namespace: Namespace
+        self, template: Template, sources: tuple[Shared, ...], diagnostics: Diagnostics, namespace: Namespace
     ) -> None:
-        self.template, self.sources, self.faults, self.namespace = template, sources, faults, namespace
+        self.template, self.sources, self.diagnostics, self.namespace = template, sources, diagnostics, namespace
         self.declared: list[tuple[str, str, Position]] = []
         self.functions: dict[str, Declared] = {}
         self.declare()
@@ -133,11 +133,11 @@ class Declarations:
         values = {name: (kind, place) for name, kind, place in reversed(self.declared) if kind in VALUES}
         for item in items:
             if item.text in TAKEN:
-                self.faults.error("E309", f"`{item.text}` {TAKEN_WORDS}", item.position, RENAME)
+                self.diagnostics.error("E309", f"`{item.text}` {TAKEN_WORDS}", item.position, RENAME)
             elif item.text in values:
                 kind, place = values[item.text]
                 message = f"`{item.text}` is already the name of a {kind} (line {place.line})"
-                self.faults.error("E310", message, item.position, RENAME)
+                self.diagnostics.error("E310", message, item.position, RENAME)
 
     def declare_variant(self, variant: Variant) -> None:
         """The names of a variant are its own; two variants may have the same ones."""
@@ -167,15 +167,15 @@ class Declarations:
         """Whether the arguments have names of their own; tells those that have not."""
         reserved = [argument for argument in arguments if argument in TAKEN]
         for argument in dict.fromkeys(reserved):
-            self.faults.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)
+            self.diagnostics.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)
         twice = next((argument for argument in arguments if arguments.count(argument) > 1), None)
         if twice is not None:
-            self.faults.error("E310", f"`{twice}` appears twice among the arguments of `{name}`", place, RENAME)
+            self.diagnostics.error("E310", f"`{twice}` appears twice among the arguments of `{name}`", place, RENAME)
         return not reserved and twice is None
 
     def add_name(self, name: str, kind: str, place: Position) -> None:
         if name in TAKEN or (name == OPTIONS and self.template.choices is not None):
-            self.faults.error("E309", f"`{name}` {TAKEN_WORDS}", place, RENAME)
+            self.diagnostics.error("E309", f"`{name}` {TAKEN_WORDS}", place, RENAME)
         self.declared.append((name, kind, place))
 
     def check_taken(
@@ -188,4 +188,6 @@ class Declarations:
             earlier = first.setdefault(name, (kind, place))
             if earlier[1] != place and (only is None or place in only):
                 where = f"line {earlier[1].line}" if earlier[1].file == place.file else f"{earlier[1]}"
-                self.faults.error("E310", f"`{name}` is already the name of a {earlier[0]} ({where})", place, RENAME)
+                self.diagnostics.error(
+                    "E310", f"`{name}` is already the name of a {earlier[0]} ({where})", place, RENAME
+                )

@@ -18,13 +18,17 @@ from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, p
 
 
 def prepare(
-    template: Template, benchmark: Benchmark, faults: Diagnostics, lists: Mapping[str, list[str]], programs: str = NO
+    template: Template,
+    benchmark: Benchmark,
+    diagnostics: Diagnostics,
+    lists: Mapping[str, list[str]],
+    programs: str = NO,
 ) -> Prepared:
-    """The prepared template; whatever is wrong with it is added to the faults.
+    """The prepared template; whatever is wrong with it is added to the errors.
 
     `lists` are those read from files, `programs` says whether the template may start any.
     """
-    return _Preparation(template, benchmark, faults, lists, programs).run()
+    return _Preparation(template, benchmark, diagnostics, lists, programs).run()
 
 
 class _Preparation(SessionAnalysis):
@@ -37,7 +41,7 @@ class _Preparation(SessionAnalysis):
         return self.result
 
     def prepare(self) -> None:
-        """All parts in order; stops when there are so many faults that more of them would help nobody."""
+        """All parts in order; stops when there are so many errors that more of them would help nobody."""
         self.check_names()
         self.prepare_lists()
         self.own_functions()
@@ -114,7 +118,7 @@ class _Preparation(SessionAnalysis):
 
     def note_unused(self) -> None:
         """Warns of parameters that neither the prompt nor the answer uses."""
-        if self.faults.errors or self.result.wording.prompt is None or self.result.answer is None:
+        if self.diagnostics.errors or self.result.wording.prompt is None or self.result.answer is None:
             return
         used = self.used_by_answer() | self.result.uses.get("prompt", frozenset()) | self.used_by_conditions()
         for parameter in self.template.parameters:
@@ -138,7 +142,7 @@ class _Preparation(SessionAnalysis):
 
     def note_ignored(self) -> None:
         """Warns of parameters that are shown, and that neither the answer nor anything that proves it depends on."""
-        if self.faults.errors or self.result.answer is None:
+        if self.diagnostics.errors or self.result.answer is None:
             return
         used = self.used_by_answer()
         proofs = [*self.result.checks, *self.result.mistakes.values(), self.result.accept_if, self.result.share]

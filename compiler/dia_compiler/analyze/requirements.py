@@ -11,21 +11,23 @@ from dia_compiler.parse.model import Template
 from dia_language.diagnostics import Diagnostics, did_you_mean
 
 
-def missing_requirement(template: Template, folder: Path, faults: Diagnostics) -> str | None:
+def missing_requirement(template: Template, folder: Path, diagnostics: Diagnostics) -> str | None:
     """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
     for key, value in template.requires:
         kind, name = key.text, value.text
         if kind == "extra" and name not in EXTRAS:
             help = did_you_mean(name, EXTRAS) or f"the extras are {', '.join(sorted(EXTRAS))}"
-            faults.error("E204", f"unknown extra `{name}`", value.position, help)
+            diagnostics.error("E204", f"unknown extra `{name}`", value.position, help)
         elif kind == "file" and inside(folder, name) is None:
             help = "put it in the folder of `benchmark.yaml`, and write its path relative to that folder"
-            faults.error("E101", f"the path `{name}` leads outside the spec folder", value.position, help)
+            diagnostics.error("E101", f"the path `{name}` leads outside the spec folder", value.position, help)
         elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
-            faults.error("E204", f"`{name}` is a path, not the name of a tool", value.position, "write only the name")
+            diagnostics.error(
+                "E204", f"`{name}` is a path, not the name of a tool", value.position, "write only the name"
+            )
         elif kind not in KINDS:
             message = f"`requires` accepts {', '.join(KINDS)}, not `{kind}`"
-            faults.error("E201", message, key.position, did_you_mean(kind, KINDS))
+            diagnostics.error("E201", message, key.position, did_you_mean(kind, KINDS))
         elif why := lacks(kind, name, folder):
             return why
     return next((why for name in extras_of(template) if (why := lacks("extra", name, folder))), None)

@@ -38,7 +38,7 @@ class Ahead:
 
 
 class Enough(Exception):
-    """More than ENOUGH faults in one template."""
+    """More than ENOUGH errors in one template."""
 
 
 class Pieces:
@@ -48,19 +48,19 @@ class Pieces:
         self,
         template: Template,
         benchmark: Benchmark,
-        faults: Diagnostics,
+        diagnostics: Diagnostics,
         lists: Mapping[str, list[str]],
         programs: str = NO,
     ) -> None:
-        self.template, self.benchmark, self.faults, self.files = template, benchmark, faults, lists
+        self.template, self.benchmark, self.diagnostics, self.files = template, benchmark, diagnostics, lists
         self.namespace = Namespace()
         self.result = Prepared(benchmark, template, self.namespace)
         self.sources: tuple[Shared, ...] = (benchmark.shared, template.shared)
         self.depends = Dependencies()
         self.catalogs: dict[str, CatalogDomain] = {}
-        self.since = len(faults.entries)
+        self.since = len(diagnostics.entries)
         self.characters = 0
-        names = Declarations(template, self.sources, faults, self.namespace)
+        names = Declarations(template, self.sources, diagnostics, self.namespace)
         self.functions, self.values = names.functions, names.values
         self.namespace.replies = self.replies = names.replies
         self.list_names, self.parameter_names, self.asset_names = names.lists, names.parameters, names.assets
@@ -73,17 +73,17 @@ class Pieces:
         self.ahead: dict[int, Ahead] = {}
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Adds faults; a call of what a broken catalog may have meant to declare is none."""
-        self.faults.entries += [
+        """Adds errors; a call of what a broken catalog may have meant to declare is none."""
+        self.diagnostics.entries += [
             entry for entry in diagnostics if not (self.has_broken_catalog and entry.code == "E304")
         ]
-        if len(self.faults.entries) - self.since > ENOUGH:
+        if len(self.diagnostics.entries) - self.since > ENOUGH:
             raise Enough
 
     def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
         """Adds a health warning, unless the template allows it."""
         if name not in self.template.allow:
-            self.faults.warn(name, message, place, help or f"fix it, or allow it: `allow: {{{name}: reason}}`")
+            self.diagnostics.warn(name, message, place, help or f"fix it, or allow it: `allow: {{{name}: reason}}`")
 
     def code(
         self,

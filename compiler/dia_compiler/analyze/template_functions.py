@@ -55,7 +55,9 @@ class OwnFunctions(Pieces):
             circle = [*inside[inside.index(name) :], name]
             message = f"functions call each other in a cycle: {' -> '.join(circle)}"
             message = f"`{name}` calls itself" if len(circle) == 2 else message
-            self.faults.error("E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops")
+            self.diagnostics.error(
+                "E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops"
+            )
             done.add(name)
             self.depends.functions[name] = frozenset()
             self.namespace.add(name, function.arity, missing)
@@ -80,7 +82,7 @@ class OwnFunctions(Pieces):
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool
     ) -> tuple[Snippet, list[Use], list[Use]]:
-        """A body with the names that are not its own and the functions that it calls; faults are told later."""
+        """A body with the names that are not its own and the functions that it calls; errors are told later."""
         piece, own = body
         self.charge(piece)
         try:

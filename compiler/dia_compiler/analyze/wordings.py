@@ -71,7 +71,7 @@ class Wordings(Planning):
         for name, piece in variant.slots.items():
             if name not in self.template.slots:
                 help = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
-                self.faults.error("E303", f"the template has no slot `{name}`", piece.position, help)
+                self.diagnostics.error("E303", f"the template has no slot `{name}`", piece.position, help)
 
     def check_sessions(self, variant: Variant) -> None:
         """Tells sessions that the template does not have."""
@@ -80,7 +80,7 @@ class Wordings(Planning):
         for scalar in variant.sessions:
             if scalar.text not in session_names:
                 help = did_you_mean(scalar.text, session_names)
-                self.faults.error("E303", f"the template has no session `{scalar.text}`", scalar.position, help)
+                self.diagnostics.error("E303", f"the template has no session `{scalar.text}`", scalar.position, help)
 
     def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
         """The steps of a variant behind those of the template: parameters and let values, each after what it needs."""
@@ -99,7 +99,7 @@ class Wordings(Planning):
 
         for name in lets:
             if self.depends.circle(name):
-                self.faults.error(
+                self.diagnostics.error(
                     "E307",
                     f"`{name}` is defined in terms of itself",
                     variant.let[name].position,
@@ -130,7 +130,7 @@ class Wordings(Planning):
                 self.tell_hidden(piece, use, f"the type of `{name}`")
         elif "answer" in bases:
             message = f"`{name}` depends on the answer, but variants are shown to the model"
-            self.faults.error("E308", message, maker.use.position, INSTEAD)
+            self.diagnostics.error("E308", message, maker.use.position, INSTEAD)
         elif late:
             message = f"`{name}` uses `{late[0]}`, which is not drawn yet"
             help = (
@@ -138,5 +138,5 @@ class Wordings(Planning):
                 if late[0] != name
                 else "only the type's own `where` can use the value"
             )
-            self.faults.error("E307", message, maker.use.position, help)
+            self.diagnostics.error("E307", message, maker.use.position, help)
         return bool(late) or "answer" in bases or bool(bases & self.replies)

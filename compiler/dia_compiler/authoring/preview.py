@@ -98,7 +98,7 @@ def preview(
 ) -> tuple[list[Preview], Checked]:
     """The previews of the templates that a path names, and what the check of their specs found.
 
-    `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for faults of the specs.
+    `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for errors of the specs.
     """
     checked = check(discover([path]), programs=allow_programs)
     order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
@@ -123,11 +123,11 @@ def _task(place: int, job: TemplateJob, numbers: range, counted: int) -> Task:
 
 
 def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> None:
-    """Fills the previews; faults are added to those of the check."""
+    """Fills the previews; errors are added to those of the check."""
     with closing(run_tasks(tasks, 1)) as outcomes:  # one worker: a second one would disturb what is measured
         for outcome in outcomes:
             if outcome.is_end:
-                checked.faults.entries.extend(outcome.diagnostics)
+                checked.diagnostics.entries.extend(outcome.diagnostics)
             else:
                 _take(previews[outcome.key], outcome.item)
 
@@ -142,20 +142,20 @@ def _take(preview: Preview, item: Any) -> None:
 
 
 def _refuse(checked: Checked) -> None:
-    if checked.faults.errors:
-        raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
+    if checked.diagnostics.errors:
+        raise SpecFaults(checked.diagnostics.ordered(checked.sources), checked.sources)
 
 
 def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
-    """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for faults."""
-    faults = Diagnostics()
-    prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
+    """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for errors."""
+    diagnostics = Diagnostics()
+    prepared = prepare(job.template, job.benchmark, diagnostics, job.lists, job.resources.programs)
     yield Positions(prepared.places)
     apply_limits(job)
     expansion = expansion_of(prepared, job.settings, job.resources)
-    check_examples(expansion, faults)
-    if faults.errors:
-        raise DiaError(faults.errors)
+    check_examples(expansion, diagnostics)
+    if diagnostics.errors:
+        raise DiaError(diagnostics.errors)
     bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
     if bound is not None and numbers.start >= bound:
         raise _none_such(job, numbers)  # before it is looked for among all others

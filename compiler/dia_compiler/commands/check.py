@@ -69,7 +69,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
         checked = check_specs(
             list(paths), jobs, on_progress=report, allow_programs=programs, estimates=is_verbose(context)
         )
-    diagnostics = checked.faults.ordered(checked.sources)
+    diagnostics = checked.diagnostics.ordered(checked.sources)
     errors = [entry for entry in diagnostics if entry.severity == "error"]
     if form == "json":
         click.echo(diagnostics_json(diagnostics))

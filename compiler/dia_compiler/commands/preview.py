@@ -52,7 +52,7 @@ def command(
 
     previews, checked = preview(path, seed, instance, stress, allow_programs)
     if not is_quiet(ctx):
-        print_diagnostics(checked.faults.ordered(checked.sources), checked.sources)
+        print_diagnostics(checked.diagnostics.ordered(checked.sources), checked.sources)
     if as_json:
         click.echo(json.dumps({"templates": [_facts(one, bool(stress)) for one in previews]}, indent=2))
         return 0

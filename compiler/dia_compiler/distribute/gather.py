@@ -51,7 +51,7 @@ class _Chunk:
     """A stretch of instances that a worker makes, or has made."""
 
     spool: Spool
-    faults: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     result: ChunkResult | None = None
     is_done: bool = False
 
@@ -95,12 +95,12 @@ class Gatherer:
     def __init__(
         self,
         template_jobs: list[TemplateJob],
-        faults: Diagnostics,
+        diagnostics: Diagnostics,
         folder: Path | None,
         on_progress: Progress | None,
         explain: Callable[[TemplateJob], list[Diagnostic]],
     ) -> None:
-        """`explain` tells the faults of a template that can be told without a worker, with all that is known here."""
+        """`explain` tells the errors of a template that can be told without a worker, with all that is known here."""
         spools = [Spool(folder, str(number)) for number in range(len(template_jobs))]
         self.states = [
             _JobState(
@@ -108,11 +108,11 @@ class Gatherer:
             )
             for number, (job, spool) in enumerate(zip(template_jobs, spools, strict=True))
         ]
-        self.faults, self.on_progress, self.explain = faults, on_progress, explain
+        self.diagnostics, self.on_progress, self.explain = diagnostics, on_progress, explain
         self.waiting: deque[Task] = deque()
 
     def run(self, pool: WorkerPool) -> list[GatheredRows]:
-        """The rows of every template, made by the pool; what goes wrong is added to the faults."""
+        """The rows of every template, made by the pool; what goes wrong is added to the errors."""
         heaviest_first = sorted(
             self.states, key=lambda state: not state.job.template.assets
         )  # no worker idles at the end
@@ -132,16 +132,16 @@ class Gatherer:
         """Something that a worker has sent."""
         stretch = state.stretches.get(first)
         if stretch is None:
-            return  # a stretch behind a hole or a fault: what it gives is not wanted any more
+            return  # a stretch behind a hole or an error: what it gives is not wanted any more
         if outcome.is_end:
-            stretch.is_done, stretch.faults = True, outcome.diagnostics
+            stretch.is_done, stretch.diagnostics = True, outcome.diagnostics
             self.settle(state)
         elif isinstance(outcome.item, Batch):
             stretch.spool.add(outcome.item)
             state.rows_done += outcome.item.rows
             self.tell(state)
         elif isinstance(outcome.item, TemplateChecked):
-            self.faults.entries += outcome.item.warnings if not state.is_ready else ()
+            self.diagnostics.entries += outcome.item.warnings if not state.is_ready else ()
             state.is_ready = True
         elif isinstance(outcome.item, Summary):
             state.summary = outcome.item
@@ -159,8 +159,8 @@ class Gatherer:
         while state.begins and state.stretches[state.begins[0]].is_done:
             first = state.begins.popleft()
             stretch = state.stretches.pop(first)
-            if stretch.faults:
-                self.fail(state, stretch.faults)
+            if stretch.diagnostics:
+                self.fail(state, stretch.diagnostics)
             elif stretch.result is None:
                 self.divide(state)
             else:
@@ -172,13 +172,13 @@ class Gatherer:
             self.tell(state)
 
     def fail(self, state: _JobState, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Tells the faults of the template, the first that there are in the order of its instances."""
+        """Tells the errors of the template, the first that there are in the order of its instances."""
         if not state.is_ready and not any(entry.code == ENDED for entry in diagnostics):
             errors = self.explain(state.job)
             diagnostics = tuple(errors) if any(entry.severity == "error" for entry in errors) else diagnostics
         for entry in diagnostics:
             place = entry.position or state.job.template.position
-            self.faults.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
+            self.diagnostics.entries.append(Diagnostic(entry.code, entry.message, place, entry.help, entry.severity))
         self.drop(state)
         state.is_over = True
 
@@ -196,7 +196,7 @@ class Gatherer:
     def divide(self, state: _JobState) -> None:
         """Orders the rest of a template whose first instances are there."""
         assert state.summary is not None
-        self.faults.entries.extend(state.summary.warnings)
+        self.diagnostics.entries.extend(state.summary.warnings)
         begin = state.job.first or state.job.span
         if begin < state.last and not state.summary.goes_straight:
             self.waiting.append(state.task(expand_rest, begin, state.last, state.summary.next_position))

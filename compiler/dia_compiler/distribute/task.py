@@ -113,11 +113,11 @@ class _Batches:
 def expand_template(job: TemplateJob) -> Iterator[Any]:
     """Batches of rows, then the summary; only the first instances where the rest can be made in stretches.
 
-    Raises DiaError with every fault of the template.
+    Raises DiaError with every error of the template.
     """
-    faults = Diagnostics()
-    expansion = yield from _prepared(job, faults, is_first=True)
-    _check(expansion, faults)
+    diagnostics = Diagnostics()
+    expansion = yield from _prepared(job, diagnostics, is_first=True)
+    _check(expansion, diagnostics)
     total = _divisible(expansion, job)
     batches, place, is_straight = _Batches(Writer(expansion, job.canary)), 0, True
     stop = min(job.span, total if job.last is None else job.last) if total is not None else None
@@ -126,19 +126,19 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
         is_straight = is_straight and instance.position == instance.number
         yield from batches.add(instance)
     yield from batches.rest()
-    yield _summary(expansion, faults, total, is_straight, place + 1, job.estimates)
+    yield _summary(expansion, diagnostics, total, is_straight, place + 1, job.estimates)
 
 
 def _summary(
     expansion: Expansion,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     total: int | None,
     is_straight: bool,
     following: int,
     estimates: bool = False,
 ) -> Summary:
     drawing = expansion.drawing
-    warnings = tuple(entry for entry in faults.entries if entry.severity == "warning")
+    warnings = tuple(entry for entry in diagnostics.entries if entry.severity == "warning")
     functions = tuple(sorted(expansion.prepared.used_functions))
     drawn = (drawing.drawn - drawing.rejected, drawing.drawn)
     estimate = drawing.estimated() if estimates and expansion.freedom.kind in ("at_least", "at_most") else None
@@ -153,11 +153,11 @@ def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
     Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
     them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
     """
-    faults = Diagnostics()
-    expansion = yield from _prepared(job, faults, is_first=True)
+    diagnostics = Diagnostics()
+    expansion = yield from _prepared(job, diagnostics, is_first=True)
     total = _divisible(expansion, job)
     position = 0 if total is None else _following(expansion, job)
-    yield _summary(expansion, faults, total, position == job.first, position)
+    yield _summary(expansion, diagnostics, total, position == job.first, position)
 
 
 def _following(expansion: Expansion, job: TemplateJob) -> int:
@@ -246,18 +246,18 @@ def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int
 _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
-def _prepared(job: TemplateJob, faults: Diagnostics, is_first: bool = False) -> Generator[Any, None, Expansion]:
+def _prepared(job: TemplateJob, diagnostics: Diagnostics, is_first: bool = False) -> Generator[Any, None, Expansion]:
     """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
     key = (job.benchmark.folder, job.template.file, job.settings.seed)
     expansion = None if is_first else _EXPANSIONS.pop(key, None)
     apply_limits(job)
     if expansion is None:
         with _literals_bounded():
-            prepared = prepare(job.template, job.benchmark, faults, job.lists, job.resources.programs)
-        if faults.errors:
-            raise DiaError(faults.errors)
+            prepared = prepare(job.template, job.benchmark, diagnostics, job.lists, job.resources.programs)
+        if diagnostics.errors:
+            raise DiaError(diagnostics.errors)
         yield Positions(prepared.places)
-        yield TemplateChecked(tuple(faults.entries))
+        yield TemplateChecked(tuple(diagnostics.entries))
         expansion = expansion_of(prepared, job.settings, job.resources)
     while len(_EXPANSIONS) >= KEPT:
         del _EXPANSIONS[next(iter(_EXPANSIONS))]
@@ -286,19 +286,19 @@ def _literals_bounded() -> Iterator[None]:
         sys.set_int_max_str_digits(limit)
 
 
-def _check(expansion: Expansion, faults: Diagnostics) -> None:
+def _check(expansion: Expansion, diagnostics: Diagnostics) -> None:
     """Raises DiaError unless every domain that can be made without a draw is right and every example comes out."""
     makers = list(expansion.prepared.makers.values())
     for entry in expansion.prepared.entry_makers.values():
         makers += entry.values()
-    before = len(faults.errors)
+    before = len(diagnostics.errors)
     for maker in makers:
         if maker.is_fixed:
             try:
                 maker.make(dict(expansion.lists))
             except DiaError as error:
-                faults.entries.extend(error.diagnostics)
-    if len(faults.errors) == before:
-        check_examples(expansion, faults)
-    if faults.errors:
-        raise DiaError(faults.errors)
+                diagnostics.entries.extend(error.diagnostics)
+    if len(diagnostics.errors) == before:
+        check_examples(expansion, diagnostics)
+    if diagnostics.errors:
+        raise DiaError(diagnostics.errors)

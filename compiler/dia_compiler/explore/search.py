@@ -163,10 +163,10 @@ def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float
 
 
 def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Moves]:
-    """The one template that the path names, and its moves. Raises DiaError for its faults."""
+    """The one template that the path names, and its moves. Raises DiaError for its errors."""
     checked = check(discover([spec]), programs=options.programs)
-    if checked.faults.errors:
-        raise SpecFaults(checked.faults.ordered(checked.sources), checked.sources)
+    if checked.diagnostics.errors:
+        raise SpecFaults(checked.diagnostics.ordered(checked.sources), checked.sources)
     clean = [(item, template) for item in checked.benchmarks for template in item.clean]
     if len(clean) != 1:
         message = f"`{spec}` has {len(clean)} templates that can be compiled"
@@ -405,7 +405,7 @@ def _seed(seed: int) -> str | None:
 
 
 def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
-    """The items whose files the faults are in."""
+    """The items whose files the errors are in."""
     files = {Path(entry.position.file).stem for entry in error.diagnostics if entry.position is not None}
     return [item for name, item in items.items() if name in files]
 

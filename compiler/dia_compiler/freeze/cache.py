@@ -2,7 +2,7 @@
 
 Everything lies below `.cache/` of the output folder and may be deleted at any time. An entry is found by a digest of
 all that its content depends on, and its own digests are checked when it is read: a damaged one is made again. What
-goes wrong with the cache is no fault of a compile and is not told.
+goes wrong with the cache is no error of a compile and is not told.
 """
 
 from __future__ import annotations

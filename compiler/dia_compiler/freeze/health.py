@@ -75,17 +75,17 @@ def check_health(
     summary: Summary,
     figures: RowStatistics,
     k: int,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
     is_trial: bool,
 ) -> None:
     """Tells equal questions as an error, and the health warnings."""
-    _tell_twins(template, spool, figures, faults)
+    _tell_twins(template, spool, figures, diagnostics)
     for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
         if name not in template.allow:
-            faults.warn(name, message, place, f"fix it, or allow it: `allow: {{{name}: reason}}`")
+            diagnostics.warn(name, message, place, f"fix it, or allow it: `allow: {{{name}: reason}}`")
 
 
-def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults: Diagnostics) -> None:
+def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, diagnostics: Diagnostics) -> None:
     if figures.twins is None:
         return
     message = f"instances {figures.twins[0]} and {figures.twins[1]} are the same question"
@@ -93,7 +93,7 @@ def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, faults
         one, other = (_name(spool, number) for number in figures.twins)
         message = f"`{one}` and `{other}` are the same question"
     help = "break the symmetry with a `where` such as `a <= b`, or show every parameter in the prompt"
-    faults.error("E506", message, template.position, help)
+    diagnostics.error("E506", message, template.position, help)
 
 
 def _name(spool: Spool, number: int) -> str:

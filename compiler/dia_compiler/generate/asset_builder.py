@@ -90,7 +90,7 @@ class AssetBuilder:
             raise code.fault(fault) from None
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
-        except OSError as error:  # the disk is full, or not ours: no fault of the spec
+        except OSError as error:  # the disk is full, or not ours: no error of the spec
             message = f"`{code.asset.name}` cannot be built: {error.strerror or error}"
             raise DiaError(Diagnostic("E602", message, None, "free space on the output disk")) from None
         size = len(content.encode() if isinstance(content, str) else content)

@@ -17,7 +17,7 @@ DRAWS = 3
 FACE = "holds"
 
 
-def check_entry_examples(expansion: Expansion, faults: Diagnostics) -> None:
+def check_entry_examples(expansion: Expansion, diagnostics: Diagnostics) -> None:
     """Tells every example of an entry that does not come out as it says, for some draws of the entry's parameters."""
     prepared = expansion.prepared
     for shared in (prepared.benchmark.shared, prepared.template.shared):
@@ -27,7 +27,7 @@ def check_entry_examples(expansion: Expansion, faults: Diagnostics) -> None:
                     try:
                         _check(expansion, catalog, entry, datum, expected)
                     except DiaError as error:
-                        faults.entries.extend(error.diagnostics)
+                        diagnostics.entries.extend(error.diagnostics)
 
 
 def _expected(entry: CatalogEntry) -> Iterator[tuple[Datum, bool]]:

@@ -23,37 +23,37 @@ from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 
 
-def check_examples(expansion: Expansion, faults: Diagnostics) -> None:
+def check_examples(expansion: Expansion, diagnostics: Diagnostics) -> None:
     """Tells every example of the template that does not come out as it says."""
     for number, example in enumerate(expansion.prepared.template.examples):
         try:
-            _check_example(expansion, example, number, faults)
+            _check_example(expansion, example, number, diagnostics)
         except DiaError as error:
-            faults.entries.extend(error.diagnostics)
-    check_entry_examples(expansion, faults)
+            diagnostics.entries.extend(error.diagnostics)
+    check_entry_examples(expansion, diagnostics)
 
 
-def _check_example(expansion: Expansion, example: Example, number: int, faults: Diagnostics) -> None:
-    scope = _drawn(expansion, example, number, faults)
+def _check_example(expansion: Expansion, example: Example, number: int, diagnostics: Diagnostics) -> None:
+    scope = _drawn(expansion, example, number, diagnostics)
     if scope is None:
         return
     instance = expansion.instance(Draft(_item(expansion, scope), number, 0, scope))
     answer = example.answer if instance.rendered_sessions is None else None
     if answer is not None and not _equals(expansion, answer, instance):
         message = f"the example's answer is {_shown(answer)}, but the solver returns {instance.text}"
-        faults.error("E507", message, answer.position)
+        diagnostics.error("E507", message, answer.position)
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
     if session_plan is not None and spec is not None:
-        check_replies(session_plan, record, spec.examples[number], faults)
+        check_replies(session_plan, record, spec.examples[number], diagnostics)
         return
     for datum in example.accepts:
-        _expect(expansion, instance, record, datum, Verdict.CORRECT, faults)
+        _expect(expansion, instance, record, datum, Verdict.CORRECT, diagnostics)
     for datum in example.rejects:
-        _expect(expansion, instance, record, datum, Verdict.WRONG, faults)
+        _expect(expansion, instance, record, datum, Verdict.WRONG, diagnostics)
     for verdict, replies in example.replies.items():
         for scalar in replies:
-            _told(instance, record, scalar.text, verdict, scalar.position, faults)
+            _told(instance, record, scalar.text, verdict, scalar.position, diagnostics)
 
 
 def _item(expansion: Expansion, scope: Scope) -> Item:
@@ -62,19 +62,19 @@ def _item(expansion: Expansion, scope: Scope) -> Item:
     return Item("example", scope[each]) if each is not None else Item()
 
 
-def _drawn(expansion: Expansion, example: Example, number: int, faults: Diagnostics) -> Scope | None:
+def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Diagnostics) -> Scope | None:
     """The scope of the example: its parameters fixed, the others drawn."""
     fixed = {}
     for name, datum in example.params.items():
         maker = expansion.prepared.makers.get(name)
         if maker is None:
             help = names_help(name, expansion.prepared.makers)
-            faults.error("E303", f"the example sets `{name}`, which is not a parameter", datum.position, help)
+            diagnostics.error("E303", f"the example sets `{name}`, which is not a parameter", datum.position, help)
             return None
         value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
         fixed[name] = typed(value, maker)
     settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
-    if not _is_inside(expansion, example, dict(expansion.lists), settled, faults):
+    if not _is_inside(expansion, example, dict(expansion.lists), settled, diagnostics):
         return None
     begin_search()
     for attempt in range(1000):
@@ -84,15 +84,15 @@ def _drawn(expansion: Expansion, example: Example, number: int, faults: Diagnost
         except Rejected:
             continue
         end_search()
-        return scope if _is_inside(expansion, example, scope, fixed, faults) else None
+        return scope if _is_inside(expansion, example, scope, fixed, diagnostics) else None
     end_search()
-    if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, faults):
-        faults.error("E507", "the example's parameters do not satisfy every `where`", example.position)
+    if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, diagnostics):
+        diagnostics.error("E507", "the example's parameters do not satisfy every `where`", example.position)
     return None
 
 
 def _is_inside(
-    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], faults: Diagnostics
+    expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], diagnostics: Diagnostics
 ) -> bool:
     for name, value in fixed.items():
         try:
@@ -101,7 +101,7 @@ def _is_inside(
             continue
         if not is_member:
             message = f"the value of `{name}` is outside its type"
-            faults.error(
+            diagnostics.error(
                 "E507",
                 message,
                 example.params[name].position,
@@ -154,7 +154,7 @@ def _expect(
     record: Mapping[str, Any],
     datum: Datum,
     verdict: str,
-    faults: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> None:
     """The datum as a reply must get the verdict; a scalar is taken as it is written."""
     value = _evaluated(datum, expansion)
@@ -164,12 +164,12 @@ def _expect(
     except LanguageError:
         text = plain(value)
     format = instance.grading.format
-    _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, faults)
+    _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, diagnostics)
 
 
 def _told(
-    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, faults: Diagnostics
+    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, diagnostics: Diagnostics
 ) -> None:
     actual = grade(record, reply, instance.grading.format).verdict
     if actual != verdict:
-        faults.error("E507", f"this reply is graded {actual}, but the example says {verdict}", place)
+        diagnostics.error("E507", f"this reply is graded {actual}, but the example says {verdict}", place)

@@ -17,41 +17,44 @@ Said = dict[str, Node]
 
 
 def check_replies(
-    session_plan: SessionPlan, record: Mapping[str, Any], replies: Mapping[str, tuple[Node, ...]], faults: Diagnostics
+    session_plan: SessionPlan,
+    record: Mapping[str, Any],
+    replies: Mapping[str, tuple[Node, ...]],
+    diagnostics: Diagnostics,
 ) -> None:
     """Tells every set of replies of an example that does not get its verdict."""
     for verdict, nodes in replies.items():
         for node in nodes:
             if not isinstance(node, MappingNode):
                 help = "write {name of a reply: its text, ...}"
-                faults.error("E203", "replies of sessions must be a mapping", node.position, help)
-            elif are_known(session_plan, node, faults):
-                _check(session_plan, record, node, verdict, faults)
+                diagnostics.error("E203", "replies of sessions must be a mapping", node.position, help)
+            elif are_known(session_plan, node, diagnostics):
+                _check(session_plan, record, node, verdict, diagnostics)
 
 
-def are_known(session_plan: SessionPlan, node: MappingNode, faults: Diagnostics) -> bool:
+def are_known(session_plan: SessionPlan, node: MappingNode, diagnostics: Diagnostics) -> bool:
     """Whether every name is that of a reply; tells those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
         message = f"`{key.text}` is not a reply of this template"
-        faults.error("E303", message, key.position, names_help(key.text, session_plan.places))
+        diagnostics.error("E303", message, key.position, names_help(key.text, session_plan.places))
     return not unknown
 
 
 def _check(
-    session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, faults: Diagnostics
+    session_plan: SessionPlan, record: Mapping[str, Any], node: MappingNode, verdict: str, diagnostics: Diagnostics
 ) -> None:
     nodes = {key.text: value for key, value in node.pairs}
     text = transcript_text(sessions_of(session_plan, nodes))
     try:
         judgement = judge_transcript(truth_of(record), text).outcome
     except DiaError as error:
-        faults.entries.extend(error.diagnostics)
+        diagnostics.entries.extend(error.diagnostics)
         return
     if judgement.verdict != verdict:
         why = f" (`{judgement.missing}` is {judgement.state})" if judgement.missing else ""
         message = f"these replies are graded {judgement.verdict}{why}, but the example says {verdict}"
-        faults.error("E507", message, node.position)
+        diagnostics.error("E507", message, node.position)
 
 
 def sessions_of(session_plan: SessionPlan, nodes: Said) -> Iterator[TranscriptSession]:

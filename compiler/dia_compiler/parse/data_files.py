@@ -99,7 +99,7 @@ def _confined(
 
 
 def _table_or_error(*arguments: Any) -> Iterator[Table | DiaError]:
-    """The table, or the fault that keeps it from being read: with its place, which a fault of a worker has not."""
+    """The table, or the error that keeps it from being read: with its place, which an error of a worker has not."""
     try:
         yield read_rows(*arguments)[0]
     except DiaError as error:

@@ -96,9 +96,14 @@ class Builder:
     """Builds the parts of one file; named types are looked up here."""
 
     def __init__(
-        self, faults: Diagnostics, types: Map[str, Mapping], catalog_files: Map[str, Mapping], read_file: ReadFile
+        self, diagnostics: Diagnostics, types: Map[str, Mapping], catalog_files: Map[str, Mapping], read_file: ReadFile
     ) -> None:
-        self.faults, self.types, self.catalog_files, self.read_file = faults, dict(types), catalog_files, read_file
+        self.diagnostics, self.types, self.catalog_files, self.read_file = (
+            diagnostics,
+            dict(types),
+            catalog_files,
+            read_file,
+        )
         self.broken_types: set[str] = set()
         self.unfolded = 0
 
@@ -142,7 +147,7 @@ class Builder:
         if root is None:
             message = f"there is no catalog file `{source.text}` in the benchmark's folder"
             help = did_you_mean(source.text, self.catalog_files) or "a catalog file starts with `catalog: name`"
-            self.faults.error("E101", message, source.position, help)
+            self.diagnostics.error("E101", message, source.position, help)
             return None
         return self._catalog_body(key.text, root, key.position)
 
@@ -171,13 +176,13 @@ class Builder:
                     did_you_mean(inner.text, [*faces_by_name, "params"])
                     or f"the faces are {', '.join(sorted(faces_by_name))}"
                 )
-                self.faults.error("E201", f"this catalog has no face `{inner.text}`", inner.position, help)
+                self.diagnostics.error("E201", f"this catalog has no face `{inner.text}`", inner.position, help)
             elif (body := snippet(value, faces_by_name[inner.text].is_template)) is not None:
                 bodies[inner.text] = body
         for name in faces_by_name:
             if node.get(name) is None and name not in misspelt:
                 message = f"the entry `{key.text}` has no face `{name}`"
-                self.faults.error("E202", message, key.position, f"add `{name}: ...`")
+                self.diagnostics.error("E202", message, key.position, f"add `{name}: ...`")
         parameters = self.parameters(node.get("params"))
         named = {inner.text for inner, _ in pairs(node.get("params"))}
         broken = frozenset(named - {parameter.name for parameter in parameters})
@@ -203,7 +208,7 @@ class Builder:
             return None
         if self.unfolded > UNFOLDED:
             message = f"the types expand to more than {UNFOLDED} parts"
-            self.faults.error("E107", message, kind.position, "nest fewer named types")
+            self.diagnostics.error("E107", message, kind.position, "nest fewer named types")
             return None
         merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}
         while kind.text in self.types:
@@ -230,12 +235,12 @@ class Builder:
         message = f"the type `{kind.text}` is defined in terms of itself" + (
             f": {' -> '.join(way)}" if len(way) > 2 else ""
         )
-        self.faults.error("E307", message, kind.position, "define it with one of the language's own types")
+        self.diagnostics.error("E307", message, kind.position, "define it with one of the language's own types")
 
     def _unknown_type(self, kind: Scalar) -> None:
         name = kind.text
         help = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
-        self.faults.error("E401", f"unknown type `{name}`", kind.position, help)
+        self.diagnostics.error("E401", f"unknown type `{name}`", kind.position, help)
 
     def _resolved(
         self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
@@ -250,7 +255,7 @@ class Builder:
                     did_you_mean(key, [*known_options, "where"])
                     or f"options of `{name}`: {', '.join([*known_options, 'where'])}"
                 )
-                self.faults.error("E402", f"the type `{name}` has no option `{key}`", scalar.position, help)
+                self.diagnostics.error("E402", f"the type `{name}` has no option `{key}`", scalar.position, help)
                 continue
             if known_options[key].reads == "file":
                 option: Option | None = self.read_file(value, merged["columns"][1] if "columns" in merged else None)
@@ -261,7 +266,7 @@ class Builder:
         for key, kind in known_options.items():
             if kind.required and key not in merged:
                 help = f"add `{key}: ...`: {kind.words}"
-                self.faults.error("E202", f"the type `{name}` needs the option `{key}`", node.position, help)
+                self.diagnostics.error("E202", f"the type `{name}` needs the option `{key}`", node.position, help)
         where = snippets(merged["where"][1]) if "where" in merged else ()
         return TypeUse(name, options, where, node.position)
 
@@ -283,14 +288,14 @@ class Builder:
             return value
         expected = {"types": "a list of types",
                   "fields": "a mapping from name to type", "catalog": "the name of a catalog"}[reads]  # fmt: skip
-        self.faults.error("E203", f"this option must be {expected}", value.position)
+        self.diagnostics.error("E203", f"this option must be {expected}", value.position)
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
         """The use of a type within another, which no schema has looked at. Tells what is no type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
-        self.faults.error("E203", f"this option must be {A_TYPE}", value.position)
+        self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position)
         return None
 
 
@@ -324,12 +329,12 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
         limits=data(limits) if isinstance(limits := root.get("limits"), Mapping) else {},
         node=root,
         position=name.position if name is not None else root.position,
-        assets=build_assets(root.get("assets"), builder.faults),
+        assets=build_assets(root.get("assets"), builder.diagnostics),
         deliver=build_deliver(root),
     )
 
 
-def build_assets(node: Node | None, faults: Diagnostics) -> tuple[Asset, ...]:
+def build_assets(node: Node | None, diagnostics: Diagnostics) -> tuple[Asset, ...]:
     """The artefacts of a template. Tells unknown builders and options, and options that are missing."""
     assets = []
     for key, body in pairs(node):
@@ -338,13 +343,13 @@ def build_assets(node: Node | None, faults: Diagnostics) -> tuple[Asset, ...]:
             continue
         if build.text not in BUILDERS:
             help = did_you_mean(build.text, BUILDERS) or f"the builders are {', '.join(sorted(BUILDERS))}"
-            faults.error("E406", f"unknown asset builder `{build.text}`", build.position, help)
+            diagnostics.error("E406", f"unknown asset builder `{build.text}`", build.position, help)
             continue
-        assets.append(Asset(key.text, build, _asset_options(build, body, faults), key.position))
+        assets.append(Asset(key.text, build, _asset_options(build, body, diagnostics), key.position))
     return tuple(assets)
 
 
-def _asset_options(build: Scalar, body: Mapping, faults: Diagnostics) -> dict[str, AssetOption]:
+def _asset_options(build: Scalar, body: Mapping, diagnostics: Diagnostics) -> dict[str, AssetOption]:
     known_options = BUILDERS[build.text].options
     options: dict[str, AssetOption] = {}
     for key, value in body.pairs:
@@ -353,7 +358,7 @@ def _asset_options(build: Scalar, body: Mapping, faults: Diagnostics) -> dict[st
         if key.text not in known_options:
             help = did_you_mean(key.text, known_options) or f"options of `{build.text}`: {', '.join(known_options)}"
             message = f"the builder `{build.text}` has no option `{key.text}`"
-            faults.error("E407", message, key.position, help)
+            diagnostics.error("E407", message, key.position, help)
             continue
         is_template = known_options[key.text].reads == "template"
         if is_template and isinstance(value, Sequence):
@@ -363,7 +368,7 @@ def _asset_options(build: Scalar, body: Mapping, faults: Diagnostics) -> dict[st
     for name, kind in known_options.items():
         if kind.required and body.get(name) is None:
             message = f"the builder `{build.text}` needs the option `{name}`"
-            faults.error("E202", message, build.position, f"add `{name}: ...`: {kind.words}")
+            diagnostics.error("E202", message, build.position, f"add `{name}: ...`: {kind.words}")
     return options
 
 

@@ -37,13 +37,13 @@ def _validator(name: str) -> Any:
     return extend(Draft202012Validator, {"pattern": matches})(structure(name))
 
 
-def check_schema(root: Node, name: str, faults: Diagnostics) -> set[Path]:
+def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
     """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
     reported: set[Path] = set()
     for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):
         for path, entry in _diagnostics_of(error, root):
             reported.add(path)
-            faults.entries.append(entry)
+            diagnostics.entries.append(entry)
     return reported
 
 
@@ -157,7 +157,7 @@ def _report_missing(error: _SchemaError) -> Reports:
         return
     missing = next(name for name in error.expected if f"'{name}'" in error.error.message)
     unknown = [key.text for key, _ in node.pairs if key.text not in error.error.schema.get("properties", {})]
-    is_closed = error.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its mend
+    is_closed = error.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its fix
     is_misspelt = is_closed and any(closest(key, error.error.schema["properties"]) == missing for key in unknown)
     if node.get(missing) is None and not is_misspelt:
         at = node.pairs[0][0].position if node.pairs else error.place
@@ -247,7 +247,7 @@ def _pattern_words(pattern: str) -> tuple[str, str | None]:
     return f"text that matches {pattern}", None
 
 
-# The begin of a pattern, what it wants in words, and the mend
+# The begin of a pattern, what it wants in words, and the fix
 PATTERNS: tuple[tuple[str, str, str], ...] = (
     ("^= ", "a number or an expression", "write an expression after `= `, as in `= n + 1`"),
     ("^[0-9]+", "a version with three numbers", "write three numbers, such as 1.0.0"),

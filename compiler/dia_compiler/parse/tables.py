@@ -41,7 +41,7 @@ Numbered = Iterator[tuple[int, Record]]
 
 
 class _Refused(Exception):
-    """Why a row or a cell cannot be read, and the mend."""
+    """Why a row or a cell cannot be read, and the fix."""
 
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message)

@@ -86,17 +86,17 @@ def closes(text: str) -> bool:
     return is_open(text) and text.count(")") + text.count("]") > text.count("(") + text.count("[")
 
 
-def tell_split_values(root: Node, faults: Diagnostics, since: int) -> None:
+def tell_split_values(root: Node, diagnostics: Diagnostics, since: int) -> None:
     """Tells values of flow mappings that YAML has split at a comma, instead of what follows from that.
 
-    `since` is the number of faults that were there before the file was looked at.
+    `since` is the number of errors that were there before the file was looked at.
     """
     for value, end in _split_values(root):
         start = value.position
-        others = [entry for entry in faults.entries[since:] if not _is_between(entry.position, start, end)]
-        faults.entries[since:] = others
+        others = [entry for entry in diagnostics.entries[since:] if not _is_between(entry.position, start, end)]
+        diagnostics.entries[since:] = others
         message = f"YAML splits this at the comma, and only `{value.text}` is left"
-        faults.error("E306", message, start, QUOTES)
+        diagnostics.error("E306", message, start, QUOTES)
 
 
 def _split_values(node: Node) -> Iterator[tuple[Scalar, Position]]:

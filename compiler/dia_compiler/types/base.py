@@ -15,7 +15,7 @@ from dia_compiler.types.choices import Choose as Choose
 
 
 class OptionFault(Exception):
-    """An option of a type that cannot be: its name, what is wrong, the mend."""
+    """An option of a type that cannot be: its name, what is wrong, the fix."""
 
     def __init__(self, option: str | None, message: str, help: str | None = None) -> None:
         super().__init__(message)

@@ -63,7 +63,7 @@ def moves(tmp_path: Path) -> Make:
         (tmp_path / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
         (tmp_path / "it.yaml").write_text(text, encoding="utf-8")
         found = check(discover([tmp_path / "it.yaml"]))
-        assert not found.faults.errors
+        assert not found.diagnostics.errors
         return moves_of(found.benchmarks[0], found.benchmarks[0].clean[0], wanted)
 
     return made
@@ -111,7 +111,7 @@ def test_shipped_templates_stay_specs_when_they_are_moved(name: str, tmp_path: P
         (tmp_path / place).parent.mkdir(exist_ok=True)
         (tmp_path / place).write_text(text, encoding="utf-8")
     (tmp_path / "benchmark.yaml").write_bytes((path.parent / "benchmark.yaml").read_bytes())
-    assert [entry.message for entry in check(discover([tmp_path])).faults.errors] == []
+    assert [entry.message for entry in check(discover([tmp_path])).diagnostics.errors] == []
 
 
 # what cannot be explored

@@ -84,8 +84,8 @@ variants:
 
 def expanded(folder: Path, template: str, **files: str) -> SessionExpansion:
     checked = check(discover([written(folder, template, **files)]))
-    if checked.faults.errors:
-        raise DiaError(checked.faults.errors)
+    if checked.diagnostics.errors:
+        raise DiaError(checked.diagnostics.errors)
     item = checked.benchmarks[0]
     faults = Diagnostics()
     prepared = prepare(item.clean[0], item.benchmark, faults, item.lists_of(item.clean[0]))
@@ -252,7 +252,7 @@ def test_a_variant_may_not_change_the_truth(tmp_path: Path) -> None:
 def test_a_parameter_that_nothing_uses_is_a_warning(tmp_path: Path) -> None:
     spec = TWINS.replace("{n:", "{m: {type: integer, min: 1, max: 9}, n:").replace("Well?", "'{{ n }}'")
     checked = check(discover([written(tmp_path, spec)]))
-    assert [entry.code for entry in checked.faults.entries] == ["unused-parameter"]
+    assert [entry.code for entry in checked.diagnostics.entries] == ["unused-parameter"]
 
 
 # A judge beside a prompt

@@ -51,11 +51,11 @@ class SessionAnalysis(Presence):
         """Tells more sessions or turns than a run can bear, and turns that say nothing."""
         if len(session_spec.sessions) > MOST:
             place = session_spec.sessions[MOST].position
-            self.faults.error("E107", f"more than {MOST} sessions", place, "split it into several templates")
+            self.diagnostics.error("E107", f"more than {MOST} sessions", place, "split it into several templates")
         for session in session_spec.sessions:
             if len(session.turns) > MOST:
                 place = session.turns[MOST].position
-                self.faults.error(
+                self.diagnostics.error(
                     "E107", f"more than {MOST} turns in `{session.name}`", place, "use `over` to repeat a turn"
                 )
             for number, turn in enumerate(session.turns):
@@ -65,18 +65,18 @@ class SessionAnalysis(Presence):
     def check_turn(self, turn: Turn, number: int) -> None:
         """Tells a turn that says nothing, and words of a list where there is none."""
         if turn.user is None and turn.assistant is None and not turn.is_challenge:
-            self.faults.error("E202", "this turn is empty", turn.position, "add `user: ...`")
+            self.diagnostics.error("E202", "this turn is empty", turn.position, "add `user: ...`")
         elif number == 0 and turn.user is None and not turn.is_challenge:
             message = "a conversation must start with a user turn"
-            self.faults.error("E202", message, turn.position, "add `user: ...` before `assistant`")
+            self.diagnostics.error("E202", message, turn.position, "add `user: ...` before `assistant`")
         if turn.until is not None and not turn.loop.is_there:
-            self.faults.error("E204", "`until` needs `over`", turn.until.position, "add `over: ...`")
+            self.diagnostics.error("E204", "`until` needs `over`", turn.until.position, "add `over: ...`")
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
         """Tells the name of an item where there is no list."""
         if loop.variable is not None and not loop.is_there:
-            self.faults.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
+            self.diagnostics.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
 
     # pieces
 
@@ -125,7 +125,7 @@ class SessionAnalysis(Presence):
         share = self.early(session.share, values, "a shared key")
         if session.share is not None and over is not None and not over.is_static:
             message = "a shared session must use keys that are known before the model is asked anything"
-            self.faults.error(
+            self.diagnostics.error(
                 "E318", message, session.share.position, "make `over` independent of replies, or remove `share`"
             )
         return SessionCode(
@@ -171,7 +171,7 @@ class SessionAnalysis(Presence):
         if format.text not in REPLY_FORMATS and format.text not in FORMATS:
             known_formats = sorted({*REPLY_FORMATS, *FORMATS})
             help = did_you_mean(format.text, known_formats) or f"the formats are {', '.join(known_formats)}"
-            self.faults.error("E409", f"unknown reply format `{format.text}`", format.position, help)
+            self.diagnostics.error("E409", f"unknown reply format `{format.text}`", format.position, help)
         try:
             code = compile_datum(turn.reply.options, self.namespace, self.values)
         except DiaError as error:
@@ -187,10 +187,10 @@ class SessionAnalysis(Presence):
     def prepare_truth(self, session_spec: SessionSpec, code: SessionPlan) -> None:
         """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
         values = self.values | self.truth_names(session_spec)
-        before = len(self.faults.errors)
+        before = len(self.diagnostics.errors)
         if session_spec.judge is not None:
             self.piece(session_spec.judge.fallback, values)
-        truth = session_spec.truth if len(self.faults.errors) == before else None
+        truth = session_spec.truth if len(self.diagnostics.errors) == before else None
         code.weighed = self.weigh(truth, session_spec.figures, values)
         code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in session_spec.presets]
         for piece in code.weighing:
@@ -243,7 +243,9 @@ class SessionAnalysis(Presence):
         for circle in circles(needs):
             chain = " -> ".join([*circle, circle[0]])
             message = f"sessions wait for each other in a cycle: {chain}"
-            self.faults.error("E315", message, by_name[circle[0]].session.position, "remove one of these dependencies")
+            self.diagnostics.error(
+                "E315", message, by_name[circle[0]].session.position, "remove one of these dependencies"
+            )
         code.needs = needs
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
@@ -261,25 +263,25 @@ class SessionAnalysis(Presence):
             place = code.places[name]
             if place.session is session.session and place.number >= before:
                 message = f"`{name}` does not exist yet: it is the reply to turn {place.number + 1} of this session"
-                self.faults.error("E315", message, self.place_of(piece, name), "use it in a later turn")
+                self.diagnostics.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
     def check_read(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
         """Tells replies that nothing reads."""
         read = frozenset().union(
             *(session.replies for session in sessions), *(piece.replies for piece in code.weighing)
         )
-        if self.faults.errors:
+        if self.diagnostics.errors:
             return  # what was told may be what would have read it
         for name, place in code.places.items():
             if name not in read:
                 help = "use it in another turn, in the truth or in a figure, or remove `reply`"
-                self.faults.error("E316", f"the reply `{name}` is never used", place.use.position, help)
+                self.diagnostics.error("E316", f"the reply `{name}` is never used", place.use.position, help)
 
     # health
 
     def note_unused_in_sessions(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
         """Warns of parameters that neither the sessions nor the truth use."""
-        if self.faults.errors:
+        if self.diagnostics.errors:
             return
         pieces = [*code.weighing, *(piece for session in sessions for piece in session.own)]
         pieces += [piece for session in sessions for turn in session.turns for piece in turn.pieces]

@@ -78,7 +78,7 @@ class Presence(Wordings):
                 reported.add(name)
                 place = self.place_via(piece, via)
                 message = f"`{name}` may be missing: a `when` may have skipped its turn"
-                self.faults.error("E317", message, place, ASK_FIRST.format(name))
+                self.diagnostics.error("E317", message, place, ASK_FIRST.format(name))
 
     def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
         """Where a piece has the name, or the node, by which it needs a reply."""

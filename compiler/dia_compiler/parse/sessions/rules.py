@@ -15,46 +15,52 @@ def has_sessions(root: Mapping) -> bool:
     return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
 
 
-def check_sessions(root: Mapping, faults: Diagnostics) -> None:
+def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
     """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
-    _check_exclusive(root, faults)
-    _check_examples(root, faults)
+    _check_exclusive(root, diagnostics)
+    _check_examples(root, diagnostics)
     grade = root.get("grade")
     is_judged = isinstance(grade, Mapping) and grade.get("judge") is not None
     if not has_sessions(root):
         for name in (*KINDS, "figures", "presets"):
             if (key := root.key(name)) is not None:
-                faults.error("E204", f"`{name}` refers to replies, so it needs `sessions`", key.position, ADD_SESSIONS)
+                diagnostics.error(
+                    "E204", f"`{name}` refers to replies, so it needs `sessions`", key.position, ADD_SESSIONS
+                )
         return
     for name in REFUSED:
         if (key := root.key(name)) is not None:
-            faults.error("E204", f"`{name}` cannot be used with `sessions`", key.position, REFUSED[name])
-    _check_truth(root, faults)
+            diagnostics.error("E204", f"`{name}` cannot be used with `sessions`", key.position, REFUSED[name])
+    _check_truth(root, diagnostics)
     for _, body in pairs(root.get("presets")):
-        _check_preset(body, faults)
+        _check_preset(body, diagnostics)
     if is_judged and root.get("sessions") is None:
-        _check_judge(root, grade, faults)
+        _check_judge(root, grade, diagnostics)
     for key, body in pairs(root.get("variants")):
         if isinstance(body, Mapping) and (prompt := body.key("prompt")) is not None and not is_judged:
             message = f"the variant `{key.text}` has a prompt, but this template uses sessions"
-            faults.error("E204", message, prompt.position, "use `prepend`, `append` or a slot")
+            diagnostics.error("E204", message, prompt.position, "use `prepend`, `append` or a slot")
     deliver = root.get("deliver")
     for word in [deliver, *(value for _, value in pairs(deliver))]:
         if isinstance(word, Scalar) and word.text != "inline":
-            faults.error("E204", "assets of sessions are always delivered inline", word.position, "remove `deliver`")
+            diagnostics.error(
+                "E204", "assets of sessions are always delivered inline", word.position, "remove `deliver`"
+            )
 
 
-def _check_examples(root: Mapping, faults: Diagnostics) -> None:
+def _check_examples(root: Mapping, diagnostics: Diagnostics) -> None:
     """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
     for item in mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
-                faults.error("E204", f"`{name}` cannot be used with `sessions`", key.position, "put it under `replies`")
+                diagnostics.error(
+                    "E204", f"`{name}` cannot be used with `sessions`", key.position, "put it under `replies`"
+                )
         nodes = [node for _, replies in pairs(item.get("replies")) for node in items_of(replies)]
         for node in nodes if not has_sessions(root) else ():
             if isinstance(node, Mapping):
                 message = "a reply must be a single text; a mapping of replies needs `sessions`"
-                faults.error("E203", message, node.position, "quote it")
+                diagnostics.error("E203", message, node.position, "quote it")
 
 
 ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` with a prompt"
@@ -64,7 +70,7 @@ REFUSED = {
 }
 
 
-def _check_exclusive(root: Mapping, faults: Diagnostics) -> None:
+def _check_exclusive(root: Mapping, diagnostics: Diagnostics) -> None:
     kinds = [key for name in ("answer", "choices", "sessions") if (key := root.key(name)) is not None]
     if root.get("sessions") is not None:
         for key in kinds:
@@ -72,9 +78,9 @@ def _check_exclusive(root: Mapping, faults: Diagnostics) -> None:
                 message = (
                     f"a template has only one of `answer`, `choices` and `sessions`; this one also has `{key.text}`"
                 )
-                faults.error("E204", message, key.position)
+                diagnostics.error("E204", message, key.position)
         if (prompt := root.key("prompt")) is not None:
-            faults.error(
+            diagnostics.error(
                 "E204",
                 "`prompt` cannot be used with `sessions`",
                 prompt.position,
@@ -82,47 +88,49 @@ def _check_exclusive(root: Mapping, faults: Diagnostics) -> None:
             )
 
 
-def _check_truth(root: Mapping, faults: Diagnostics) -> None:
+def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
     truths = [key for name in KINDS if (key := root.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        faults.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
+        diagnostics.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
     if not truths:
         place = root.key("sessions") or root.pairs[0][0]
         message = "`sessions` need a truth: `grade`, `decisions` or `ranking`"
-        faults.error("E202", message, place.position, "add `grade: {correct: ...}`")
+        diagnostics.error("E202", message, place.position, "add `grade: {correct: ...}`")
     grade = root.get("grade")
     if isinstance(grade, Mapping) and root.get("sessions") is not None:
         if (key := grade.key("judge")) is not None:
             message = "`judge` needs a prompt; in `sessions` the judge is a session with another `model`"
-            faults.error("E204", message, key.position)
+            diagnostics.error("E204", message, key.position)
         elif grade.get("correct") is None:
-            faults.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
+            diagnostics.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
 
 
-def _check_preset(body: Node, faults: Diagnostics) -> None:
+def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
     """Tells a study that there is not, and a second truth."""
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
         help = did_you_mean(study.text, STUDIES) or f"the studies are {', '.join(STUDIES)}"
-        faults.error("E204", f"unknown study `{study.text}`", study.position, help)
+        diagnostics.error("E204", f"unknown study `{study.text}`", study.position, help)
     truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        faults.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
+        diagnostics.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
 
 
-def _check_judge(root: Mapping, grade: Node | None, faults: Diagnostics) -> None:
+def _check_judge(root: Mapping, grade: Node | None, diagnostics: Diagnostics) -> None:
     assert isinstance(grade, Mapping)
     for name in ("answer", "choices"):
         if (key := root.key(name)) is not None:
             message = f"`{name}` cannot be used with `judge`, which decides itself"
-            faults.error("E204", message, key.position, "give the judge the truth as its `reference`")
+            diagnostics.error("E204", message, key.position, "give the judge the truth as its `reference`")
     for key, _ in grade.pairs:
         if key.text != "judge":
-            faults.error("E204", f"`{key.text}` cannot be used with `judge`", key.position, "use `labels` instead")
+            diagnostics.error("E204", f"`{key.text}` cannot be used with `judge`", key.position, "use `labels` instead")
     judge = grade.get("judge")
     labels = judge.get("labels") if isinstance(judge, Mapping) else None
     labels_seen: dict[str, Scalar] = {}
     for _, listed in pairs(labels):
         for label in listed.items if isinstance(listed, Sequence) else ():
             if isinstance(label, Scalar) and labels_seen.setdefault(label.text.casefold(), label) is not label:
-                faults.error("E204", f"duplicate label `{label.text}`", label.position, "each label has one meaning")
+                diagnostics.error(
+                    "E204", f"duplicate label `{label.text}`", label.position, "each label has one meaning"
+                )
