@@ -1,4 +1,4 @@
-"""Where the files lie that come with the project."""
+"""The location of the data files of the project."""
 
 from __future__ import annotations
 

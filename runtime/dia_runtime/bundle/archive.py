@@ -43,9 +43,9 @@ def archive_name(bundle: Bundle) -> str:
 
 
 def pack(source: Path, target: Path, force: bool = False) -> Bundle:
-    """The bundle, written to the target as one file, the same bytes wherever it lies.
+    """Write the bundle to the target as one file, with the same bytes wherever the bundle is.
 
-    Raises DiaError: exit 3 for a damaged bundle, 2 where a path or size is beyond the format.
+    Raises DiaError: exit 3 for a damaged bundle, 2 for a path or size that the format does not allow.
     """
     import zstandard
 
@@ -61,8 +61,12 @@ def pack(source: Path, target: Path, force: bool = False) -> Bundle:
             for piece in _tar(bundle, members):
                 writer.write(piece)
         if total > max(FREE, RATIO * file.tell()):
-            message = f"the bundle packs to less than a part in {RATIO} of its size, as only a bomb should"
-            raise DiaError(Diagnostic("E726", message, None, "use `tar --zstd -cf` and verify the folder"))
+            message = (
+                f"the bundle compresses to less than 1/{RATIO} of its size and would be refused as a decompression bomb"
+            )
+            raise DiaError(
+                Diagnostic("E726", message, None, "pack it with `tar --zstd -cf`, and verify the unpacked folder")
+            )
     return bundle
 
 
@@ -96,12 +100,12 @@ def _header(path: str, size: int) -> bytes:
     entry = tarfile.TarInfo(path)
     entry.size, entry.mode = size, 0o644
     if size >= LARGEST:
-        raise DiaError(Diagnostic("E726", visible(f"`{path}` is larger than 8 GiB, which tar (USTAR) cannot tell")))
+        raise DiaError(Diagnostic("E726", visible(f"`{path}` is larger than 8 GiB, the limit of tar (USTAR)")))
     try:
         return entry.tobuf(tarfile.USTAR_FORMAT)
     except ValueError:
-        message = visible(f"`{path}` is too long a path for tar (USTAR)")
-        raise DiaError(Diagnostic("E726", message, None, "shorten the names of files below specs/")) from None
+        message = visible(f"`{path}` is too long for a path in tar (USTAR)")
+        raise DiaError(Diagnostic("E726", message, None, "shorten the file names in specs/")) from None
 
 
 def _unlisted_pieces(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
@@ -111,18 +115,18 @@ def _unlisted_pieces(bundle: Bundle, name: str, size: int) -> Iterator[bytes]:
             total += len(piece)
             yield piece
     if total != size:
-        raise integrity_error("E703", visible(f"`{name}` changed while it was packed"))
+        raise integrity_error("E703", visible(f"`{name}` changed while it was being packed"))
 
 
 def unpack(source: Path, target: Path, force: bool = False) -> Bundle:
-    """The bundle in an archive, written to the target. Raises DiaError (exit 3) for anything but what `pack` writes."""
+    """Unpack a bundle to the target. Raises DiaError (exit 3) for anything that `pack` does not write."""
     with atomic_folder(target, force, source) as folder:
         extract(source, folder)
     return open_bundle(target)
 
 
 def extract(source: Path, folder: Path) -> None:
-    """Nothing; writes the files of an archive to an empty folder. Raises DiaError (exit 3) for a foreign archive."""
+    """Write the files of an archive to an empty folder. Raises DiaError (exit 3) for a foreign archive."""
     try:
         file = source.open("rb")
     except OSError as error:
@@ -132,18 +136,18 @@ def extract(source: Path, folder: Path) -> None:
         try:
             _extract(tar, folder)
         except (FileExistsError, NotADirectoryError):
-            raise tar.refused("a file of it lies where it has a folder") from None
+            raise tar.refused("one of its files has the path of a folder") from None
 
 
 def _extract(tar: _Tar, folder: Path) -> None:
     place, size = tar.next() or ("", 0)
     prefix, _, name = place.rpartition("/")
     if name != manifests.NAME or "/" in prefix or size > manifests.LARGEST:
-        raise tar.refused(f"it does not begin with `{manifests.NAME}`")
+        raise tar.refused(f"it does not start with `{manifests.NAME}`")
     encoded = b"".join(tar.pieces(size))
     manifest, faults = manifests.read_manifest(encoded)
     if manifest is None or faults:
-        raise tar.refused(f"its `{manifests.NAME}` is damaged or foreign: {faults[0]}")
+        raise tar.refused(f"its `{manifests.NAME}` is damaged or not from dia: {faults[0]}")
     tar.grant(sum(entry["size"] for entry in manifest["files"].values()))
     (folder / manifests.NAME).write_bytes(encoded)
     bundle, names = Bundle(folder, manifest, bundle_id(encoded)), {manifests.NAME}
@@ -151,7 +155,7 @@ def _extract(tar: _Tar, folder: Path) -> None:
         _extract_member(tar, bundle, names, member, f"{prefix}/" if prefix else "")
     missing = [name for name in manifest["files"] if name not in names]
     if missing:
-        raise tar.refused(f"`{missing[0]}`, which its manifest lists, is missing")
+        raise tar.refused(f"`{missing[0]}`, listed in its manifest, is missing")
 
 
 def _extract_member(tar: _Tar, bundle: Bundle, names: set[str], member: tuple[str, int], prefix: str) -> None:
@@ -160,11 +164,11 @@ def _extract_member(tar: _Tar, bundle: Bundle, names: set[str], member: tuple[st
     name = place.removeprefix(prefix)
     files = bundle.manifest["files"]
     if not place.startswith(prefix) or (name not in files and name not in (*UNLISTED, manifests.NAME)):
-        raise tar.refused(f"it holds `{place}`, which its manifest does not list")
+        raise tar.refused(f"it contains `{place}`, which its manifest does not list")
     if name in names:
-        raise tar.refused(f"it holds `{place}` twice")
+        raise tar.refused(f"it contains `{place}` twice")
     if size != files[name]["size"] if name in files else size > LARGEST_UNLISTED:
-        raise tar.refused(f"`{place}` is of another size than its manifest says")
+        raise tar.refused(f"`{place}` does not have the size in its manifest")
     names.add(name)
     path = bundle.path / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,22 +191,24 @@ class _Tar:
         start = file.read(4)
         file.seek(0)
         if start != b"\x28\xb5\x2f\xfd":
-            raise self.refused("it is not packed by zstd")
+            raise self.refused("it is not compressed with zstd")
         self.clear, self.held = self._cleared(file), bytearray()
 
     def refused(self, why: str) -> DiaError:
         """The error for an archive that is not taken."""
         message = visible(f"the archive `{self.source}` is refused: {why}")
-        return integrity_error("E725", message, "`dia unpack` takes what `dia pack` made; nothing of it was kept")
+        return integrity_error(
+            "E725", message, "`dia unpack` accepts only archives from `dia pack`; nothing was written"
+        )
 
     def grant(self, size: int) -> None:
-        """Nothing; lets so many bytes pass. Raises DiaError where that is far more than the archive's own size."""
+        """Count `size` unpacked bytes. Raises DiaError when they far exceed the archive's own size."""
         if size > max(FREE, RATIO * self.size):
             raise self.refused(f"it unpacks to more than {RATIO} times its size")
         self.left = size + (len(UNLISTED) + 1) * LARGEST_UNLISTED
 
     def next(self) -> tuple[str, int] | None:
-        """Path and size of the next member, which is a plain file inside the folder; None at the end."""
+        """Return path and size of the next member, a regular file inside the folder; None at the end."""
         block = self._read(BLOCK)
         if not block.strip(b"\0"):
             self._end()
@@ -210,9 +216,9 @@ class _Tar:
         try:
             entry = tarfile.TarInfo.frombuf(block, "utf-8", "strict")
         except (tarfile.HeaderError, ValueError):
-            raise self.refused("it is no tar file") from None
+            raise self.refused("it is not a tar file") from None
         if entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE):
-            raise self.refused(f"`{entry.name}` is {KINDS.get(entry.type, 'no plain file')}")
+            raise self.refused(f"`{entry.name}` is {KINDS.get(entry.type, 'not a regular file')}")
         if why := path_error(entry.name):
             raise self.refused(f"the path `{entry.name}`: {why}")
         if not 0 <= entry.size < LARGEST:
@@ -220,22 +226,22 @@ class _Tar:
         return entry.name, entry.size
 
     def pieces(self, size: int) -> Iterator[bytes]:
-        """The bytes of the member that came last."""
+        """Yield the bytes of the latest member."""
         self.left -= size
         if self.left < 0:
-            raise self.refused("it holds more than its manifest says")
+            raise self.refused("it contains more data than its manifest says")
         padding = -size % BLOCK
         while size:
             piece = self._read(min(READ, size))
             size -= len(piece)
             yield piece
         if self._read(padding).strip(b"\0"):
-            raise self.refused("something stands between its files")
+            raise self.refused("there is extra data between its files")
 
     def _read(self, size: int) -> bytes:
         piece = self._taken(size)
         if len(piece) != size:
-            raise self.refused("it is cut short")
+            raise self.refused("it is truncated")
         return piece
 
     def _taken(self, size: int) -> bytes:
@@ -247,10 +253,10 @@ class _Tar:
         return start
 
     def _end(self) -> None:
-        """Nothing, when zeros of at most one record are all that is left."""
+        """Check that only zeros of at most one record are left."""
         remainder = self._taken(RECORD)
         if remainder.strip(b"\0") or self._taken(1):
-            raise self.refused("something stands behind its end")
+            raise self.refused("there is extra data after its end")
 
     def _cleared(self, file: IO[bytes]) -> Iterator[bytes]:
         """What is packed, in pieces; exactly one frame of zstd, to its last byte."""
@@ -264,6 +270,6 @@ class _Tar:
         except zstandard.ZstdError as error:
             raise self.refused(f"it is damaged: {error}") from None
         if not frame.eof:
-            raise self.refused("it is cut short")
+            raise self.refused("it is truncated")
         if frame.unused_data or file.read(1):
-            raise self.refused("something stands behind its end")
+            raise self.refused("there is extra data after its end")

@@ -18,16 +18,16 @@ PRIVATE = 0o600
 
 
 def named_path(place: Path) -> Path:
-    """The place under a name of its own, which `.` and `..` are not."""
+    """Return the path with a real file name instead of `.` or `..`."""
     return place if place.name not in ("", "..") else place.resolve()
 
 
 @contextlib.contextmanager
 def atomic_folder(target: Path, force: bool = False, source: Path | None = None) -> Iterator[Path]:
-    """A private folder on the disk of the target, moved there at the end; gone where anything goes wrong.
+    """Yield a private folder on the disk of the target. It is moved there at the end, and deleted on any error.
 
-    Raises DiaError (exit 2) where something lies at the target, unless forced, or nothing can be written. A folder that
-    holds the source or the folder where one works is never replaced.
+    Raises DiaError (exit 2) if the target exists and `force` is not set, or cannot be written. A folder that
+    contains the source or the working folder is never replaced.
     """
     _require_free(target, force)
     require_replaceable(target, source)
@@ -41,7 +41,7 @@ def atomic_folder(target: Path, force: bool = False, source: Path | None = None)
 
 @contextlib.contextmanager
 def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
-    """A file to be written, moved to the target at the end; gone where anything goes wrong. Raises DiaError alike."""
+    """Yield a file that is moved to the target at the end, and deleted on any error. Raises the same errors."""
     _require_free(target, force, is_file=True)
     with write_errors(target), temporary_sibling(target) as private:
         new_path = private / "made"
@@ -58,26 +58,26 @@ def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> I
 
 
 def require_replaceable(target: Path, source: Path | None = None) -> None:
-    """Nothing, unless to replace the target would take away the source or the folder where one works (exit 2).
+    """Raise DiaError (exit 2) if replacing the target would delete the source or the working folder.
 
-    Nor may the target lie within the source, a bundle, which would not be whole any more.
+    The target must not be inside the source bundle either, because that would invalidate the bundle.
     """
     refuse_special_file(target)
     if source is not None and source.resolve() in target.resolve().parents:
-        message = visible(f"`{target}` lies within `{source}`, to which no file may be added")
-        raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
+        message = visible(f"`{target}` is inside `{source}`, which must not change")
+        raise DiaError(Diagnostic("E601", message, None, "choose another location with -o"))
     if not target.is_dir() or not any(target.iterdir()):
         return
     place = target.resolve()
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - Path.expanduser fails for a user without one
     protected = [Path.cwd(), home] + ([] if source is None else [source.resolve().parent])
     if any(below.is_relative_to(place) for below in protected):
-        message = f"`{target}` is not replaced: it holds more than a result that may be made again"
-        raise DiaError(Diagnostic("E601", visible(message), None, "choose another place with -o"))
+        message = f"`{target}` is not replaced, because it contains other files than a result of dia"
+        raise DiaError(Diagnostic("E601", visible(message), None, "choose another location with -o"))
 
 
 def _link(new_path: Path, target: Path) -> None:
-    """Gives the file its name; what another process has put there meanwhile stays."""
+    """Give the file its name, without replacing a file that another process has created meanwhile."""
     try:
         os.link(new_path, target)
     except FileExistsError:
@@ -97,12 +97,12 @@ def _require_free(target: Path, force: bool, is_file: bool = False) -> None:
 
 
 def _exists(target: Path) -> DiaError:
-    fix = "choose another place with -o"
-    return DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, fix))
+    fix = "choose another location with -o"
+    return DiaError(Diagnostic("E601", visible(f"`{target}` already exists"), None, fix))
 
 
 def replace_with(new_folder: Path, target: Path, old: Path) -> None:
-    """Moves what was made to its place; what lies there steps aside, and comes back where that fails."""
+    """Move the new folder to its target. The old one is moved away first, and restored if that fails."""
     if os.path.lexists(target):
         target.rename(old)
     try:
@@ -115,7 +115,7 @@ def replace_with(new_folder: Path, target: Path, old: Path) -> None:
 
 @contextlib.contextmanager
 def temporary_sibling(target: Path) -> Iterator[Path]:
-    """A private folder beside the target, gone afterwards, as are parents that were made and stay empty."""
+    """Yield a private folder next to the target; delete it afterwards, with created parents that are empty."""
     missing = [folder for folder in target.absolute().parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
     private = Path(tempfile.mkdtemp(prefix=f".dia-{os.getpid()}-", dir=target.parent))
@@ -130,9 +130,11 @@ def temporary_sibling(target: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def write_errors(target: Path) -> Iterator[None]:
-    """Nothing; what keeps the target from being written is told (DiaError, exit 2)."""
+    """Turn errors of writing the target into DiaError (exit 2)."""
     try:
         yield
     except OSError as error:
         message = visible(f"`{target}` cannot be written: {error.strerror or error}")
-        raise DiaError(Diagnostic("E602", message, None, "free space, or choose another place with -o")) from None
+        raise DiaError(
+            Diagnostic("E602", message, None, "free some disk space, or choose another location with -o")
+        ) from None

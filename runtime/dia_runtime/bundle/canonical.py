@@ -1,4 +1,4 @@
-"""The bytes that digests are made of."""
+"""Canonical bytes of records, the input of digests."""
 
 from __future__ import annotations
 

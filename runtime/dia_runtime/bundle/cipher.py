@@ -29,7 +29,7 @@ def passphrase_bytes(passphrase: str) -> bytes:
     """
     encoded = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
     if not encoded or len(encoded) > LONGEST_PASSPHRASE:
-        message = f"a passphrase has 1 to {LONGEST_PASSPHRASE} bytes"
+        message = f"a passphrase must have 1 to {LONGEST_PASSPHRASE:,} bytes"
         raise DiaError(Diagnostic("E718", message))
     return encoded
 
@@ -59,14 +59,14 @@ def derive_key(key: bytes, purpose: str) -> bytes:
 
 
 def encrypt_secret(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> bytes:
-    """The secret under AES-256-GCM, bound to what stands beside it."""
+    """Return the secret encrypted with AES-256-GCM, authenticated together with the data next to it."""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     return AESGCM(key).encrypt(nonce, secret, beside)
 
 
 def decrypt_secret(key: bytes, nonce: bytes, encrypted: bytes, beside: bytes) -> bytes | None:
-    """The secret, or None where key, bytes or what stands beside them are not those of its making."""
+    """Return the secret; None if the key, the bytes or the authenticated data are wrong."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -95,8 +95,8 @@ def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes
         after = file.read(PIECE + TAG)
         clear = decrypt_secret(key, _nonce(number, not after), block, beside)
         if clear is None:
-            message = f"the seal is damaged: it was changed or cut in or before its block {number + 1}"
-            raise integrity_error("E721", message, "get the sealed bundle again")
+            message = f"the seal is damaged: it was changed or truncated in or before block {number + 1}"
+            raise integrity_error("E721", message, "get a new copy of the sealed bundle")
         yield clear
         if not after:
             return

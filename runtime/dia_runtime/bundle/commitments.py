@@ -1,4 +1,4 @@
-"""What binds a sealed bundle to its answers without telling them, and the proof that shows one."""
+"""Commitments to the answers of a sealed bundle, and proofs that reveal one answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Record = Mapping[str, Any]
 
 
 def salt_of(sealing_key: bytes, id: str) -> bytes:
-    """The 32 bytes of salt of a question's answer, from which neither the key nor another salt can be told."""
+    """Return the 32 bytes of salt for a question's answer. They reveal neither the key nor another salt."""
     return derive_key(sealing_key, f"dia seal 1: salt of {id}")
 
 
@@ -65,26 +65,26 @@ def read_proof(encoded: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise _proof_error(f"it cannot be read: {error}") from None
     if not isinstance(proof, dict) or proof.get("kind") != "dia-proof":
-        raise _proof_error("it is no proof that `dia prove` made")
+        raise _proof_error("it is not a proof from `dia prove`")
     if proof.get("format") != PROOF_FORMAT:
-        raise _proof_error(f"it has another format than {PROOF_FORMAT}, which this version reads")
+        raise _proof_error(f"this version can only read format {PROOF_FORMAT}")
     if any(type(proof.get(name)) is not str for name in ("bundle_id", "questions_root", "id", "salt", "commitment")):
-        raise _proof_error("it lacks a part")
+        raise _proof_error("a part of it is missing")
     if why := shape_error(proof.get("answer"), ANSWER):
-        raise _proof_error(f"its answer is of no right shape: {why}")
+        raise _proof_error(f"its answer is malformed: {why}")
     return proof
 
 
 def check_proof(bundle: Bundle, proof: Record) -> None:
-    """Nothing, when the answer of the proof is the one that was sealed; else DiaError (exit 3) says why not."""
+    """Check that the answer of the proof is the sealed one. Raises DiaError (exit 3) otherwise."""
     if proof["questions_root"] != bundle.questions_root:
-        raise _proof_error("it belongs to other questions")
+        raise _proof_error("it is about other questions")
     if proof["bundle_id"] != bundle.id:
-        raise _proof_error(f"it belongs to the bundle {proof['bundle_id']}, not to {bundle.id}")
+        raise _proof_error(f"it is about the bundle {proof['bundle_id']}, not to {bundle.id}")
     if proof["answer"]["id"] != proof["id"]:
-        raise _proof_error("its answer is that of another question")
+        raise _proof_error("its answer is for another question")
     if commitment(_salt(proof["salt"]), proof["answer"]) != _commitment_in(bundle, proof["id"]):
-        raise _proof_error(f"answer and salt do not give the commitment of `{proof['id']}`")
+        raise _proof_error(f"answer and salt do not match the commitment of `{proof['id']}`")
 
 
 def _salt(text: str) -> bytes:
@@ -98,10 +98,10 @@ def _salt(text: str) -> bytes:
 
 
 def _commitment_in(bundle: Bundle, id: str) -> str | None:
-    """The commitment that the bundle holds for a question; the whole file is compared with the manifest."""
+    """Return the bundle's commitment for a question, after comparing the whole file with the manifest."""
     matches = [str(record["commitment"]) for record in commitments(bundle) if record["id"] == id]
     if len(matches) != 1:
-        raise _proof_error(f"the bundle holds no commitment for `{id}`")
+        raise _proof_error(f"the bundle has no commitment for `{id}`")
     return matches[0]
 
 
@@ -111,4 +111,4 @@ def commitments(bundle: Bundle) -> Iterator[dict[str, Any]]:
 
 
 def _proof_error(why: str) -> DiaError:
-    return integrity_error("E724", visible(f"the proof proves nothing: {why}"))
+    return integrity_error("E724", visible(f"the proof is not valid: {why}"))

@@ -19,7 +19,7 @@ MAGICS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 def read_lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes of each line, without its end unless asked for; what packs the file is told by its first bytes.
+    """Yield number and bytes of each line. The first bytes of the file show whether and how it is compressed.
 
     Raises OSError, or ValueError for a damaged file, one that unpacks to far more than it should, or a line that is
     too long.
@@ -33,11 +33,11 @@ def read_lines(path: Path, ends: bool = False) -> Iterator[tuple[int, bytes]]:
         try:
             yield from _numbered(_unpacked(file, kind), most, ends)
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ValueError(f"it is damaged: no whole {kind} file") from None
+            raise ValueError(f"it is damaged: not a complete {kind} file") from None
 
 
 def decompressed(file: IO[bytes], size: int) -> IO[bytes]:
-    """What a file of that size holds, unpacked where it is packed.
+    """Return the content of a file of this size, decompressed if necessary.
 
     Reading it raises ValueError for a damaged file, or one that unpacks to far more than it should.
     """
@@ -60,7 +60,7 @@ class _Bounded(io.RawIOBase):
         try:
             piece = self.file.read(len(room))
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ValueError(f"it is damaged: no whole {self.kind} file") from None
+            raise ValueError(f"it is damaged: not a complete {self.kind} file") from None
         self.left -= len(piece)
         if self.left < 0:
             raise ValueError(f"it unpacks to more than {RATIO} times its size")
@@ -111,7 +111,7 @@ def _zstd_pieces(file: IO[bytes]) -> Iterator[bytes]:
     except zstandard.ZstdError as error:
         raise ValueError(f"it is damaged: {error}") from None
     if not frame.eof:
-        raise ValueError("it is damaged: no whole zstd file")
+        raise ValueError("it is damaged: not a complete zstd file")
 
 
 def _numbered(file: IO[bytes], most: int | None, ends: bool) -> Iterator[tuple[int, bytes]]:

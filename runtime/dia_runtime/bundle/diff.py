@@ -1,4 +1,4 @@
-"""What differs between two bundles, question by question; memory holds one question of each, whatever their size."""
+"""The differences between two bundles, question by question, with one question of each in memory."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class Changes:
 class Difference:
     """What differs between two bundles.
 
-    `alarming` are questions that are asked as before and have another answer, or one that is compared otherwise;
-    `answers` those of which question and answer have changed; `relabelled` those of which only category, level,
-    parameters, named mistakes and the like have.
+    `alarming` are unchanged questions with a different answer, or with an answer that is compared differently;
+    `answers` are questions of which question and answer changed; `relabelled` those of which only category, level,
+    parameters, named mistakes or similar fields changed.
     """
 
     old: Bundle
@@ -117,7 +117,7 @@ class Difference:
 
 
 def compare(old: Bundle, new: Bundle) -> Difference:
-    """Everything that differs. Raises DiaError (exit 3) where a bundle's files are not what its manifest says."""
+    """Return all differences. Raises DiaError (exit 3) if a bundle's files do not match its manifest."""
     difference = Difference(old, new)
     with tempfile.TemporaryDirectory(prefix="dia-diff-") as folder, closing(_opened(Path(folder))) as store:
         store.executemany("INSERT OR REPLACE INTO old VALUES (?, ?, ?, ?, ?)", _rows(old))

@@ -1,4 +1,4 @@
-"""Values that a seal cannot hide: questions that are sessions hold, in clear, what their turns are made of."""
+"""Values that a seal cannot hide, because questions that are sessions contain them unencrypted."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dia_runtime.bundle.session_records import may_have_sessions
 
 
 def exposed_values(bundle: Bundle) -> list[str]:
-    """The names of values that both the turns of a session and its grading read, in their order; mostly none.
+    """Return the names of the values that both the turns of a session and its grading use; usually none.
 
-    Turns that depend on replies are frozen as code with the values that it reads. Whoever asks needs these, so they
-    stand in the questions, whatever is sealed.
+    Turns that depend on replies are frozen as code together with the values that it reads. Running the sessions needs
+    these values, so they are in the questions even if the bundle is sealed.
     """
     if not may_have_sessions(bundle):
         return []

@@ -19,7 +19,7 @@ OPENING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NON
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a file really is: its size, and its SHA-256 where it was read."""
+    """The actual size of a file, and its SHA-256 if it was read."""
 
     size: int
     sha256: str | None
@@ -37,29 +37,29 @@ def path_error(name: str) -> str | None:
     """Why a path of a manifest is refused, or None when it stays inside the folder.
 
     >>> refused_path("../x"), refused_path("specs/a.yaml")
-    ('it leaves the folder', None)
+    ('it leads out of the folder', None)
     """
     if not name or len(name) > 1024 or not name.isprintable():
-        return "it is empty, too long or holds control characters"
+        return "it is empty, too long or contains control characters"
     if "\\" in name or ":" in name:
-        return "it holds a backslash or a colon"
+        return "it contains a backslash or a colon"
     if name.startswith("/"):
         return "it is absolute"
     if ".." in name.split("/"):
-        return "it leaves the folder"
+        return "it leads out of the folder"
     return "it has an empty part" if {"", "."} & set(name.split("/")) else None
 
 
 def open_inside(root: Path, name: str) -> BinaryIO:
-    """The regular file of that relative path, opened for reading.
+    """Open the regular file of that relative path for reading.
 
-    Raises FileNotFoundError where there is none, and DiaError (exit 3) for a link or anything but a file.
+    Raises FileNotFoundError if it is missing, and DiaError (exit 3) if it is a link or not a regular file.
     """
     place = root
     for part in name.split("/"):
         place = place / part
         if stat.S_ISLNK(place.lstat().st_mode):
-            raise integrity_error("E706", f"`{name}` is a link, or lies behind one")
+            raise integrity_error("E706", f"`{name}` is a link, or inside a linked folder")
     if not stat.S_ISREG(place.lstat().st_mode):
         raise integrity_error("E706", f"`{name}` is not a regular file")
     return os.fdopen(os.open(place, OPENING), "rb")

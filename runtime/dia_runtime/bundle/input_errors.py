@@ -9,7 +9,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
 
 
 def first_repeat(names: Iterable[str]) -> str | None:
-    """The first name that comes a second time, or None."""
+    """Return the first name that occurs twice, or None."""
     earlier: set[str] = set()
     for name in names:
         if name in earlier:

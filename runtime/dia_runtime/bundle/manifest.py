@@ -49,7 +49,7 @@ def checksum(manifest: Mapping[str, Any]) -> str:
 
 
 def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts with their checksum beside them: what `manifest_bytes` then turns into the file."""
+    """Return the facts with their checksum, as `manifest_bytes` writes them."""
     return {**facts, "checksum": checksum(facts)}
 
 
@@ -58,7 +58,7 @@ def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
     try:
         manifest = parse_json(encoded)
     except ValueError as error:
-        return None, [f"it is not readable: {error}"]
+        return None, [f"cannot read it: {error}"]
     shape = _shape(manifest)
     if shape:
         return None, shape
@@ -70,9 +70,9 @@ def _shape(manifest: Any) -> list[str]:
         return ["it is not an object"]
     if type(manifest.get("format")) is int and manifest["format"] != FORMAT:
         return [f"it has format {manifest['format']}; this version reads format {FORMAT}"]
-    faults = [f"it has no `{name}`" for name in KEYS if name not in manifest]
+    faults = [f"it lacks `{name}`" for name in KEYS if name not in manifest]
     faults += [
-        f"its `{name}` is of another type"
+        f"its `{name}` has the wrong type"
         for name, kinds in KEYS.items()
         if name in manifest and type(manifest[name]) not in kinds
     ]
@@ -85,9 +85,9 @@ def _files(files: dict[str, Any]) -> list[str]:
         if why := path_error(name):
             faults.append(f"the path {name!r} is refused: {why}")
         elif name in OUTSIDE:
-            faults.append(f"it lists `{name}`, which it cannot cover")
+            faults.append(f"it lists `{name}`, which it must not list")
         elif not _is_entry(entry):
-            faults.append(f"its entry for `{name}` holds no size and SHA-256")
+            faults.append(f"its entry for `{name}` has no size and SHA-256")
     return faults
 
 
@@ -104,7 +104,7 @@ def _is_entry(entry: Any) -> bool:
 def _numbers(manifest: dict[str, Any]) -> list[str]:
     counts = manifest["counts"]
     faults = [
-        f"its `counts` have no number of {name}"
+        f"its `counts` lack the number of {name}"
         for name in ("templates", "items", "questions")
         if type(counts.get(name)) is not int
     ]
@@ -124,7 +124,7 @@ def _disagreements(manifest: dict[str, Any], encoded: bytes) -> list[str]:
         return [f"it has no canonical form: {error}"]
     faults = []
     if digest != manifest["checksum"]:
-        faults.append(f"its checksum says {manifest['checksum']}, its content gives {digest}")
+        faults.append(f"its checksum is {manifest['checksum']}, but its content has {digest}")
     if canonical != encoded:
         faults.append("its bytes are not in canonical form")
     return faults

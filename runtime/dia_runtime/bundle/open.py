@@ -100,7 +100,7 @@ class Bundle:
                     if why is None:
                         yield record
                     else:
-                        fault = f"line {number} of `{name}` is no record: {why}"
+                        fault = f"line {number} of `{name}` is not a valid record: {why}"
         measured = reading.measured()
         if not self.agrees(name, measured):
             raise self.differs(name, measured)
@@ -150,7 +150,7 @@ class _Lines:
 
 def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
     if not raw.endswith(b"\n"):
-        return {}, "it is too long or cut short"
+        return {}, "it is too long or truncated"
     try:
         record = parse_json(raw)
     except ValueError as error:
@@ -167,8 +167,8 @@ def open_bundle(path: str | os.PathLike[str]) -> Bundle:
     encoded = manifest_file(folder)
     manifest, faults = manifests.read_manifest(encoded)
     if manifest is None or faults:
-        message = f"`{manifests.NAME}` of `{folder}` is damaged or foreign: {faults[0]}"
-        raise integrity_error("E702", visible(message), "get the bundle again, or compile it again from its specs")
+        message = f"`{manifests.NAME}` of `{folder}` is damaged or not from dia: {faults[0]}"
+        raise integrity_error("E702", visible(message), "get a new copy of the bundle, or recompile it from its specs")
     return Bundle(folder, manifest, bundle_id(encoded))
 
 
@@ -207,13 +207,13 @@ def is_packed(place: Path) -> bool:
 
 
 def _no_bundle(folder: Path) -> DiaError:
-    help = "give the folder that `dia compile` wrote: it holds `manifest.json`"
+    help = "name the folder that `dia compile` wrote; it contains `manifest.json`"
     if kind := _archive(folder):
         message = f"`{folder}` is {kind}, not the folder of a bundle"
-        return integrity_error("E725", visible(message), "`dia unpack` makes a folder of what `dia pack` made")
+        return integrity_error("E725", visible(message), "use `dia unpack` to unpack the file from `dia pack`")
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         return DiaError(Diagnostic("E701", f"`{folder}` {what}", None, help))
     if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
         return integrity_error("E704", f"`{manifests.NAME}` is missing from `{folder}`")
-    return DiaError(Diagnostic("E701", f"`{folder}` holds no bundle", None, help))
+    return DiaError(Diagnostic("E701", f"`{folder}` does not contain a bundle", None, help))

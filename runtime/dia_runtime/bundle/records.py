@@ -82,9 +82,9 @@ def shape_error(record: Any, keys: Shape) -> str | None:
         return "it is not an object"
     for name, kinds in keys.items():
         if name not in record:
-            return f"it has no `{name}`"
+            return f"it lacks `{name}`"
         if kinds and type(record[name]) not in kinds:
-            return f"its `{name}` is of another type"
+            return f"its `{name}` has the wrong type"
     return _asks_nothing(record) if keys is QUESTION else None
 
 
@@ -95,9 +95,9 @@ def is_gradable(record: Any) -> bool:
 
 def _asks_nothing(question: Record) -> str | None:
     if not isinstance(question.get("assets", []), list):
-        return "its `assets` are no list"
+        return "its `assets` are not a list"
     if "sessions" in question:
-        return None if isinstance(question["sessions"], (dict, list)) else "its `sessions` are of another type"
+        return None if isinstance(question["sessions"], (dict, list)) else "its `sessions` have the wrong type"
     messages = question.get("messages")
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         return "it has neither `messages` nor `sessions`"

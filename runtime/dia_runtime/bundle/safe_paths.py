@@ -1,4 +1,4 @@
-"""What is never replaced, whoever asks for it: devices, pipes and sockets."""
+"""Files that are never replaced: devices, pipes and sockets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ MOST_LINKS = 40  # one behind the other, as the system follows them
 
 
 def refuse_special_file(target: Path) -> None:
-    """Nothing, unless a device, a pipe or a socket is there, in whose place nothing is ever put (exit 2).
+    """Raise DiaError (exit 2) if the path is a device, a pipe or a socket, which are never replaced.
 
-    Nor is anything in place of a link among the devices, such as /dev/stdout, which may lead to a file.
+    The same holds for a link among the devices, such as /dev/stdout, which may point to a file.
     """
     is_special = target.exists() and not target.is_file() and not target.is_dir()
     if is_special or (target.is_symlink() and _is_among_devices(target)):
-        message = visible(f"`{target}` is no file and no folder: nothing is put in its place")
-        raise DiaError(Diagnostic("E601", message, None, "choose another place with -o"))
+        message = visible(f"`{target}` is neither a file nor a folder, so it is not replaced")
+        raise DiaError(Diagnostic("E601", message, None, "choose another location with -o"))
 
 
 def _is_among_devices(link: Path) -> bool:

@@ -87,11 +87,11 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
 
 
 def require_sealable(bundle: Bundle, is_weak: bool) -> None:
-    """Nothing, when the bundle holds answers, and a seed that cannot be guessed; else DiaError (exit 2)."""
+    """Check that the bundle has answers and a seed that cannot be guessed. Raises DiaError (exit 2) otherwise."""
     if bundle.is_sealed:
-        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` is sealed already")))
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` is already sealed")))
     if not bundle.has_answers:
-        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` holds no answers to seal")))
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` has no answers to seal")))
     if not is_weak:
         _refuse_weak(bundle.manifest["seed"])
 
@@ -99,8 +99,8 @@ def require_sealable(bundle: Bundle, is_weak: bool) -> None:
 def _refuse_weak(seed: Any) -> None:
     bits = seed_bits(str(seed))
     if bits < LEAST_BITS:
-        message = f"the seed can be guessed: it has about {bits} bits, and whoever guesses it makes the answers"
-        fix = f"`dia compile --seed secret` draws 256 bits; --weak seals with fewer than {LEAST_BITS}"
+        message = f"the seed has only about {bits} bits, so it can be guessed and the answers generated from it"
+        fix = f"use `dia compile --seed secret`, which draws 256 bits, or --weak to seal with fewer than {LEAST_BITS}"
         raise DiaError(Diagnostic("E722", message, None, fix))
 
 
@@ -123,7 +123,7 @@ def seed_bits(seed: str) -> int:
 
 
 def _public_files(bundle: Bundle) -> set[str]:
-    """The files that whoever asks needs: the questions, and those assets that a question names."""
+    """Yield the files that are needed to ask the questions: the questions, and the assets that they name."""
     public = {name for name in bundle.manifest["files"] if PUBLIC_FILES.fullmatch(name)}
     questions = set(bundle.names("questions"))
     if public == questions:
@@ -133,10 +133,12 @@ def _public_files(bundle: Bundle) -> set[str]:
 
 
 def _members(bundle: Bundle, public: set[str]) -> list[tuple[str, int, Iterable[bytes]]]:
-    """What goes into the seal, the answers first, so that one of them is soon found."""
+    """Yield the files to seal, the answers first, so that a single answer is found quickly."""
     encoded = manifest_file(bundle.path)
     if bundle_id(encoded) != bundle.id:
-        raise integrity_error("E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was sealed"))
+        raise integrity_error(
+            "E702", visible(f"`{manifests.NAME}` of `{bundle.path}` changed while it was being sealed")
+        )
     listed = sorted(name for name in bundle.manifest["files"] if name not in public)
     answers = bundle.names("answers")
     names = [*answers, *(name for name in listed if name not in answers)]

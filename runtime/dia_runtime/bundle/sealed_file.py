@@ -57,13 +57,13 @@ class Header:
         encrypted, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
         sealing_key = decrypt_secret(key, nonce, encrypted, _bound_part(self.facts))
         if sealing_key is None:
-            message = "the passphrase is wrong, or the first line of the seal was changed"
-            raise integrity_error("E718", message, "give the passphrase that the bundle was sealed with")
+            message = "wrong passphrase, or the first line of the seal was changed"
+            raise integrity_error("E718", message, "use the passphrase with which the bundle was sealed")
         return sealing_key
 
 
 def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Header:
-    """The header of a new seal, with a salt and a nonce of its own."""
+    """Return the header of a new seal, with a new salt and nonce."""
     salt, nonce = secrets.token_bytes(SALT), secrets.token_bytes(NONCE)
     facts = {
         "cipher": "AES-256-GCM",
@@ -86,13 +86,13 @@ def read_header(file: IO[bytes]) -> Header:
     """The header at the file's beginning. Raises DiaError (exit 3) for anything else."""
     raw = file.readline(LONGEST_HEADER)
     if not raw.endswith(b"\n"):
-        raise _damaged("its first line is no header, or cut short")
+        raise _damaged("its first line is not a header, or is truncated")
     try:
         facts = parse_json(raw)
     except ValueError as error:
-        raise _damaged(f"its first line is no header: {error}") from None
+        raise _damaged(f"its first line is not a header: {error}") from None
     if not isinstance(facts, dict) or facts.get("kind") != "dia-seal":
-        raise _damaged("its first line is no header")
+        raise _damaged("its first line is not a header")
     if facts.get("format") != FORMAT:
         raise _damaged(f"it has format {str(facts.get('format'))[:20]}; this version reads format {FORMAT}")
     if why := _header_error(facts):
@@ -104,16 +104,16 @@ def read_header(file: IO[bytes]) -> Header:
 
 
 def _header_error(facts: dict[str, Any]) -> str | None:
-    """What is wrong with a header's parts, or None."""
+    """Return what is wrong with the parts of a header, or None."""
     cost = facts.get("kdf")
     if facts.get("cipher") != "AES-256-GCM" or not isinstance(cost, dict) or cost.get("name") != "scrypt":
-        return "it is locked in a way that this version does not know"
+        return "it is encrypted in a way that this version does not support"
     if not is_affordable(cost):
-        return "its parameters of scrypt are none, or ask for more memory than 256 MiB"
+        return "its scrypt parameters are invalid, or need more than 256 MiB of memory"
     if not _is_hex(cost.get("salt"), SALT):
         return "its salt is not 32 bytes in hex"
     malformed = [name for name, size in HEX.items() if not _is_hex(facts.get(name), size)]
-    return f"its {malformed[0]} is of another length" if malformed else None
+    return f"its {malformed[0]} has the wrong length" if malformed else None
 
 
 def _is_hex(text: Any, size: int) -> bool:
@@ -125,7 +125,7 @@ def _is_hex(text: Any, size: int) -> bool:
 
 
 def _damaged(why: str) -> DiaError:
-    return integrity_error("E721", visible(f"`{NAME}` is damaged or foreign: {why}"))
+    return integrity_error("E721", visible(f"`{NAME}` is damaged or not from dia: {why}"))
 
 
 def sealed_bytes(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:
@@ -172,14 +172,14 @@ class SealedFiles:
             yield path, self._take(size)
         for piece in (self._held, *self.pieces):
             if piece.strip(b"\0"):
-                raise _damaged("something stands behind its files")
+                raise _damaged("there is extra data after its files")
 
     def _take(self, size: int) -> Iterator[bytes]:
         while size:
             if not self._held:
                 self._held = next(self.pieces, b"")
                 if not self._held:
-                    raise _damaged("it ends within a file")
+                    raise _damaged("it ends in the middle of a file")
             piece, self._held = self._held[:size], self._held[size:]
             size -= len(piece)
             yield piece
@@ -199,7 +199,7 @@ def open_sealed(header: Header, sealing_key: bytes, file: IO[bytes]) -> SealedFi
     except ValueError:
         files = None
     if files is None:
-        raise _damaged("it holds no list of its files")
+        raise _damaged("it has no list of its files")
     return SealedFiles(pieces, files, after)
 
 

@@ -1,4 +1,4 @@
-"""Ed25519 (RFC 8032) over a bundle's digest: keys in PEM, and the signature beside the bundle's files."""
+"""Ed25519 signatures (RFC 8032) of a bundle's digest: keys in PEM, and the signature file in the bundle's folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 LONGEST_FILE = 1 << 16
 LOCKED = b"ENCRYPTED PRIVATE KEY"
-PAIR = "`dia keygen` makes a pair of keys"
+PAIR = "create a pair of keys with `dia keygen`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class KeyPair:
 
 
 def keygen(place: Path, passphrase: str) -> KeyPair:
-    """A new pair: the private key, encrypted, at the place, the public one beside it under `.pub`.
+    """Create a pair of keys: the encrypted private key in this file, the public one next to it with `.pub`.
 
-    Raises DiaError (exit 2) where one of the two files exists, which is never replaced.
+    Raises DiaError (exit 2) if one of the two files exists; they are never replaced.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -62,7 +62,7 @@ def is_locked(place: Path) -> bool:
 
 
 def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
-    """The private key in a file. Raises DiaError: exit 2 for a file that holds none, 3 for a wrong passphrase."""
+    """Return the private key in a file. Raises DiaError: exit 2 for a file without one, 3 for a wrong passphrase."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -72,8 +72,10 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
         key = serialization.load_pem_private_key(encoded, secret)
     except Exception:
         if LOCKED in encoded:
-            message = f"the passphrase of `{place}` is wrong, or the file is damaged"
-            raise integrity_error("E718", visible(message), "give the passphrase that the key was made with") from None
+            message = f"wrong passphrase for `{place}`, or the file is damaged"
+            raise integrity_error(
+                "E718", visible(message), "use the passphrase with which the key was created"
+            ) from None
         raise _no_key(place, "private") from None
     if not isinstance(key, Ed25519PrivateKey):
         raise _no_key(place, "private")
@@ -81,7 +83,7 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
 
 
 def public_key(place: Path) -> Ed25519PublicKey:
-    """The public key in a file. Raises DiaError (exit 2) for a file that holds none."""
+    """Return the public key in a file. Raises DiaError (exit 2) for a file without one."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -89,7 +91,7 @@ def public_key(place: Path) -> Ed25519PublicKey:
     try:
         key = serialization.load_pem_public_key(encoded)
     except Exception:
-        fix = f"the public one is `{place.name}.pub`" if b"PRIVATE KEY" in encoded else PAIR
+        fix = f"the public key is `{place.name}.pub`" if b"PRIVATE KEY" in encoded else PAIR
         raise _no_key(place, "public", fix) from None
     if not isinstance(key, Ed25519PublicKey):
         raise _no_key(place, "public")
@@ -106,7 +108,11 @@ def _read(place: Path) -> bytes:
 
 
 def _no_key(place: Path, kind: str, fix: str = PAIR) -> DiaError:
-    return DiaError(Diagnostic("E717", visible(f"`{place}` holds no {kind} Ed25519 key in PEM"), None, visible(fix)))
+    return DiaError(
+        Diagnostic(
+            "E717", visible(f"`{place}` does not contain a {kind} Ed25519 key in PEM format"), None, visible(fix)
+        )
+    )
 
 
 def _pem(key: Ed25519PublicKey) -> bytes:
@@ -163,7 +169,7 @@ def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = No
         return None if key is None else "is missing: the bundle is not signed"
     signature = read_signature(folder)
     if signature is None:
-        return "is no signature"
+        return "is not a signature"
     return _disagreement(signature, digest, key)
 
 
@@ -179,7 +185,7 @@ def _disagreement(signature: dict[str, Any], digest: str, key: Ed25519PublicKey 
         key = key or Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature["public_key"]))
         key.verify(bytes.fromhex(signature["signature"]), digest.encode())
     except (InvalidSignature, ValueError):
-        return "is not what the key gives for this bundle"
+        return "does not match this bundle and key"
     return None
 
 

@@ -1,4 +1,4 @@
-"""JSON read strictly: what another reader could take otherwise is refused."""
+"""Strict JSON: anything that another reader could interpret differently is refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) != len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
+        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} occurs twice")
     return record
 
 

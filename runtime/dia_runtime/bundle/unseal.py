@@ -42,7 +42,7 @@ def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> 
 
 
 def sealed_bundle(source: Path) -> Bundle:
-    """The bundle, which is sealed. Raises DiaError (exit 2) for another one, 3 for a seal of another version."""
+    """Open a sealed bundle. Raises DiaError: exit 2 if it is not sealed, 3 for a seal of another version."""
     bundle = open_bundle(source)
     if not bundle.is_sealed:
         raise DiaError(Diagnostic("E723", visible(f"`{source}` is not sealed")))
@@ -77,31 +77,31 @@ def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
         file = path.open("xb")
     except (FileExistsError, NotADirectoryError):
         raise integrity_error(
-            "E721", visible(f"`{sealed_file.NAME}` holds `{name}`, where another file lies")
+            "E721", visible(f"`{sealed_file.NAME}` contains `{name}`, but another file has that path")
         ) from None
     with file:
         file.writelines(pieces)
 
 
 def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
-    """Nothing, when the folder holds a sound bundle of the same questions whose answers keep every commitment."""
+    """Check that the folder is a valid bundle of the same questions whose answers match all commitments."""
     if problems := examine(folder).problems:
         problem = problems[0].as_diagnostic().message
-        raise integrity_error("E721", visible(f"what the seal held is no sound bundle: {problem}"))
+        raise integrity_error("E721", visible(f"the sealed content is not a valid bundle: {problem}"))
     unsealed = open_bundle(folder)
     if unsealed.questions_root != bundle.questions_root or unsealed.is_sealed:
-        raise integrity_error("E721", f"`{sealed_file.NAME}` holds a bundle of other questions")
+        raise integrity_error("E721", f"`{sealed_file.NAME}` contains a bundle of other questions")
     _require_same_facts(bundle, unsealed)
     promised = ({"id": entry["id"], "commitment": entry["commitment"]} for entry in commitments(bundle))
     for answer in unsealed.answers():
         actual = commitment_record(key, answer)
         if next(promised, None) != {"id": actual["id"], "commitment": actual["commitment"]}:
-            message = f"the answer of `{answer['id']}` is not the one that the sealed bundle is committed to"
+            message = f"the answer of `{answer['id']}` does not match its commitment in the sealed bundle"
             raise integrity_error("E724", visible(message))
 
 
 def _require_same_facts(bundle: Bundle, unsealed: Bundle) -> None:
-    """Nothing, when the sealed bundle says in public what the one inside says: points, k, labels and the like."""
+    """Check that the public facts of the sealed bundle (points, k, labels ...) are those of the bundle inside."""
     for what, public, inside in _public_and_sealed_facts(bundle, unsealed):
         if public != inside:
             raise integrity_error("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
@@ -127,7 +127,7 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
         promised = [entry["commitment"] for entry in commitments(bundle) if entry["id"] == name]
         proof = make_proof(bundle, key, answer)
     if promised != [proof["commitment"]]:
-        message = f"the sealed answer of `{name}` is not the one that the bundle is committed to"
+        message = f"the sealed answer of `{name}` does not match its commitment in the bundle"
         raise integrity_error("E724", visible(message))
     return proof
 
@@ -152,7 +152,7 @@ def _answer(sealed_files: SealedFiles, id: str) -> dict[str, Any]:
         for raw in lines_of(pieces):
             if (answer := _record(raw))["id"] == id:
                 return answer
-    raise integrity_error("E721", visible(f"`{sealed_file.NAME}` holds no answer of `{id}`"))
+    raise integrity_error("E721", visible(f"`{sealed_file.NAME}` has no answer to `{id}`"))
 
 
 def _record(raw: bytes) -> dict[str, Any]:
@@ -161,6 +161,6 @@ def _record(raw: bytes) -> dict[str, Any]:
     except ValueError:
         answer = None
     if why := shape_error(answer, ANSWER):
-        raise integrity_error("E707", f"a line of the sealed answers is no record: {why}")
+        raise integrity_error("E707", f"a line of the sealed answers is not a valid record: {why}")
     record: dict[str, Any] = answer
     return record

@@ -45,13 +45,13 @@ class Problem:
     found: str | None = None
 
     def as_diagnostic(self) -> Diagnostic:
-        """The problem as commands tell it."""
+        """Return the problem as a diagnostic."""
         return Diagnostic(CODES.get(self.kind, "E708"), visible(f"`{self.path}` {self.message}"))
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What is known of a bundle after every byte of it was read."""
+    """The result of reading every byte of a bundle."""
 
     path: Path
     id: str
@@ -66,7 +66,7 @@ class Verification:
 
     @property
     def is_valid(self) -> bool:
-        """Whether all that is there is what the manifest says."""
+        """Whether every existing file matches the manifest."""
         return self.manifest is not None and all(entry.kind in INCOMPLETE for entry in self.problems)
 
 
@@ -81,7 +81,7 @@ def examine(path: str | os.PathLike[str]) -> Verification:
     encoded = manifest_file(folder)
     manifest, faults = manifests.read_manifest(encoded)
     name = bundle_id(encoded)
-    problems = [Problem("manifest", manifests.NAME, f"is damaged or foreign: {fault}") for fault in faults]
+    problems = [Problem("manifest", manifests.NAME, f"is damaged or not from dia: {fault}") for fault in faults]
     if manifest is None:
         return Verification(folder, name, None, tuple(problems), _not_covered(folder))
     bundle = Bundle(folder, manifest, name)
@@ -105,7 +105,7 @@ def file_problems(bundle: Bundle, already_read: Collection[str] = ()) -> list[Pr
     links = [name for name, is_regular in present.items() if not is_regular]
     missing = [name for name in listed if name not in present]
     added = [name for name in present if name not in listed and name not in manifests.OUTSIDE | set(links)]
-    problems = [Problem("link", name, "is a link or no regular file") for name in links]
+    problems = [Problem("link", name, "is a link or not a regular file") for name in links]
     problems += _moved(bundle, missing, added)
     changed = (name for name in listed if present.get(name) and name not in already_read)
     return problems + [problem for name in changed if (problem := _changed(bundle, name))]
@@ -120,7 +120,7 @@ def _changed(bundle: Bundle, name: str) -> Problem | None:
 
 
 def _moved(bundle: Bundle, missing: list[str], added: list[str]) -> Iterator[Problem]:
-    """What is missing and what is added, a missing file that lies under another name told as renamed."""
+    """Yield missing and added files; a missing file that exists under another name is reported as renamed."""
     names_by_content = {bundle.expected(name): name for name in reversed(missing)}
     renamed = set()
     for name in added:
@@ -170,7 +170,7 @@ def _commitment_problems(bundle: Bundle) -> Iterator[Problem]:
             yield Problem("answers", COMMITMENTS, message, question["id"], id)
             return
     if surplus := sum(1 for _ in promised):
-        yield Problem("answers", COMMITMENTS, f"holds {surplus} commitments more than there are questions", str(count))
+        yield Problem("answers", COMMITMENTS, f"has {surplus} more commitments than there are questions", str(count))
 
 
 def _record_problem(entry: Diagnostic, names: Iterable[str]) -> Problem:
@@ -179,7 +179,7 @@ def _record_problem(entry: Diagnostic, names: Iterable[str]) -> Problem:
 
 
 def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
-    """What is wrong with the questions, and with the answers beside them; both are read once, side by side."""
+    """Yield problems of the questions and their answers; both are read once, in parallel."""
     place = ", ".join(bundle.names("questions")) or "questions.jsonl"
     tree, ids, benchmark = MerkleTree(), _Ids(), bundle.manifest["benchmark"]
     answers = _Answers(bundle) if has_answers else None
@@ -191,14 +191,14 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
         ids.add(question)
         if question["id"] != question_id(benchmark, question):
             ids.are_ordered = False
-            yield Problem("record", place, f"has the id `{question['id']}`, which its other facts contradict")
+            yield Problem("record", place, f"has the id `{question['id']}`, which does not match its other fields")
         if answers is not None:
             yield from answers.compare(question["id"])
         for asset in question.get("assets", ()):
             if not is_listed(asset, bundle.manifest["files"]):
                 yield Problem("record", place, f"names an asset of `{question['id']}` that the manifest does not list")
     if not ids.are_ordered and _has_duplicate_ids(bundle):
-        yield Problem("record", place, "has two questions with one id")
+        yield Problem("record", place, "has two questions with the same id")
     yield from _count_problems(bundle, "questions", ids.count, place)
     yield from _count_problems(bundle, "items", len(ids.items), place)
     if tree.root() != bundle.questions_root:
@@ -209,9 +209,9 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
 
 
 class _Ids:
-    """Whether questions stand in the order in which bundles are made: item by item, instances ascending.
+    """Checks that questions have the order in which bundles are compiled: item by item, instances ascending.
 
-    As long as they do, no two can be the same, and nothing but the items' names need be remembered.
+    As long as they do, no two ids can be equal, and only the names of items need to be remembered.
     """
 
     def __init__(self) -> None:
@@ -235,7 +235,7 @@ class _Ids:
 
 
 def _has_duplicate_ids(bundle: Bundle) -> bool:
-    """Whether two questions have one id, wherever they stand."""
+    """Return whether two questions have the same id, anywhere in the bundle."""
     digests: set[bytes] = set()
     for count, question in enumerate(bundle.questions(), 1):
         digests.add(hashlib.sha256(question["id"].encode("utf-8", "surrogatepass")).digest()[:16])
@@ -253,7 +253,7 @@ class _Answers:
         self.count, self.agrees = 0, True
 
     def compare(self, id: str) -> Iterator[Problem]:
-        """Takes the next answer, which is to have this id; tells the first that has another."""
+        """Compare the next answer with this id; report the first that has another."""
         answer = next(self.left, None)
         if answer is None:
             return
@@ -264,10 +264,10 @@ class _Answers:
             yield Problem("answers", self.place, message, id, answer["id"])
 
     def end(self, questions: int) -> Iterator[Problem]:
-        """Takes the rest; tells another number of answers than of questions."""
+        """Read the rest; report if the number of answers differs from the number of questions."""
         self.count += sum(1 for _ in self.left)
         if self.agrees and self.count != questions:
-            message = f"holds {self.count} answers for {questions} questions"
+            message = f"has {self.count} answers for {questions} questions"
             yield Problem("answers", self.place, message, str(questions), str(self.count))
 
 

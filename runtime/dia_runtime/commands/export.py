@@ -137,9 +137,9 @@ def write(files: Files, folder: Path, force: bool = False) -> list[str]:
         if _is_empty(folder) or force:
             replace_with(new_folder, folder, private / "old")
         elif not _is_same(folder, new_folder):
-            message = f"`{folder}` already has other contents"
+            message = f"`{folder}` already exists with different content"
             raise DiaError(
-                Diagnostic("E601", message, None, "use --force to replace them, or -o to choose another folder")
+                Diagnostic("E601", message, None, "use --force to replace it, or -o to choose another folder")
             )
     return names
 

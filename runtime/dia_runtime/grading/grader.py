@@ -204,8 +204,8 @@ def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
     if isinstance(name, str) and name in table:
         return table[name]
     quoted = visible(str(name)[:60])
-    help = did_you_mean(quoted, table) or f"there are {', '.join(table)}"
-    raise DiaError(Diagnostic("E821", f"no {what} is called `{quoted}`", None, help))
+    help = did_you_mean(quoted, table) or f"the choices are {', '.join(table)}"
+    raise DiaError(Diagnostic("E821", f"unknown {what} `{quoted}`", None, help))
 
 
 def _holds(accept_if: Condition | None, value: Value) -> bool:

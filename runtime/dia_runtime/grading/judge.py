@@ -40,7 +40,7 @@ NO_MISTAKES: Mapping[str, bool] = {}
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How replies are judged: chain, points that replace the questions' own, what an error counts as, what is over.
+    """How replies are judged: the chain, points that replace those of the questions, errors, and what k counts.
 
     Over `instances` a question counts by its first attempt, over `attempts` by all of them, as an item of its own.
     `preset` names a published study whose own reading is wanted beside ours where questions of sessions have it.
@@ -75,7 +75,7 @@ class Judged(NamedTuple):
 
 
 def reading(entry: Judged) -> str | None:
-    """What the reply says: all right answers alike, a wrong one as it is written; None where it says nothing.
+    """Return the answer of a reply for comparisons: all correct answers are equal, a wrong one is its text, or None.
 
     A skip and an answer differ from each other, whatever they are written like.
     """
@@ -121,7 +121,7 @@ class Judge:
         self._marks: dict[str, Mapping[Verdict, Mark]] = {}
 
     def close(self) -> None:
-        """Nothing; ends the worker in which conditions are evaluated."""
+        """End the worker in which conditions are evaluated."""
         self.worker.close()
 
     def judged(self, respondent: int) -> Iterator[Judged]:
@@ -213,7 +213,7 @@ class Judge:
         if grader is None:
             format = self.store.parsed(question.format)
             if not isinstance(format, dict):
-                raise self.store.damaged(visible(f"the answer format of `{question.id}` is none"))
+                raise self.store.damaged(visible(f"the answer format of `{question.id}` is invalid"))
             grader = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
             # Multiple choice has a format of its own in each question, so the type is kept by itself.
             if len(self._types) < MOST_CACHED and len(key[1]) < MOST_CHARACTERS:
@@ -274,14 +274,16 @@ def _share_of_marks(grade: Grade, verdict: Verdict, share: Share | None) -> Frac
 
 def _grading_record(store: Store, question: StoredQuestion, source: Bundle | None) -> dict[str, Any]:
     if question.grading is None:
-        message = f"`{store.path}` holds no answers"
+        message = f"`{store.path}` has no answers"
         if source is not None and source.is_sealed:
             message = visible(f"{message}, and `{source.path}` is sealed")
-            raise DiaError(Diagnostic("E808", message, None, "give the bundle that `dia unseal` gives back"))
-        raise DiaError(Diagnostic("E808", message, None, "give the bundle that has them with `--bundle`"))
+            raise DiaError(
+                Diagnostic("E808", message, None, "name the bundle restored by `dia unseal` with `--bundle`")
+            )
+        raise DiaError(Diagnostic("E808", message, None, "name the bundle that has them with `--bundle`"))
     record = store.record(question.grading)
     if not is_gradable(record):
-        raise store.damaged(visible(f"the grading record of `{question.id}` lacks something"))
+        raise store.damaged(visible(f"the grading record of `{question.id}` is incomplete"))
     return record
 
 
@@ -304,7 +306,7 @@ def _compiled(store: Store, record: Record, key: str, name: str, compiled: Calla
         try:
             compiled(stored)
         except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-            raise store.damaged(f"a {name} of an answer is none") from None  # a stranger wrote it
+            raise store.damaged(f"a {name} of an answer is invalid") from None  # a stranger wrote it
     return stored
 
 
@@ -331,21 +333,21 @@ def worth(name: str, value: Any) -> Exact:
     (Fraction(-1, 2), -2)
     """
     if name not in WITH_POINTS:
-        help = did_you_mean(name, WITH_POINTS) or "points are given for correct, skipped and wrong"
-        raise DiaError(Diagnostic("E811", visible(f"no verdict with points is called `{name}`"), None, help))
+        help = did_you_mean(name, WITH_POINTS) or "points can be set for correct, skipped and wrong"
+        raise DiaError(Diagnostic("E811", visible(f"`{name}` is not a verdict with points"), None, help))
     if isinstance(value, bool) or not NUMBER.fullmatch(str(value)):
-        message = visible(f"the points of `{name}` are no exact number: {str(value)[:40]}")
+        message = visible(f"the points of `{name}` are not an exact number: {str(value)[:40]}")
         raise DiaError(Diagnostic("E811", message))
     exact = Fraction(str(value))
     return exact.numerator if exact.denominator == 1 else exact  # integers add up much faster
 
 
 def stored_points(store: Store, encoded: str) -> dict[str, Exact]:
-    """The points that a question told. Raises DiaError (exit 3) for what are none."""
+    """Return the points that a question states. Raises DiaError (exit 3) if they are malformed."""
     try:
         return _parsed_points(encoded)
     except (KeyError, ValueError, TypeError, RecursionError, DiaError):
-        raise store.damaged("the points of a question are no numbers") from None
+        raise store.damaged("the points of a question are not numbers") from None
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""A panel's counts to a bank, with everything that tells whether to trust it."""
+"""Calibration of a panel's counts to a bank, with all checks of its quality."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def calibrate_panel(
         return _paper(panel)
     fitted = _fitted(panel, options)
     if options.choose_filter:
-        on_stage("filters: each is tried on held-out replies")
+        on_stage("testing filters on held-out replies")
     choice = _choice(fitted, options.estimation) if options.choose_filter else None
     rule = options.filter or (None if choice is None else choice.chosen)
     if rule is not None:
@@ -125,7 +125,9 @@ def _fitted(panel: Panel, options: CalibrationOptions) -> _FittedPanel:
     anchors = options.anchors
     difficulties = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
     if difficulties is not None and not np.isfinite(difficulties).any():
-        raise DiaError(Diagnostic("E895", "the bank of anchors holds none of these items", None, "calibrate anew"))
+        raise DiaError(
+            Diagnostic("E895", "the bank of `--anchors` has none of these items", None, "calibrate without `--anchors`")
+        )
     with np.errstate(divide="ignore", invalid="ignore"):
         calibration = estimate(panel.successes, panel.trials, options.estimation, difficulties)
         if not options.largest_block:
@@ -149,8 +151,10 @@ def _require_one_block(panel: Panel, calibration: Calibration) -> None:
     }
     if any(apart.values()):
         parts = [f"{len(names)} {what} ({_some(names)})" for what, names in apart.items() if names]
-        message = visible(f"the data fall into blocks: {' and '.join(parts)} cannot stand on the scale of the others")
-        help = "ask models and items of both blocks together, or keep the largest block: `--largest-block`"
+        message = visible(
+            f"the data fall into unconnected blocks: {' and '.join(parts)} cannot be placed on the scale of the others"
+        )
+        help = "ask models of one block items of the other, or keep only the largest block with `--largest-block`"
         raise DiaError(Diagnostic("E892", message, None, help))
 
 
@@ -163,7 +167,7 @@ def _filtered(panel: Panel, mask: Mask, rule: str) -> Panel:
     """The panel with the items that a filter keeps."""
     if mask.sum() < 2:
         message = f"the filter `{rule}` keeps {int(mask.sum())} of {len(mask)} items"
-        raise DiaError(Diagnostic("E893", message, None, "take wider bounds"))
+        raise DiaError(Diagnostic("E893", message, None, "use wider bounds"))
     at = np.flatnonzero(mask)
     return replace(
         panel,
@@ -175,7 +179,7 @@ def _filtered(panel: Panel, mask: Mask, rule: str) -> Panel:
 
 
 def _result(fitted: _FittedPanel, estimation: EstimationOptions) -> CalibrationResult:
-    """The scale itself, without what is checked beside it."""
+    """Return the scale, without the checks."""
     panel, calibration = fitted.panel, fitted.calibration
     trials = np.broadcast_to(panel.trials, panel.successes.shape)
     model_totals, item_totals = (
@@ -278,7 +282,7 @@ def _stability(
     if "stability" not in options.checks or options.estimation.gauge == "anchors":
         return None
     count = len(panel.models)
-    on_stage(f"stability: {count} models left out in turn, of these data and of {options.draws} that are drawn")
+    on_stage(f"stability: {count} models left out in turn, in these data and in {options.draws} simulated data sets")
     groups = {"models": {name: np.arange(count) == at for at, name in enumerate(panel.models)}}
     if options.families:
         names = sorted({family for family in options.families if family is not None})
@@ -402,12 +406,16 @@ def _rounded(value: float | None, digits: int = DIGITS) -> float | None:
 
 
 def _paper(panel: Panel) -> CalibratedPanel:
-    """Algorithm 1 of the Self-Execution paper as it was run, with the exact solution of the same model beside it."""
+    """Run Algorithm 1 of the Self-Execution paper as published, and the exact solution of the same model."""
     estimation = EstimationOptions(method="jml")
     exact = estimate(panel.successes, panel.trials, estimation)
     _require_one_block(panel, exact)
     if any(status.startswith("extreme") for status in (*exact.ability_status, *exact.difficulty_status)):
-        raise DiaError(Diagnostic("E893", "the preset `paper` has no end where a model or an item is extreme"))
+        raise DiaError(
+            Diagnostic(
+                "E893", "the preset `paper` does not converge if a model or item has only correct or only wrong replies"
+            )
+        )
     abilities, difficulties, iterations = algorithm_1(panel.successes, panel.trials)
     calibration = replace(
         exact, abilities=abilities, difficulties=difficulties, iterations=iterations, gauge="none", method="paper",

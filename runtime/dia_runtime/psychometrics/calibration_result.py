@@ -131,7 +131,7 @@ class FamilyDifference:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationResult:
-    """A calibration with everything that tells whether to trust it.
+    """A calibration with all checks of its quality.
 
     `exact` is the exact solution of the same model where the preset `paper` was run.
     """

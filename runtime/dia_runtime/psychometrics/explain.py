@@ -136,8 +136,8 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     columns = independent(design)
     features, design = [features[at - 1] for at in columns if at], design[:, columns]
     if design.shape[1] * 3 > len(rows):
-        message = f"{len(rows)} items are too few for {design.shape[1]} features"
-        raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at a time"))
+        message = f"{len(rows)} items are not enough for {design.shape[1]} features"
+        raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at once"))
     fitted = lltm(locations, table, design)
     without_features = lltm(locations, table, np.ones((len(rows), 1)))
     cross_validation = _cross_validation(locations, table, design, folds, seed)
@@ -153,7 +153,7 @@ def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
     items = [at for at, name in enumerate(panel.items) if name in items_in_bank]
     if len(items) < LEAST_ITEMS or len(models) < 2:
         message = f"the runs and the bank have {len(models)} models and {len(items)} items in common"
-        help = "give the runs that the bank was calibrated from, with the same `--items`"
+        help = "name the runs from which the bank was calibrated, with the same `--items`"
         raise DiaError(Diagnostic("E895", message, None, help))
     return models, items
 

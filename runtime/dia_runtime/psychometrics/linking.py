@@ -50,7 +50,9 @@ def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[Link
     names = [name for name in items if name in other_items]
     if len(names) < LEAST:
         message = f"the banks have {len(names)} estimated items in common"
-        raise DiaError(Diagnostic("E895", message, None, f"a link needs {LEAST}, and better some dozens"))
+        raise DiaError(
+            Diagnostic("E895", message, None, f"a link needs at least {LEAST} common items, preferably dozens")
+        )
     linked = link(
         _array([items[name].difficulty for name in names]),
         _array([items[name].se for name in names]),

@@ -130,7 +130,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         message = visible(f"`{path}` cannot be read: {why}")
-        raise DiaError(Diagnostic("E861", message, None, "give a bundle, JSON Lines or lines of text")) from None
+        raise DiaError(Diagnostic("E861", message, None, "name a bundle, a JSON Lines file or a text file")) from None
 
 
 def _texts_of_line(line: str) -> str:

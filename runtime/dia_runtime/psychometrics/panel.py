@@ -29,7 +29,7 @@ ANY_INSTANCES = ("templates", "benchmarks")  # of which runs of other instances 
 
 @dataclass(frozen=True, slots=True)
 class ItemFacts:
-    """What is known of an item beside its counts."""
+    """Facts about an item, besides its counts."""
 
     template: str | None = None
     category: str | None = None
@@ -64,8 +64,8 @@ def read_panel(
     """The panel of some runs, or of one table. Raises DiaError (exit 2) for a mixture, and for what is neither."""
     if not any(map(is_run, paths)):
         if len(paths) > 1:
-            help = "give runs, or one table with a row for each model"
-            raise DiaError(Diagnostic("E891", "there is more than one table", None, help))
+            help = "name runs, or one table with a row for each model"
+            raise DiaError(Diagnostic("E891", "several tables cannot be combined", None, help))
         return _of_table(paths[0])
     with ExitStack() as stack:
         stores = [stack.enter_context(read_store(path)) for path in paths]
@@ -100,7 +100,7 @@ def _require_replies(models: Sequence[str], is_tried: NDArray[Any]) -> None:
     silent = [name for name, has in zip(models, tried, strict=True) if not has]
     if silent:
         message = visible(f"`{silent[0][:80]}` has no replies")
-        raise DiaError(Diagnostic("E891", message, None, "leave it out, or ask it"))
+        raise DiaError(Diagnostic("E891", message, None, "leave the model out, or ask it"))
 
 
 @dataclass(slots=True)
@@ -149,13 +149,13 @@ def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
 
 
 def _require_unambiguous_items(roots: dict[str, Store], unit: str) -> None:
-    """Nothing, where an item's name stands for the same questions in all runs."""
+    """Check that an item's name refers to the same questions in all runs."""
     benchmarks = [bundle_facts(store)["benchmark"] for store in roots.values()]
     if unit in ANY_INSTANCES or len(set(benchmarks)) == len(benchmarks):
         return
     benchmark = next(name for name in benchmarks if benchmarks.count(name) > 1)
-    message = visible(f"the runs hold different instances of `{benchmark}`, which are different items")
-    raise DiaError(Diagnostic("E802", message, None, "calibrate templates: `--items templates`"))
+    message = visible(f"the runs have different instances of `{benchmark}`, which are different items")
+    raise DiaError(Diagnostic("E802", message, None, "use `--items templates` to calibrate templates instead"))
 
 
 def _add(tables: _PanelBuilder, model: int, unit: str, benchmark: str, entry: Judged) -> None:

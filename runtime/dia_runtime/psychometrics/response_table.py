@@ -26,7 +26,7 @@ MOST_CELLS = 50_000_000
 MOST_COLUMNS = 1_000_000
 NAN = math.nan
 BOM = b"\xef\xbb\xbf"
-HELP = "a cell is a share from 0 to 1, a count such as 3/5, or blank where it is missing"
+HELP = "a cell must be a share from 0 to 1, a count such as 3/5, or empty if it is missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,8 @@ Row = tuple["array[float]", "array[float] | None"]
 def read_matrix(path: Path) -> Matrix:
     """The table of a file: CSV or Parquet, `.gz` and `.zst` as they are. Raises DiaError (exit 2) for what is none."""
     if not path.is_file():
-        message = visible(f"`{path}` is no file")
-        raise DiaError(Diagnostic("E861", message, None, "give runs, or one table of scores"))
+        message = visible(f"`{path}` is not a file")
+        raise DiaError(Diagnostic("E861", message, None, "name runs, or one table of scores"))
     try:
         with path.open("rb") as file:
             is_parquet = file.read(4) == b"PAR1"
@@ -114,7 +114,9 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
     scored: list[Row] = []
     for line, cells in rows:
         if len(cells) != len(header):
-            raise input_error("E861", f"{len(cells)} cells, but the header has {len(header)} columns", path, line)
+            raise input_error(
+                "E861", f"the row has {len(cells)} cells, but the header has {len(header)} columns", path, line
+            )
         firsts.append((line, cells[0]))
         scored.append(_row(path, line, header[1:], cells[1:]))
         _require_size(path, len(scored), len(header))
@@ -183,4 +185,4 @@ def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:
 
 
 def _refused(path: Path, line: int, name: str, cell: Any) -> DiaError:
-    return input_error("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is no score", path, line, 1, HELP)
+    return input_error("E891", f"`{str(cell)[:40]}` at `{name[:40]}` is not a score", path, line, 1, HELP)

@@ -1,4 +1,4 @@
-"""What `dia score` prints beside the figures: comparisons, effects, groups, sizes, abstention and mistakes."""
+"""Tables of `dia score` besides the figures: comparisons, effects, groups, power, abstention and mistakes."""
 
 from __future__ import annotations
 

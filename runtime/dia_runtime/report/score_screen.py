@@ -1,4 +1,4 @@
-"""What `dia score` prints first: one ranked table, what stands out in it, and what else was asked for."""
+"""The first screen of `dia score`: one ranked table, notable findings, and requested tables."""
 
 from __future__ import annotations
 

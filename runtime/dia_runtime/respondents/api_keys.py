@@ -26,12 +26,12 @@ def find_key(name: str, folder: Path | None = None) -> str | None:
     Raises DiaError (exit 2) for another name than those of keys, and for a value that cannot be sent.
     """
     if not NAME.fullmatch(name):
-        message = visible(f"`{name}` is no name of a key")
-        raise DiaError(Diagnostic("E823", message, None, "names of keys end in _API_KEY, such as MY_HOST_API_KEY"))
+        message = visible(f"`{name}` is not the name of an API key")
+        raise DiaError(Diagnostic("E823", message, None, "the name must end in _API_KEY, such as MY_HOST_API_KEY"))
     key = (os.environ.get(name) or read_env_file(folder or Path()).get(name, "")).strip()
     if not (key.isascii() and key.isprintable()):
-        message = f"the value of {name} holds characters that no key has"
-        raise DiaError(Diagnostic("E823", message, None, f"set {name} to the key alone"))
+        message = f"the value of {name} contains characters that API keys cannot have"
+        raise DiaError(Diagnostic("E823", message, None, f"set {name} to the key only"))
     return key or None
 
 

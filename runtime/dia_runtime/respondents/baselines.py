@@ -11,7 +11,9 @@ from dia_runtime.respondents.respondent import Reply, Truth
 
 Question = Mapping[str, Any]
 
-NO_SESSIONS = "a baseline makes its replies out of answers, and sessions have none: their truth is what a model does"
+NO_SESSIONS = (
+    "baselines derive replies from answers, but sessions have none: their truth depends on what the model does"
+)
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
 WRONG_CANDIDATES = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)
@@ -69,7 +71,7 @@ class Wrong(Baseline):
             reply = self.truth.wrap(text, question["format"])
             if self.truth.is_wrong(record, reply, question["format"]):
                 return Reply(reply)
-        return Reply(None, error="no wrong answer was found: the grader takes every candidate")
+        return Reply(None, error="no wrong answer was found: the grader accepts every candidate")
 
     def _candidates(self, record: Mapping[str, Any], question: Question) -> Iterator[str]:
         yield from map(str, record["mistakes"].values())

@@ -55,14 +55,14 @@ class ReplyCache:
         return None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Nothing; keeps a reply. Errors are not kept: another try may mend them."""
+        """Store a reply. Errors are not stored, because a retry may succeed."""
         if reply.error is None and self.connection is not None:
             with suppress(sqlite3.Error, UnicodeError):
                 encoded = json.dumps(asdict(reply))
                 self.connection.execute("INSERT OR REPLACE INTO reply VALUES (?, ?)", (key, encoded))
 
     def close(self) -> None:
-        """Nothing; closes the file."""
+        """Close the file."""
         if self.connection is not None:
             self.connection.close()
             self.connection = None

@@ -76,7 +76,7 @@ def chat_messages(question: Record, settings: Settings, read: AssetReader | None
     an endpoint cannot take.
     """
     if "messages" not in question:
-        raise RequestError("request", "the question is no list of messages")
+        raise RequestError("request", "the question is not a list of messages")
     messages = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
     assets = question.get("assets") or []
     if assets:
@@ -91,7 +91,7 @@ def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
     """An asset as a content part: a picture, a sound, a text under its name, or any other file."""
     if asset["deliver"] != "attach" or read is None:
         why = "a file for a model with tools" if asset["deliver"] == "file" else "not at hand"
-        raise RequestError("request", f"the asset {asset['name']} is {why}: a chat endpoint cannot be given it")
+        raise RequestError("request", f"the asset {asset['name']} is {why}, which a chat endpoint does not support")
     content, kind = read(asset["path"]), asset["media_type"].partition(";")[0]
     text = _utf8_or_none(content) if kind.startswith("text/") else None
     if text is not None:
@@ -120,17 +120,17 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
         text, refusal = message.get("content"), message.get("refusal")
         usage = answer.get("usage") or {}
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise RequestError("server", f"the endpoint's answer is no chat completion: {excerpt(answer)}") from None
+        raise RequestError("server", f"the endpoint's response is not a chat completion: {excerpt(answer)}") from None
     if isinstance(text, list):  # parts of text
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
     if not text and isinstance(refusal, str) and refusal:
         text, ending = refusal, "content_filter"
     if ending == "error":  # a router's word for a provider that broke off
-        raise RequestError("server", f"the provider broke off: {excerpt(choice.get('error') or text)}")
+        raise RequestError("server", f"the provider aborted the reply: {excerpt(choice.get('error') or text)}")
     if text is None and ending not in FINAL_REASONS:
         text = ""  # a model that says nothing has answered
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
-        what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is no text"
+        what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is not text"
         raise RequestError("request", f"a reply {what}: {excerpt(text)}")
     return Reply(
         text=text,
@@ -196,7 +196,7 @@ def classify_refusal(
     if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(searched)):
         return RequestError("fatal", text)
     if 300 <= status < 400:  # a key must not follow where an endpoint points
-        return RequestError("fatal", f"{status}: the endpoint points elsewhere, which is not followed")
+        return RequestError("fatal", f"{status}: the endpoint redirects, which is not followed")
     if status in OVERLOADED:
         return RequestError("rate_limit", text, wait)
     if status >= 500 or status in (408, 409, 425):

@@ -53,7 +53,7 @@ class CommandRespondent(LocalRespondent):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What the program is told of how to answer."""
+        """Return the settings that the program receives."""
         return self.base_settings.stored()
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
@@ -68,7 +68,7 @@ class CommandRespondent(LocalRespondent):
             except ProcessFailed as error:
                 raise self._trouble(str(error)) from None
             except ValueError as error:
-                raise self._trouble(f"it printed JSON that is no reply: {error}") from None
+                raise self._trouble(f"it printed JSON that is not a reply: {error}") from None
             self.failures, self.has_replied = 0, True
             return reply
 
@@ -110,7 +110,7 @@ class CommandRespondent(LocalRespondent):
 
     def _asset(self, asset: Mapping[str, Any]) -> dict[str, str]:
         if self.options.read is None:
-            raise RequestError("request", f"the asset {asset['name']} is not at hand")
+            raise RequestError("request", f"the asset {asset['name']} is not available")
         content = base64.b64encode(self.options.read(asset["path"])).decode("ascii")
         return {**{name: asset[name] for name in ("name", "media_type", "deliver")}, "content": content}
 
@@ -127,14 +127,14 @@ def _command_words(command_line: str) -> list[str]:
     except ValueError as error:
         raise _usage_error(f"`{command_line}` cannot be split into words: {error}") from None
     if not words:
-        raise _usage_error("`command:` names no program")
+        raise _usage_error("`command:` does not name a program")
     if "\0" in command_line or shutil.which(words[0]) is None:
-        raise _usage_error(f"there is no program `{words[0]}`")
+        raise _usage_error(f"program not found: `{words[0]}`")
     return words
 
 
 def _usage_error(message: str) -> DiaError:
-    return DiaError(Diagnostic("E842", visible(message), None, "write command:PROGRAM, with its arguments behind it"))
+    return DiaError(Diagnostic("E842", visible(message), None, "write command:PROGRAM followed by its arguments"))
 
 
 def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
@@ -142,9 +142,9 @@ def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError):
-        raise ProcessFailed(f"it printed no JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
+        raise ProcessFailed(f"it did not print JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
     if not isinstance(record, dict):
-        raise ProcessFailed("it printed JSON that is no reply: it is no object")
+        raise ProcessFailed("it printed JSON that is not a reply: it is not an object")
     if record.get("id", question) != question:
         raise ProcessFailed(f"it replied to {str(record['id'])[:SHOWN]}, not to {question}")
     if record.get("error") is not None:

@@ -21,7 +21,7 @@ class ConstantReply(LocalRespondent):
     def __init__(self, name: str, text: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no text is given."""
         if not text:
-            raise DiaError(Diagnostic("E848", "`says:` says nothing", None, "write says:TEXT, such as says:DECLINE"))
+            raise DiaError(Diagnostic("E848", "`says:` needs a text", None, "write says:TEXT, such as says:DECLINE"))
         super().__init__(name, f"says:{text}")
         self.text = text
 

@@ -51,7 +51,7 @@ class LiteLLMClient:
         """Raises DiaError (exit 2) where litellm is not installed."""
         if find_spec("litellm") is None:
             fix = "pip install 'dia-spec[models]', or give `--base-url`"
-            message = f"`{model}` is asked through litellm, which is not installed"
+            message = f"`{model}` needs litellm, which is not installed"
             raise DiaError(Diagnostic("E826", message, None, fix))
         self.name, self.model, self.base_settings, self.options = name, model, settings, options
         self.place = self._place()
@@ -74,7 +74,7 @@ class LiteLLMClient:
 
     @property
     def provider(self) -> str:
-        """The provider: what stands before the first slash."""
+        """Return the provider: the text before the first slash."""
         return f"litellm {self.options.base_url or self.model.partition('/')[0]}"
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,8 +60,8 @@ class Manual(LocalRespondent):
     def __init__(self, name: str, folder: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where no folder is named."""
         if not folder or "\0" in folder or os.path.isfile(folder):  # noqa: PTH113 - pathlib raises where a name is too long
-            message = visible(f"`manual:{folder}` names no folder")
-            raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER, which is made where there is none"))
+            message = visible(f"`manual:{folder}` does not name a folder")
+            raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER; the folder is created if needed"))
         super().__init__(name, f"manual:{folder}")
         self.folder = Path(folder)
         self.base_settings, self.options = settings, options
@@ -71,7 +71,7 @@ class Manual(LocalRespondent):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What the person was told to set."""
+        """Return the settings that the person was asked to use."""
         return self.base_settings.stored()
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
@@ -112,7 +112,7 @@ class Manual(LocalRespondent):
         is_first = not isinstance(question, TurnRequest) or question["added"] == len(question["messages"])
         for asset in (question.get("assets") or ()) if is_first else ():
             if self.options.read is None:
-                raise RequestError("request", f"the asset {asset['name']} is not at hand")
+                raise RequestError("request", f"the asset {asset['name']} is not available")
             name = UNSAFE.sub("-", asset["name"]).strip("-.")[:60]
             ending = PurePosixPath(asset["path"]).suffix
             file_name = name if name.endswith(ending) else name + ending
@@ -161,7 +161,7 @@ def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
     except FileExistsError:
         existing = path.read_bytes()
         if not may_differ and not content.startswith(existing):
-            raise RequestError("fatal", visible(f"{path} is another prompt's: give another folder")) from None
+            raise RequestError("fatal", visible(f"{path} belongs to another prompt; choose another folder")) from None
         if not may_differ and len(existing) < len(content):
             with path.open("ab") as file:
                 file.write(content[len(existing) :])
@@ -178,7 +178,7 @@ def _read(path: Path, most: int) -> str:
 
 
 def _sections(path: Path) -> dict[str, str]:
-    """Heading -> what stands below it."""
+    """Return the text below each heading."""
     if not path.is_file():
         return {}
     parts = HEADING.split(_read(path, LARGEST_REPLIES_FILE))

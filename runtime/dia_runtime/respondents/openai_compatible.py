@@ -74,7 +74,7 @@ class OpenAICompatible:
         """Raises DiaError (exit 2) where aiohttp is not installed."""
         if find_spec("aiohttp") is None:
             fix = "pip install aiohttp"
-            raise DiaError(Diagnostic("E827", f"`{model}` is asked over aiohttp, which is not installed", None, fix))
+            raise DiaError(Diagnostic("E827", f"`{model}` needs aiohttp, which is not installed", None, fix))
         self.name, self.model, self.endpoint = name, model, endpoint
         self.base_settings, self.read, self.timeout = settings, read, timeout
         self.takes_prefill = prefill or endpoint.priced_as in PREFILL
@@ -93,7 +93,7 @@ class OpenAICompatible:
 
     @property
     def is_billed(self) -> bool:
-        """Whether its replies may cost money: without a key there is nobody to be billed."""
+        """Whether its replies may cost money; without a key, nobody can be billed."""
         return self.endpoint.key is not None
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class OpenAICompatible:
         except TimeoutError:
             raise RequestError("timeout", f"no reply within {self.timeout:g} s") from None
         except aiohttp.InvalidURL:
-            raise RequestError("fatal", f"`{self.endpoint.url}` is no address") from None
+            raise RequestError("fatal", f"`{self.endpoint.url}` is not a valid address") from None
         except (aiohttp.ClientError, OSError) as error:
             raise RequestError("network", f"{type(error).__name__}: {error}"[:300]) from None
 
@@ -210,7 +210,7 @@ def _parse(content: bytes, kind: str) -> Any:
             return _join_stream([json.loads(line[5:]) for line in content.splitlines() if _is_event(line)])
         return json.loads(content)
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise RequestError("server", f"the endpoint's answer is no JSON: {_excerpt(content)}") from None
+        raise RequestError("server", f"the endpoint's response is not JSON: {_excerpt(content)}") from None
 
 
 def _is_event(line: bytes) -> bool:

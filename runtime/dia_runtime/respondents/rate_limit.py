@@ -42,7 +42,7 @@ class RateLimiter:
                 self.free.notify(max(1, int(self.allowed) - self.running))
 
     def back_off(self, wait: float | None) -> None:
-        """Halves what is allowed after a complaint; `wait` seconds nobody asks at all."""
+        """Halve the allowed rate after a rate-limit error, and pause all requests for `wait` seconds."""
         now = asyncio.get_running_loop().time()
         if wait is not None:
             self.paused_until = max(self.paused_until, now + min(wait, LONGEST_RETRY_AFTER))

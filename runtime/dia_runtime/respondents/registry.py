@@ -114,7 +114,7 @@ def _host(url: str) -> str:
 
 
 def has_prefix(model: str) -> bool:
-    """Whether the name stands for a file, a program or a person, not for a model of a provider."""
+    """Return whether the name refers to a file, a program or a person instead of a provider's model."""
     return model.partition(":")[0] in PREFIXES and ":" in model
 
 
@@ -128,7 +128,7 @@ def require_known(model: str, options: ModelOptions) -> None:
     if model not in BASELINES and not is_known(model, options):
         near = did_you_mean(model, BASELINES)
         names = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
-        message = visible(f"no respondent is called `{model}`")
+        message = visible(f"unknown model `{model}`")
         raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))
 
 
@@ -148,17 +148,17 @@ def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
 
 
 def require_base_url(url: str) -> None:
-    """Nothing, when the text is a base URL; else DiaError (exit 2). A name or password in it would be stored."""
+    """Check that the text is a base URL without credentials, which would be stored. Raises DiaError (exit 2)."""
     try:
         parts = urlsplit(url)
         is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         is_one = False
     if not is_one:
-        raise DiaError(Diagnostic("E824", visible(f"`{url}` is no base URL"), None, "write http(s)://host/v1"))
+        raise DiaError(Diagnostic("E824", visible(f"`{url}` is not a base URL"), None, "write http(s)://host/v1"))
     if parts.username is not None or parts.query or parts.fragment or not url.isprintable():
-        fix = "write http(s)://host/v1 alone; keys come from the environment"
-        raise DiaError(Diagnostic("E824", "the base URL holds more than a host and a path", None, fix))
+        fix = "write only http(s)://host/v1; keys come from the environment"
+        raise DiaError(Diagnostic("E824", "the base URL contains more than a host and a path", None, fix))
 
 
 def _factory(model: str, options: ModelOptions) -> Factory:
@@ -174,7 +174,7 @@ def _factory(model: str, options: ModelOptions) -> Factory:
         return lambda name, settings: LiteLLMClient(name, model, settings, options)
     if endpoint.key is None and options.base_url is None and endpoint.priced_as not in KEYLESS:
         fix = f"set {endpoint.key_name} in the environment, or in the file .env of this folder"
-        raise DiaError(Diagnostic("E823", visible(f"`{model}` needs a key"), None, fix))
+        raise DiaError(Diagnostic("E823", visible(f"`{model}` needs an API key"), None, fix))
     return lambda name, settings: OpenAICompatible(
         name, model, endpoint, settings, options.read, options.timeout, options.prefill
     )

@@ -90,7 +90,7 @@ class Replay(LocalRespondent):
         ):
             if session is not None and not _is_same_conversation(session.messages, turn):
                 raise self._missing_reply(
-                    f"what is said now at {_turn_text(turn)}: another conversation led there", attempt
+                    f"the current prompt at {_turn_text(turn)}: the conversation before it was different", attempt
                 )
             return Reply(
                 recorded_reply.text,
@@ -112,7 +112,7 @@ class Replay(LocalRespondent):
 
     def _missing_reply(self, what: str, attempt: int) -> RequestError:
         which = "" if attempt == 1 else f" at attempt {attempt}"
-        return RequestError("request", visible(f"{self.path.name} holds no reply to {what}{which}"))
+        return RequestError("request", visible(f"{self.path.name} has no reply to {what}{which}"))
 
     async def close(self) -> None:
         """Closes the file."""
@@ -175,19 +175,19 @@ def _split_name(argument: str) -> tuple[Path, str | None]:
     for at in [len(argument), *(place for place, letter in enumerate(argument) if letter == "#")]:
         if os.path.isfile(argument[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
             return Path(argument[:at]), argument[at + 1 :] or None
-    raise DiaError(Diagnostic("E841", visible(f"there is no file `{argument}` to replay"), None, "write replay:FILE"))
+    raise DiaError(Diagnostic("E841", visible(f"file not found: `{argument}`"), None, "write replay:FILE"))
 
 
 def _choose_respondent(path: Path, names: list[str], name: str | None) -> str:
     """The respondent that is meant. Raises DiaError where that is not clear."""
     listed = ", ".join(f"`{only}`" for only in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
     if not names:
-        raise _replay_error(path, "it holds no replies")
+        raise _replay_error(path, "it has no replies")
     if name is None and len(names) > 1:
-        raise _replay_error(path, f"it holds replies of {listed}", f"choose one: replay:{path}#{names[0]}")
+        raise _replay_error(path, f"it has replies from {listed}", f"choose one: replay:{path}#{names[0]}")
     if name is not None and name not in names:
-        fix = did_you_mean(name, names) or f"it holds those of {listed}"
-        raise _replay_error(path, f"it holds no replies of `{name}`", fix)
+        fix = did_you_mean(name, names) or f"it has those of {listed}"
+        raise _replay_error(path, f"it has no replies from `{name}`", fix)
     return names[0] if name is None else name
 
 
@@ -258,7 +258,7 @@ class _JsonLinesReplies:
         return None if row is None else _parse_record(row[0])
 
     def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
-        """Nothing; lines hold whole conversations."""
+        """Do nothing, because lines contain whole conversations."""
         return None
 
     def close(self) -> None:
@@ -283,7 +283,7 @@ class _JsonLinesReplies:
                 try:
                     self._insert(line, number)
                 except ValueError as error:
-                    yield number, f"the line is no reply: {error}"
+                    yield number, f"the line is not a reply: {error}"
         except (OSError, ValueError) as error:
             raise _replay_error(self.path, getattr(error, "strerror", None) or str(error)) from None
 
@@ -292,7 +292,9 @@ class _JsonLinesReplies:
         key, reply = reply_key(record), reply_from_record(record)
         root = record.get("questions_root")
         if root is not None and self.root is not None and root != self.root:
-            message = f"the reply is to other questions: their root is {str(root)[:64]}, the bundle's {self.root}"
+            message = (
+                f"the reply is to other questions: their root is {str(root)[:64]}, that of the bundle is {self.root}"
+            )
             raise DiaError(Diagnostic("E802", visible(message), Position(str(self.path), number, 1)), 3)
         query = (
             "INSERT INTO reply VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
@@ -300,7 +302,7 @@ class _JsonLinesReplies:
         )
         # A later line mends an error, as a run that is taken up again does.
         if self.table.execute(query, (*key, reply.error is not None, line)).rowcount == 0:
-            raise ValueError(f"an earlier line replies to `{key[1]}`, attempt {key[2]}")
+            raise ValueError(f"an earlier line already replies to `{key[1]}`, attempt {key[2]}")
 
 
 def _parse_record(line: bytes) -> dict[str, Any]:
@@ -312,7 +314,7 @@ def _parse_record(line: bytes) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON: {error.msg} at column {error.colno}") from None
+        raise ValueError(f"it is not JSON: {error.msg} at column {error.colno}") from None
     if not isinstance(record, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return record

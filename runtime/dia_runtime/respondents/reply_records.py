@@ -24,7 +24,7 @@ def reply_from_record(record: Mapping[str, Any]) -> Reply:
     '0.01'
     """
     if record.get("text") is None and record.get("error") is None and record.get("finish_reason") is None:
-        raise ValueError("it holds neither `text` nor `error`")
+        raise ValueError("it has neither `text` nor `error`")
     fields: dict[str, Any] = {"text": _text(record, "text", LONGEST_TEXT)}
     fields |= {name: _text(record, name, LONGEST_WORD) for name in WORDS}
     fields |= {name: _count(record, name) for name in COUNTS}
@@ -43,7 +43,7 @@ def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:
     if not isinstance(respondent, str) or SURROGATE.search(respondent):
         raise ValueError("`respondent` must be a name")
     if type(attempt) is not int or not 1 <= attempt < 2**53:
-        raise ValueError("`attempt` must be an integer from 1 on")
+        raise ValueError("`attempt` must be an integer of at least 1")
     return respondent, question, attempt
 
 
@@ -59,7 +59,7 @@ def _text(record: Mapping[str, Any], name: str, longest: int) -> str | None:
 def _count(record: Mapping[str, Any], name: str) -> int | None:
     value = record.get(name)
     if value is not None and (type(value) is not int or not 0 <= value < 2**53):
-        raise ValueError(f"`{name}` must be an integer from 0 on, or null")
+        raise ValueError(f"`{name}` must be an integer of at least 0, or null")
     return value
 
 

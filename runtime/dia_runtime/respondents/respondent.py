@@ -109,7 +109,7 @@ class LocalRespondent:
 
     @property
     def provider(self) -> str:
-        """Itself: it shares no limits."""
+        """The respondent itself, because it shares no limits."""
         return self.model
 
     async def close(self) -> None:
@@ -140,4 +140,4 @@ class BlockingAdapter:
             raise Interrupted from None
 
     async def close(self) -> None:
-        """Nothing; there is nothing to end."""
+        """Do nothing, because there is nothing to close."""

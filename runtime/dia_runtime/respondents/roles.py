@@ -1,4 +1,4 @@
-"""Who takes part in sessions beside the respondent: a judge, a partner of a conversation, or nobody."""
+"""The other participants of sessions, such as a judge or a conversation partner."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ NOBODY = "none"
 
 
 def require_roles(parts: SessionUse, names_by_role: Mapping[str, str], urls: Mapping[str, str]) -> None:
-    """Nothing, when every role of a bundle is bound and no other; else DiaError (exit 2)."""
+    """Check that every role of the bundle has a model, and no other role. Raises DiaError (exit 2) otherwise."""
     roles = sorted(parts.roles - {SUBJECT})
     for role in [*names_by_role, *urls]:
         if role not in roles:
-            there = f"there are {', '.join(f'`{name}`' for name in roles)}" if roles else "leave `--role` out"
+            there = f"the roles are {', '.join(f'`{name}`' for name in roles)}" if roles else "remove `--role`"
             fix = did_you_mean(role, roles) or there
             raise _role_error(f"the sessions of this bundle have no role `{role}`", fix)
     missing = [role for role in roles if role not in names_by_role]
     if missing:
         named = ", ".join(f"`{role}`" for role in missing)
-        fix = f"give `--role {missing[0]}=MODEL`, or `--role {missing[0]}=none` to leave its sessions out"
-        raise _role_error(f"nobody is said to play the role{'s' if len(missing) > 1 else ''} {named}", fix)
+        fix = f"use `--role {missing[0]}=MODEL`, or `--role {missing[0]}=none` to leave its sessions out"
+        raise _role_error(f"no model for the role{'s' if len(missing) > 1 else ''} {named}", fix)
 
 
 def create_players(
     names_by_role: Mapping[str, str], urls: Mapping[str, str], options: ModelOptions
 ) -> dict[str, AsyncRespondent | None]:
-    """Role -> who plays it, None for nobody. Raises DiaError (exit 2) for what cannot be asked.
+    """Return the model of each role, or None. Raises DiaError (exit 2) for a model that cannot be asked.
 
     The run's settings are the respondent's; who plays a role is asked with those of the session alone.
     """
@@ -55,7 +55,10 @@ def reason_unplayable(roles: Mapping[str, AsyncRespondent | None], question: Map
         respondent = roles.get(role)
         if respondent is not None and not getattr(respondent, "takes_prefill", True):
             name = respondent.name
-            return f"a reply is begun for the model, which `{name}` is not known to continue: `--prefill` says so"
+            return (
+                f"the prompt contains the beginning of the reply, and it is unknown whether `{name}` can continue it "
+                "(if so, use `--prefill`)"
+            )
     return None
 
 
@@ -76,7 +79,8 @@ def _create_player(role: str, name: str, options: ModelOptions) -> AsyncResponde
     players = [] if name in BASELINES else create_respondents(name, options)
     if not players or getattr(players[0], "no_sessions_reason", None) is not None:
         raise _role_error(
-            f"`{name}` cannot play the role `{role}`: it replies from answers", "name a model, or says:TEXT"
+            f"`{name}` cannot take the role `{role}`, because it replies from the stored answers",
+            "name a model, or says:TEXT",
         )
     return players[0]
 

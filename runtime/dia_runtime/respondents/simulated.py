@@ -51,7 +51,7 @@ class Simulated(LocalRespondent):
             arguments["seed"],
         )
         if not 0 <= self.skip <= 1:
-            raise _usage_error("`skip` is a share from 0 to 1")
+            raise _usage_error("`skip` must be a share from 0 to 1")
         self.bank: dict[str, Decimal] | None = None
         self.digest: str | None = None
         if arguments["bank"]:
@@ -60,7 +60,7 @@ class Simulated(LocalRespondent):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """All that its replies follow from, beside the questions."""
+        """The settings that determine its replies, besides the questions."""
         settings = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
         return settings if self.digest is None else {**settings, "bank": self.digest}
 
@@ -81,7 +81,7 @@ class Simulated(LocalRespondent):
         return self._wrong(record, question, attempt)
 
     def _wrong(self, record: Mapping[str, Any], question: Mapping[str, Any], attempt: int) -> Reply:
-        """A named mistake, or whatever the grader calls wrong where there is none."""
+        """Return a named mistake, or any answer that the grader calls wrong if there is none."""
         assert self.truth is not None
         mistakes = [str(text) for text in record["mistakes"].values()]
         if mistakes:
@@ -99,7 +99,7 @@ class Simulated(LocalRespondent):
         for name in (identity, question["item"], question["template"], identity.partition("/")[0]):
             if name in self.bank:
                 return self.bank[name]
-        raise RequestError("request", f"the bank holds no difficulty of {question['item']}")
+        raise RequestError("request", f"the bank has no difficulty for {question['item']}")
 
     def _draw(self, what: str, question: Mapping[str, Any], attempt: int) -> int:
         """A number from 0 to below SCALE, the same one for the same question and attempt."""
@@ -140,7 +140,7 @@ def _parse_arguments(argument: str) -> dict[str, str]:
     for part in argument.split(","):
         name, equals, value = part.partition("=")
         if name not in DEFAULTS or not equals:
-            raise _usage_error(f"`{part}` is no argument of `simulated`", did_you_mean(name, DEFAULTS))
+            raise _usage_error(f"`{part}` is not an argument of `simulated`", did_you_mean(name, DEFAULTS))
         arguments[name] = value
     if not arguments["theta"]:
         raise _usage_error("`simulated` needs `theta`, the ability")
@@ -149,7 +149,7 @@ def _parse_arguments(argument: str) -> dict[str, str]:
 
 def _decimal_argument(name: str, arguments: Mapping[str, str]) -> Decimal:
     if not NUMBER.fullmatch(arguments[name]):
-        raise _usage_error(f"`{name}` is a decimal number such as 0.5, not `{arguments[name]}`")
+        raise _usage_error(f"`{name}` must be a decimal number such as 0.5, not `{arguments[name]}`")
     return Decimal(arguments[name])
 
 
@@ -162,7 +162,7 @@ def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
         record = json.loads(encoded, parse_float=Decimal, parse_int=Decimal)
         difficulties = dict(map(_bank_entry, record["items"]))
         if len(difficulties) != len(record["items"]):
-            raise ValueError("an item stands in it twice")
+            raise ValueError("an item occurs twice")
     except OSError as error:
         raise _usage_error(f"the bank `{path}` cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
@@ -174,10 +174,10 @@ def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
 def _bank_entry(entry: Mapping[str, Any]) -> tuple[str, Decimal]:
     name, value = entry["item"], Decimal(entry["difficulty"])
     if not isinstance(name, str) or not value.is_finite() or abs(value) >= 1000:
-        raise ValueError("a difficulty is a number between -1000 and 1000, and an item a name")
+        raise ValueError("a difficulty must be a number between -1000 and 1000, and an item a name")
     return name, value
 
 
 def _usage_error(message: str, help: str | None = None) -> DiaError:
-    fix = help or "write simulated:theta=0.5,bank=FILE,seed=1,skip=0.2; all but theta may be left out"
+    fix = help or "write simulated:theta=0.5,bank=FILE,seed=1,skip=0.2; only theta is required"
     return DiaError(Diagnostic("E843", visible(message), None, fix))

@@ -28,7 +28,7 @@ class TurnRequest(dict[str, Any]):
 
     @property
     def place(self) -> TurnPlace:
-        """Where the turn stands in its question."""
+        """The position of the turn in its question."""
         return self["session"], self["session_item"], self["turn"], self["step"]
 
 

@@ -35,18 +35,18 @@ class Claims:
         self.store, self.worker = store, 0
 
     def register(self) -> None:
-        """Nothing; this process is a worker from now on."""
+        """Register this process as a worker."""
         insert = "INSERT INTO worker (host, process, start, seen) VALUES (?, ?, ?, ?) RETURNING id"
         ((self.worker,),) = self.store.rows(
             insert, host(), os.getpid(), process_start(os.getpid()) or "", int(time.time())
         )
 
     def unregister(self) -> None:
-        """Nothing; frees all that this process holds."""
+        """Release all claims of this process."""
         self.store.rows("DELETE FROM worker WHERE id = ?", self.worker)
 
     def heartbeat(self) -> None:
-        """Nothing; says that this process is alive."""
+        """Record that this process is alive."""
         self.store.rows("UPDATE worker SET seen = ? WHERE id = ?", int(time.time()), self.worker)
 
     def claim(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
@@ -59,7 +59,7 @@ class Claims:
             return [pair for pair in pairs if self._try_claim(respondent, pair)]
 
     def release(self, respondent: int) -> None:
-        """Nothing; gives back what was taken for a respondent."""
+        """Release the claims for a respondent."""
         self.store.rows("DELETE FROM claim WHERE respondent = ? AND worker = ?", respondent, self.worker)
 
     def claim_shared(self, respondent: int, attempt: int, scope: str) -> bool:
@@ -72,7 +72,7 @@ class Claims:
             return bool(self.store.rows(insert, respondent, attempt, scope, self.worker))
 
     def release_shared(self, respondent: int, attempt: int, scope: str) -> None:
-        """Nothing; gives back what was taken."""
+        """Release the claim."""
         query = "DELETE FROM share_claim WHERE respondent = ? AND attempt = ? AND scope = ? AND worker = ?"
         with self.store.relaxed_sync():
             self.store.rows(query, respondent, attempt, scope, self.worker)

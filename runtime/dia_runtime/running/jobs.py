@@ -59,16 +59,16 @@ class JobSource(Protocol):
         """The next question; None when there is none left to ask here."""
 
     def finished(self, job: Job, reply: Reply | None) -> None:
-        """Nothing; takes what a question came to: a reply, or none."""
+        """Record the result of a question: a reply, or none."""
 
     def close(self) -> None:
-        """Nothing; gives back what was not asked."""
+        """Release the questions that were not asked."""
 
 
 class JobQueue:
     """The questions that a respondent is still to be asked, in their order; each is claimed before it is handed out.
 
-    What another process holds is waited for: it is handed out here when that process ends without a reply. `on_wait` is
+    Questions that another process has claimed are handed out here if that process ends without a reply. `on_wait` is
     told how much that is.
     """
 
@@ -95,10 +95,10 @@ class JobQueue:
             return self.ready.popleft() if self.ready else None
 
     def finished(self, job: Job, reply: Reply | None) -> None:
-        """Nothing: what comes next does not depend on replies."""
+        """Do nothing, because the next question does not depend on replies."""
 
     def close(self) -> None:
-        """Nothing; gives back what was claimed and not asked."""
+        """Release the questions that were claimed but not asked."""
         self.claims.release(self.respondent)
 
     def _claim_batch(self) -> bool:
@@ -137,7 +137,7 @@ class JobQueue:
             if among is not None:
                 attempts = [attempt for attempt in attempts if (position, attempt) in among]
             if attempts and leaf_or_none(question) != self.store.leaf(position):
-                raise integrity_error("E703", f"`{self.bundle.path}` changed while its questions were asked")
+                raise integrity_error("E703", f"`{self.bundle.path}` changed during the run")
             yield from (Job(position, attempt, question) for attempt in attempts)
 
 
@@ -148,7 +148,7 @@ class Chooser(Protocol):
         """The position of the next question; None while nothing more is to be asked, or not until more has come."""
 
     def finished(self, position: int, reply: Reply | None) -> None:
-        """Nothing; takes what a question came to."""
+        """Record the result of a question."""
 
 
 class AdaptiveJobs:
@@ -177,11 +177,11 @@ class AdaptiveJobs:
         """The question, held by this process. Raises DiaError (exit 2) where another asks it."""
         if not self.claims.claim(self.respondent, [(position, 1)]):
             message = f"another process is asking the same model in `{self.store.path}`"
-            raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or give another `--out`"))
+            raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or choose another `--out`"))
         return Job(position, 1, self.questions[position])
 
     def finished(self, job: Job, reply: Reply | None) -> None:
-        """Nothing; tells the chooser, and those who wait."""
+        """Report the result to the chooser, and wake those who wait."""
         self.under_way -= 1
         self.chooser.finished(job.position, reply)
         task = asyncio.ensure_future(self._wake())
@@ -193,7 +193,7 @@ class AdaptiveJobs:
             self.changed.notify_all()
 
     def close(self) -> None:
-        """Nothing; gives back what was claimed and not asked."""
+        """Release the questions that were claimed but not asked."""
         self.claims.release(self.respondent)
 
 
@@ -208,5 +208,5 @@ class QuestionsByPosition:
         """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
         question = self.questions[position]
         if leaf_or_none(question) != self.store.leaf(position):
-            raise integrity_error("E703", f"`{self.bundle.path}` changed while its questions were asked")
+            raise integrity_error("E703", f"`{self.bundle.path}` changed during the run")
         return question

@@ -50,7 +50,7 @@ def _questions(bundle: Bundle) -> Iterator[StoredQuestion]:
         tree.add(leaf)
         yield _stored_question(position, leaf, question, answer, templates.get(question["template"], {}))
     if tree.root() != bundle.questions_root:
-        raise integrity_error("E708", f"the questions of `{bundle.path}` do not give its `questions_root`")
+        raise integrity_error("E708", f"the questions of `{bundle.path}` do not match its `questions_root`")
 
 
 def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
@@ -60,7 +60,7 @@ def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
         return
     for question, answer in zip_longest(bundle.questions(), bundle.answers()):
         if question is None or answer is None or answer["id"] != question["id"]:
-            raise integrity_error("E709", f"the answers of `{bundle.path}` are not those of its questions")
+            raise integrity_error("E709", f"the answers of `{bundle.path}` do not match its questions")
         yield question, answer
 
 

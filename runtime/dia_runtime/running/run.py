@@ -182,7 +182,7 @@ def _at_once(model: str | Respondent | AsyncRespondent, truth: Truth) -> Blockin
 
 
 def _askers(model: str | Respondent | AsyncRespondent, model_options: ModelOptions) -> list[AsyncRespondent]:
-    """Whom to ask over a network; nobody where the model is a baseline."""
+    """Return the respondents that are asked over a network; none for a baseline."""
     if not isinstance(model, str):
         return [model] if hasattr(model, "ask") else []  # type: ignore[list-item]
     return [] if model in BASELINES else create_respondents(model, model_options)
@@ -191,7 +191,7 @@ def _askers(model: str | Respondent | AsyncRespondent, model_options: ModelOptio
 def _require_conversation_partners(
     models: Sequence[str | Respondent | AsyncRespondent], respondents: Sequence[AsyncRespondent]
 ) -> None:
-    """Nothing, when all can take part in conversations; else DiaError (exit 2)."""
+    """Check that all models can take part in conversations. Raises DiaError (exit 2) otherwise."""
     named = [BASELINES.get(model) if isinstance(model, str) else model for model in models]
     for one in [*named, *respondents]:
         if (why := getattr(one, "no_sessions_reason", None)) is not None:
@@ -283,7 +283,7 @@ def _require_possible(
     model_options: ModelOptions,
 ) -> None:
     if attempts < 1 or (limit is not None and limit < 1):
-        raise DiaError(Diagnostic("E807", "`attempts` and `limit` count from 1"))
+        raise DiaError(Diagnostic("E807", "`attempts` and `limit` must be at least 1"))
     for model in models:
         if isinstance(model, str):
             require_known(model, model_options)
@@ -293,8 +293,8 @@ def _require_possible(
 
 def _require_answers(bundle: Bundle, model: str) -> None:
     if not bundle.has_answers:
-        message = visible(f"`{model}` needs the answers, and `{bundle.path}` holds none")
-        raise DiaError(Diagnostic("E808", message, None, "unseal the bundle, or ask a model"))
+        message = visible(f"`{model}` needs the answers, but `{bundle.path}` has none")
+        raise DiaError(Diagnostic("E808", message, None, "unseal the bundle first, or ask a model"))
 
 
 def _truth(store: Store, seed: str) -> Truth:
@@ -303,7 +303,7 @@ def _truth(store: Store, seed: str) -> Truth:
     def record(question: str) -> Mapping[str, Any]:
         grading = store.grading(question)
         if grading is None:
-            message = f"`{store.path}` holds no answers: it was begun with a bundle that has none"
+            message = f"`{store.path}` has no answers, because it was started with a bundle without answers"
             raise DiaError(Diagnostic("E808", message))
         return grading
 
@@ -318,5 +318,5 @@ def wrap_answer(text: str, format: Mapping[str, Any]) -> str:
     """The text put in an answer format, as a reply of the asked form."""
     kind = str(format.get("kind"))
     if kind not in FORMATS:
-        raise DiaError(Diagnostic("E821", visible(f"no answer format is called `{kind}`")))
+        raise DiaError(Diagnostic("E821", visible(f"unknown answer format `{kind}`")))
     return FORMATS[kind].wrap(text, format)

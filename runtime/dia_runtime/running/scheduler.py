@@ -1,4 +1,4 @@
-"""Askers are asked what is missing of a run: many at once, again where another try may mend, every reply kept."""
+"""Asks for the missing replies of a run: many in parallel, with retries, and every reply is stored."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class RespondentState:
         return self.ended is not None
 
     def end(self, why: str, is_refused: bool = True) -> None:
-        """Nothing more is asked; the first reason stays."""
+        """Stop asking; the first reason is kept."""
         if self.ended is None:
             self.ended, self.is_refused = visible(why), is_refused
 
@@ -170,7 +170,7 @@ class Scheduler:
         return jobs
 
     def report_waiting(self, state: RespondentState, number: int) -> None:
-        """Tells that another process is asking what is left, and what it has kept by now."""
+        """Report that another process is asking the remaining questions, and how many replies it has stored."""
         if self.on_progress is not None and number != state.elsewhere:
             state.elsewhere = number
             state.earlier_replies = self.count(state.number) - (state.new_replies - state.failed)
@@ -271,7 +271,7 @@ class Scheduler:
         limiter.speed_up()
         self.budget.add(reply)
         if self.budget.usd is not None and reply.cost is None and getattr(respondent, "is_billed", False):
-            state.end("its cost is not known, so that a budget in money cannot hold: give one in tokens", False)
+            state.end("its cost is unknown, so a budget in money cannot be enforced; use `--budget-tokens`", False)
         return reply
 
     def react_to(self, state: RespondentState, limiter: RateLimiter, error: RequestError) -> None:
@@ -287,7 +287,7 @@ class Scheduler:
         """Ends the asking when so many questions in a row had no reply that the others would have none either."""
         state.failures_in_a_row += error.kind in RETRYABLE
         if state.failures_in_a_row >= max(FAILURES_THAT_END, 2 * self.concurrency):
-            state.end(f"{state.failures_in_a_row} questions in a row had no reply: {error.message}")
+            state.end(f"{state.failures_in_a_row} questions in a row failed: {error.message}")
 
 
 @dataclass(slots=True)
@@ -304,7 +304,7 @@ class QuestionBackend:
         return str(self.job.position)
 
     def model(self, role: str) -> str | None:
-        """Who plays a role; None for nobody."""
+        """Return the model of a role; None if it has none."""
         respondent = self.state.roles.get(role)
         return None if respondent is None else respondent.model
 
@@ -319,7 +319,7 @@ class QuestionBackend:
         return await self.scheduler.reply(self.state, respondent, turn, self.job.attempt) or Unfinished()
 
     async def store_turn(self, turn: StoredTurn) -> None:
-        """Nothing; the turn is on the disk, and counted."""
+        """Store and count the turn."""
         writer = self.scheduler.turn_writer(self.state)
         await writer.keep(self.job.attempt, turn)
         self.state.spend(turn)

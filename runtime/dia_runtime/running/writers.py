@@ -34,7 +34,7 @@ class StoreThread:
         self.is_used = False
 
     async def run(self, work: Callable[[Store], Result]) -> Result:
-        """What the work gives; it is done even where nobody waits for it any more."""
+        """Run the work and return its result; it completes even if nobody waits for it any more."""
         self.is_used = True
         return await asyncio.wrap_future(self.thread.submit(self._work, work))
 
@@ -44,7 +44,7 @@ class StoreThread:
         return work(self.store)
 
     def close(self) -> None:
-        """Nothing; waits for what is under way, and closes the run."""
+        """Wait for pending work, and close the run."""
         if self.is_used:
             self.thread.submit(self._close).result()
         self.thread.shutdown()
@@ -65,7 +65,7 @@ class TurnWriter:
         self.busy = asyncio.Lock()
 
     async def keep(self, attempt: int, turn: StoredTurn) -> None:
-        """Nothing; the turn is on the disk."""
+        """Store the turn."""
         self.waiting.append((attempt, turn))
         self.taken += 1
         number = self.taken
@@ -114,7 +114,7 @@ class ReplyWriter:
         self.all_is_asked.set()
 
     def flush(self) -> None:
-        """Puts what waits on the disk, then counts and tells it."""
+        """Write the waiting replies to disk, then count and report them."""
         if self.waiting:
             rows, self.waiting = self.waiting, []
             began = time.monotonic()

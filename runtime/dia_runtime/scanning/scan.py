@@ -1,4 +1,4 @@
-"""Where canaries and prompts of a benchmark stand in a corpus."""
+"""Finding canaries and prompts of a benchmark in a corpus."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class _Scanner:
                 yield name, guid.start(), guid.end()
 
     def _wholes(self, file: str, view: _View, runs: Runs, places: Any, which: Any) -> list[tuple[int, int]]:
-        """Tells the prompts that stand there as a whole; gives where they begin and end."""
+        """Report complete prompts, and yield where they begin and end."""
         import numpy
 
         is_own = runs.owners[which] >= 0
@@ -215,7 +215,7 @@ class _Scanner:
         return [self._whole(file, view, begin, text) for begin, text in pairs]
 
     def _whole(self, file: str, view: _View, begin: int, text: int) -> tuple[int, int]:
-        """Tells a whole prompt; gives where it begins and ends."""
+        """Report a complete prompt, and return where it begins and ends."""
         entry = self.index.texts[text]
         end, name = begin + entry.length, self.index.questions[entry.question]
         self.exact_questions.add(entry.question)
@@ -225,7 +225,7 @@ class _Scanner:
     def _parts(
         self, file: str, view: _View, runs: Runs, places: Any, which: Any, wholes: Sequence[tuple[int, int]]
     ) -> None:
-        """Tells the stretches that are pieces of prompts, but for those that lie within whole ones."""
+        """Report fragments of prompts, except those within complete prompts."""
         import numpy
 
         bounds = numpy.flatnonzero(numpy.diff(places) > runs.words) + 1
@@ -266,7 +266,7 @@ def _lies_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _places(clear: bytes, phrase: bytes, cut: int) -> Iterator[int]:
-    """Where the words stand, as whole words, before the cut."""
+    """Yield the positions of the words, as whole words, before the cut."""
     at = clear.find(phrase) if phrase else -1
     while 0 <= at < cut:
         if at == 0 or clear[at - 1] == SPACE:

@@ -68,13 +68,13 @@ def read_labelled(path: Path) -> LabelledReplies:
                 continue
             key, verdict = _line(path, number, raw)
             if verdicts.setdefault(key, verdict) != verdict:
-                raise _error(path, number, f"`{key[0][:60]}` has another verdict in an earlier line")
+                raise _error(path, number, f"`{key[0][:60]}` has a different verdict in an earlier line")
             if len(verdicts) > MOST:
                 raise _error(path, number, f"more than {MOST:,} lines")
     except OSError as error:
         raise _error(path, 1, f"it cannot be read: {str(error.strerror).lower()}") from None
     if not verdicts:
-        raise _error(path, 1, "it holds no line", 'write {"id": ..., "verdict": "correct"} on every line')
+        raise _error(path, 1, "it is empty", 'write {"id": ..., "verdict": "correct"} on every line')
     return LabelledReplies(verdicts)
 
 
@@ -86,13 +86,13 @@ def _line(path: Path, number: int, raw: bytes) -> tuple[Key, str]:
         verdict = label["verdict"]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         help = 'write {"id": ..., "verdict": "correct"} on every line'
-        raise _error(path, number, "the line labels no reply", help) from None
+        raise _error(path, number, "the line does not label a reply", help) from None
     is_key = isinstance(key[0], str) and (model is None or isinstance(model, str)) and type(attempt) is int
     if not is_key:
-        raise _error(path, number, "`id` and `model` are texts, `attempt` is a whole number")
+        raise _error(path, number, "`id` and `model` must be texts, `attempt` an integer")
     if verdict not in OF_REPLIES:
-        help = did_you_mean(str(verdict), OF_REPLIES) or f"there are {', '.join(OF_REPLIES)}"
-        raise _error(path, number, f"no verdict is called `{str(verdict)[:40]}`", help)
+        help = did_you_mean(str(verdict), OF_REPLIES) or f"the verdicts are {', '.join(OF_REPLIES)}"
+        raise _error(path, number, f"unknown verdict `{str(verdict)[:40]}`", help)
     return key, verdict
 
 
@@ -128,8 +128,8 @@ def agreement(
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
                     models.append(_agreement(respondent.name, pairs, intervals))
     if not any(model["labelled"] for model in models):
-        message = f"none of the replies that `{labelled}` labels is in the run"
-        raise DiaError(Diagnostic("E862", visible(message), None, "its ids are those of the run's questions"))
+        message = f"the run has none of the replies that `{labelled}` labels"
+        raise DiaError(Diagnostic("E862", visible(message), None, "use the question ids of the run"))
     return {
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],

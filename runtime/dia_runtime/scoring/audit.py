@@ -77,7 +77,9 @@ def audit(
 ) -> AuditResult:
     """Every reply that two chains read or judge differently, and the figures by both, as `dia audit` has them."""
     if len(chains) != 2 or len(set(chains)) < 2:
-        raise DiaError(Diagnostic("E821", "an audit compares two chains", None, "give `--chains strict,compat`"))
+        raise DiaError(
+            Diagnostic("E821", "an audit needs exactly two chains", None, "for example `--chains strict,compat`")
+        )
     with opened(runs, bundle) as (stores, source):
         facts = bundle_facts(stores[0])
         rows: list[AuditedReply] = []

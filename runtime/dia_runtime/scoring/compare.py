@@ -52,10 +52,10 @@ class ComparisonOptions:
 
 
 def require_few(names: Sequence[str], options: ComparisonOptions) -> None:
-    """Nothing; raises DiaError (exit 2) where too many respondents are to be compared, each with each."""
+    """Raise DiaError (exit 2) if there are too many respondents for comparisons in pairs."""
     if options.needs_marks and len(names) > MOST_MODELS:
-        message = f"{len(names)} models are too many to be compared, each with each"
-        raise DiaError(Diagnostic("E811", message, None, f"name runs of {MOST_MODELS} at most"))
+        message = f"{len(names)} models are too many for comparisons in pairs"
+        raise DiaError(Diagnostic("E811", message, None, f"choose runs with at most {MOST_MODELS} models in total"))
 
 
 def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abilities:
@@ -72,8 +72,8 @@ def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abi
     ]
     if not any(abilities):
         few = ", ".join(f"`{name[:60]}`" for name in list(by_name)[:3])
-        help = f"names must be the same; the bank has {few}" if few else "the bank has no models"
-        message = "the bank has the ability of none of these models"
+        help = f"model names must be equal; the bank has {few}" if few else "the bank has no models"
+        message = "the bank has none of these models"
         raise DiaError(Diagnostic("E895", message, None, visible(help)))
     return abilities
 

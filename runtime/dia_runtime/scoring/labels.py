@@ -20,7 +20,7 @@ from dia_language.yaml_nodes import Node, Scalar, parse, read_text
 
 LONGEST = 200  # characters of a pattern or a name; a longer name is matched by itself alone
 MOST_LABELS = 100
-WANTED = "write `NAME: {label: value, ...}`; `*` in a name stands for anything"
+WANTED = "write `NAME: {label: value, ...}`; `*` in a name matches anything"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Labels:
 def read_labels(path: Path, reserved: Sequence[str] = ()) -> Labels:
     """The labels of a file; `taken` are names that no label may have.
 
-    Raises DiaError (exit 2) with the position of each fault.
+    Raises DiaError (exit 2) with the position of each error.
     """
     file_name = path.as_posix()
     text = read_text(path, file_name)
@@ -54,7 +54,7 @@ def read_labels(path: Path, reserved: Sequence[str] = ()) -> Labels:
     faults = Diagnostics()
     if not isinstance(root, Pairs):
         place = root.position if root else Position(file_name, 1, 1)
-        raise DiaError(Diagnostic("E203", "a file of labels is a mapping of names", place, WANTED))
+        raise DiaError(Diagnostic("E203", "a label file must be a mapping from names to labels", place, WANTED))
     entries = {key.text: _labels(key, node, reserved, faults) for key, node in root.pairs}
     if faults.errors:
         raise DiaError(faults.ordered())
@@ -68,16 +68,16 @@ def _labels(key: Scalar, node: Node, reserved: Sequence[str], faults: Diagnostic
     if len(key.text) > LONGEST:
         faults.error("E203", f"a name of more than {LONGEST} characters", key.position)
     if not isinstance(node, Pairs):
-        faults.error("E203", visible(f"the labels of `{key.text}` are no mapping"), node.position, WANTED)
+        faults.error("E203", visible(f"the labels of `{key.text}` are not a mapping"), node.position, WANTED)
         return {}
     labels = {}
     for label, value in node.pairs:
         if label.text in reserved:
-            message = visible(f"`{label.text}` is a label of questions")
-            faults.error("E310", message, label.position, "name the label of models otherwise")
+            message = visible(f"`{label.text}` is already a label of questions")
+            faults.error("E310", message, label.position, "choose another name for the label")
         if not isinstance(value, Scalar) or value.value is None:
-            message = visible(f"the label `{label.text}` is no text, number or truth value")
-            faults.error("E203", message, value.position, "write one value; leave out what is not known")
+            message = visible(f"the label `{label.text}` is not a text, number or boolean")
+            faults.error("E203", message, value.position, "write one value; omit unknown labels")
         else:
             labels[label.text] = _text(value.value, value.text)
     return labels

@@ -1,7 +1,7 @@
-"""What `dia score --json` prints and `dia_runtime.score` returns, as types; its schema is made of them.
+"""The types of what `dia score --json` prints and `dia_runtime.score` returns; the schema is generated from them.
 
-A text next to a type is its description in the schema, `Keywords` are added to it. Figures, and groups by a
-label, are keys of blocks too: `figure_of` and `groups_by` read them, because their names are those of a registry.
+A text next to a type is its description in the schema, and `Keywords` are added to it. Blocks also have a key for each
+figure of the registry and each label; read them with `figure_of` and `groups_by`.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
 Ends: TypeAlias = Annotated[list[float], Keywords(minItems=2, maxItems=2)]
 TWO = Keywords(minItems=2, maxItems=2)
 TwoModels: TypeAlias = Annotated[
-    list[str], TWO, "Two respondents, as `model` names them, with the run behind a name that several have."
+    list[str], TWO, "Names of two respondents, as in `model`; the run is added if several have the same name."
 ]
-TwoPlaces: TypeAlias = Annotated[list[Count], TWO, "Places of the two in `models`."]
+TwoPlaces: TypeAlias = Annotated[list[Count], TWO, "Indices of the two in `models`."]
 Digest: TypeAlias = Annotated[str, Keywords(pattern="^[0-9a-f]{64}$")]
 
 
 class Estimate(TypedDict):
     """A figure with its uncertainty."""
 
-    value: Annotated[float | None, "null while errors leave it open."]
-    se: Annotated[float | None, "Standard error with items as clusters; null below two items."]
-    ci: Annotated[Ends | None, "Confidence interval of 95 %, from resampled items; null where there is none."]
-    bounds: NotRequired[Annotated[Ends, "What the figure can still become, while errors are left."]]
+    value: Annotated[float | None, "null while errors leave it undetermined."]
+    se: Annotated[float | None, "Standard error with items as clusters; null with fewer than two items."]
+    ci: Annotated[Ends | None, "95 % confidence interval, from resampled items; null if there is none."]
+    bounds: NotRequired[Annotated[Ends, "Lowest and highest possible value while errors remain."]]
 
 
 def unknown() -> Estimate:
-    """The estimate of what has no value."""
+    """Return an estimate without a value."""
     return {"value": None, "se": None, "ci": None}
 
 
 class Block(TypedDict):
-    """The figures of some questions of a respondent, beside which stand those of the registry."""
+    """Counts for some questions of a respondent, together with the figures of the registry."""
 
     n: Annotated[Count, "Items with a reply."]
     counts: Annotated[dict[str, Count], "Questions by verdict."]
-    flags: Annotated[dict[str, Count], "Questions by flag; flags stand beside verdicts."]
-    completely_skipped: Annotated[Count, "Items whose instances are all skipped."]
+    flags: Annotated[dict[str, Count], "Questions by flag; a question has a verdict as well."]
+    completely_skipped: Annotated[Count, "Items with all instances skipped."]
     partly_skipped: Annotated[Count, "Items with some, but not all, instances skipped."]
 
 
 def figure_of(block: Block, name: str) -> Estimate:
-    """The figure of that name; one without a value where the block has none."""
+    """Return the figure of that name, without a value if the block lacks it."""
     return cast(Mapping[str, Estimate], block).get(name) or unknown()
 
 
 def has_figure(block: Block, name: str) -> bool:
-    """Whether the block has the figure: that of shares is only where answers declare them."""
+    """Return whether the block has the figure; only questions with partial credit have the figure of marks."""
     return name in block
 
 
@@ -65,50 +65,56 @@ class CurvePoint(TypedDict):
 
 
 class Penalty(TypedDict):
-    """What answering was worth if a wrong answer cost so much."""
+    """The points for answering with a given penalty for wrong answers."""
 
     penalty: float
-    threshold: Annotated[Share, "penalty / (1 + penalty): the chance of being right above which answering pays."]
+    threshold: Annotated[
+        Share, "penalty / (1 + penalty): the probability of a correct answer above which answering pays."
+    ]
     points: Estimate
     pays: Annotated[bool | None, "Whether the accuracy is above the threshold."]
 
 
 class Selective(TypedDict):
-    """Selective prediction: what abstaining brings."""
+    """Selective prediction: the effect of abstaining."""
 
     signal: Annotated[
         Literal["answered", "agreement"],
-        "What orders the answered questions by confidence: how many of the item's other instances were answered; over "
-        "attempts, how many other attempts said the same.",
+        "What orders the answered questions by confidence: the number of the item's other instances that were "
+        "answered; "
+        "over attempts, the number of other attempts with the same answer.",
     ]
     coverage: Estimate
-    accuracy: Annotated[Estimate, "Share of right replies among those not skipped."]
+    accuracy: Annotated[Estimate, "Share of correct replies among those not skipped."]
     curve: Annotated[
         list[CurvePoint],
-        "From the most confident on: the share of all questions answered so far, and the share of wrong ones among "
-        "them.",
+        "From the most to the least confident: the share of all questions answered so far, and the share of wrong "
+        "answers "
+        "among them.",
     ]
-    aurc: Annotated[Estimate, "Area under the curve: the mean risk over all coverages up to the one that was reached."]
-    aurc_best: Annotated[Estimate, "The same, if every right reply were more confident than every wrong one."]
-    excess: Annotated[Estimate, "aurc less aurc_best."]
-    rs_best: Annotated[Estimate, "RS@k with perfect abstention: every reply that is not right had been a skip."]
-    rs_lost: Annotated[Estimate, "rs_best less rs."]
+    aurc: Annotated[Estimate, "Area under the curve: the mean risk over all coverages up to the highest."]
+    aurc_best: Annotated[Estimate, "The same if every correct reply were more confident than every wrong one."]
+    excess: Annotated[Estimate, "aurc minus aurc_best."]
+    rs_best: Annotated[
+        Estimate, "RS@k with perfect abstention, that is with a skip instead of every reply that is not correct."
+    ]
+    rs_lost: Annotated[Estimate, "rs_best minus rs."]
     idk_best: Annotated[Estimate, "idk_score with perfect abstention."]
-    idk_lost: Annotated[Estimate, "idk_best less idk_score."]
-    penalties: Annotated[list[Penalty], "Points +1, 0, -penalty: the mean points, and whether answering paid."]
+    idk_lost: Annotated[Estimate, "idk_best minus idk_score."]
+    penalties: Annotated[list[Penalty], "For points +1, 0 and -penalty: the mean points, and whether answering pays."]
 
 
 class Explained(TypedDict):
-    """Wrong replies by how many named mistakes explain each."""
+    """Wrong replies by the number of named mistakes that explain them."""
 
-    wrong: Annotated[Count, "Wrong replies, in all wordings."]
-    one: Annotated[Count, "Those that exactly one named mistake explains."]
+    wrong: Annotated[Count, "Wrong replies, including variants."]
+    one: Annotated[Count, "Wrong replies explained by exactly one named mistake."]
     several: Count
-    none: Annotated[Count, "Those that none explains; one + several + none = wrong."]
+    none: Annotated[Count, "Wrong replies without explanation; one + several + none = wrong."]
 
 
 class Mistake(TypedDict):
-    """How often a template's wrong replies are a named mistake."""
+    """The frequency of a named mistake among a template's wrong replies."""
 
     count: Count
     share: Annotated[Estimate, "Share of the template's wrong replies; Wilson's interval over its replies."]
@@ -123,7 +129,7 @@ class TemplateMistakes(Explained):
 class MistakeShares(Explained):
     """The mistakes of all templates."""
 
-    explained: Annotated[Estimate, "Share of the wrong replies that a named mistake explains."]
+    explained: Annotated[Estimate, "Share of the wrong replies explained by a named mistake."]
     templates: dict[str, TemplateMistakes]
 
 
@@ -132,12 +138,12 @@ class FigureEffect(TypedDict):
 
     base: float | None
     variant: float | None
-    difference: Annotated[Estimate, "Variant less base."]
+    difference: Annotated[Estimate, "Variant minus base."]
     p: Share | None
 
 
 class VariantEffect(TypedDict):
-    """What another wording changes."""
+    """The effect of another wording."""
 
     items: Count
     questions: Count
@@ -151,20 +157,20 @@ class Correlation(TypedDict):
     r: Annotated[
         float | None,
         Keywords(minimum=-1, maximum=1),
-        "null below four pairs, and where one side does not vary.",
+        "null with fewer than four pairs, or if one side does not vary.",
     ]
-    ci: Annotated[Ends | None, "95 % by Fisher's z; null beside an r of -1 or 1."]
+    ci: Annotated[Ends | None, "95 % interval by Fisher's z; null if r is -1 or 1."]
 
 
 class SessionCounts(TypedDict):
-    """What became of session questions."""
+    """Outcomes of session questions."""
 
     valid: Count
     unread: Count
     absent: Count
     broken: Count
     error: Count
-    of: Annotated[dict[str, dict[str, Count]], "Reply -> how many questions wait for it, by state."]
+    of: Annotated[dict[str, dict[str, Count]], "Reply -> number of questions in which it is missing, by state."]
 
 
 class ByDenominator(TypedDict):
@@ -176,14 +182,14 @@ class ByDenominator(TypedDict):
 
 
 class PrintedFigure(TypedDict):
-    """What a study prints as its accuracy."""
+    """The accuracy that a study reports."""
 
     study: str
     figure: Annotated[str, "Its name in `published`."]
     over: Annotated[
         str,
         Keywords(enum=["written", "all", "valid"]),
-        "What it counts: the keys that the model wrote, all questions, or the valid ones as the study saw them.",
+        "Its denominator: the keys that the model wrote, all questions, or the valid ones as in the study.",
     ]
     value: float | None
 
@@ -196,11 +202,11 @@ class DeclaredFigure(TypedDict):
     ci: NotRequired[list[float] | None]
     bounds: NotRequired[Ends]
     of: NotRequired[Count]
-    steps: NotRequired[Annotated[list[float], "Share of questions without the event by each step."]]
+    steps: NotRequired[Annotated[list[float], "Share of questions without the event up to each step."]]
 
 
 class DecisionCounts(TypedDict):
-    """Known decisions by what was predicted and what came."""
+    """Known decisions by prediction and outcome."""
 
     tp: Count
     fp: Count
@@ -209,7 +215,7 @@ class DecisionCounts(TypedDict):
 
 
 class Denominators(TypedDict):
-    """How many decisions each denominator has."""
+    """The number of decisions for each denominator."""
 
     all: Count
     answered: Count
@@ -217,7 +223,7 @@ class Denominators(TypedDict):
 
 
 class Baselines(TypedDict):
-    """What constant predictions would have reached."""
+    """The accuracy of constant predictions."""
 
     always: float | None
     never: float | None
@@ -226,32 +232,31 @@ class Baselines(TypedDict):
 class SessionBlock(TypedDict):
     """Figures of a template of sessions.
 
-    all: every decision or question; answered: those whose replies came; valid: those whose replies were read.
+    all: every decision or question; answered: those with all replies; valid: those whose replies could be read.
     """
 
     truth: Annotated[str, Keywords(enum=["grade", "decisions", "ranking"])]
     questions: Count
     ledger: Annotated[
         SessionCounts,
-        "What became of the questions; the five numbers add up to `questions`. unread: a reply came and could not be "
-        "read; absent: one never came; broken: the truth failed on what came.",
+        "Outcomes of the questions; the five numbers add up to `questions`. unread: a reply could not be read; absent: "
+        "a "
+        "reply is missing; broken: the truth could not be computed from the replies.",
     ]
     accuracy: ByDenominator
-    recorded: Annotated[Count, "Questions that rest on values a log gave without their texts."]
+    recorded: Annotated[Count, "Questions with values from a log that lacks the texts of the replies."]
     positive: NotRequired[Annotated[str | None, "Name of the positive class."]]
     counts: NotRequired[Annotated[DecisionCounts, "Known decisions."]]
     units: NotRequired[Annotated[Denominators, "Decisions by denominator."]]
-    baselines: NotRequired[
-        Annotated[Baselines, "What foretelling always, or never, the positive class would have reached."]
-    ]
+    baselines: NotRequired[Annotated[Baselines, "Accuracy of always, or never, predicting the positive class."]]
     macro_accuracy: NotRequired[Annotated[Estimate, "Mean over questions of the share of known decisions that agree."]]
     recall: NotRequired[Annotated[Estimate, "TP / (TP + FN)."]]
     precision: NotRequired[Annotated[Estimate, "TP / (TP + FP)."]]
     positive_rate: NotRequired[Annotated[Estimate, "(TP + FP) / known."]]
     f1: NotRequired[Annotated[Estimate, "2 TP / (2 TP + FP + FN)."]]
     over_niceness: NotRequired[Annotated[Estimate, "FN / (FN + FP)."]]
-    exact: NotRequired[Annotated[Estimate, "Share of valid rankings in the very order."]]
-    tokens: NotRequired[Annotated[Estimate, "Mean completion tokens a question, of the subject."]]
+    exact: NotRequired[Annotated[Estimate, "Share of valid rankings in exactly the right order."]]
+    tokens: NotRequired[Annotated[Estimate, "Mean completion tokens per question, for the subject."]]
     rank_correlations: NotRequired[
         Annotated[
             dict[str, Correlation],
@@ -262,15 +267,14 @@ class SessionBlock(TypedDict):
     paper: NotRequired[
         Annotated[
             PrintedFigure | None,
-            "The figure that the study prints as its accuracy, where `--preset` asks for it; null where it prints "
-            "none.",
+            "The accuracy that the study reports, with `--preset`; null if it reports none.",
         ]
     ]
     figures: NotRequired[Annotated[dict[str, DeclaredFigure], "Declared figure -> its value."]]
 
 
 def session_figure(block: SessionBlock, name: str) -> Estimate | None:
-    """A figure of sessions that only some kinds of truth have."""
+    """Return a figure of sessions that only some kinds of truth have."""
     return cast(Mapping[str, Estimate], block).get(name)
 
 
@@ -278,14 +282,14 @@ class Composite(TypedDict):
     """The mean of several accuracies."""
 
     value: float
-    se: Annotated[float | None, "null where a template has none."]
-    ci: Annotated[Ends | None, "1.96 standard errors to both sides, within 0 and 1."]
+    se: Annotated[float | None, "null if a template has none."]
+    ci: Annotated[Ends | None, "±1.96 standard errors, within 0 and 1."]
     over: Annotated[str, Keywords(const="all"), "The denominator of the accuracies."]
     of: Annotated[dict[str, float], "Template -> its accuracy."]
 
 
 class Ability(TypedDict):
-    """A place on the scale of a bank."""
+    """A value on the scale of a bank."""
 
     value: float
     se: float | None
@@ -297,18 +301,20 @@ Published: TypeAlias = dict[str, dict[str, Any]]  # study -> its figures, under 
 class SessionFigures(TypedDict, total=False):
     """The figures of questions that are sessions."""
 
-    sessions: NotRequired[Annotated[dict[str, SessionBlock], "Template -> its figures, where questions are sessions."]]
+    sessions: NotRequired[
+        Annotated[dict[str, SessionBlock], "Template -> its figures, for questions that are sessions."]
+    ]
     composite: NotRequired[
         Annotated[
             Composite | None,
-            "Mean of the accuracies of association, restriction and difficulty, where all of them are there, else of "
-            "all templates of sessions; null where none has an accuracy.",
+            "Mean of the accuracies of association, restriction and difficulty if all of them exist, otherwise of all "
+            "templates of sessions; null if none has an accuracy.",
         ]
     ]
     published: NotRequired[
         Annotated[
             Published,
-            "Study -> its figures under the names of its recordings, where `--preset` asks for them.",
+            "Study -> its figures, under the names in its recordings, with `--preset`.",
         ]
     ]
 
@@ -317,21 +323,24 @@ class Respondent(Block, SessionFigures):
     """The figures of a respondent, or of several as one."""
 
     model: Annotated[str, "Name of the respondent."]
-    missing: Annotated[Count, "Questions without any reply; they count nowhere."]
+    missing: Annotated[Count, "Questions that were never asked; no figure counts them."]
     pass_at_j: Annotated[
-        dict[str, Estimate], "j -> Pass@j, a share: the chance that one of j instances of an item is correct."
+        dict[str, Estimate],
+        "j -> Pass@j, a share: the probability that at least one of j instances of an item is correct.",
     ]
-    pass_hat_j: Annotated[dict[str, Estimate], "j -> Pass^j, a share: the chance that all of j are."]
+    pass_hat_j: Annotated[
+        dict[str, Estimate], "j -> Pass^j, a share: the probability that all of j instances are correct."
+    ]
     tsr: Annotated[dict[str, Count], "Item -> its correct instances."]
     other_k: NotRequired[
         Annotated[
             dict[str, Annotated[int, Keywords(minimum=1)]],
-            "Item -> how many instances of it count, where that is not `k`: items differ, or some were not asked.",
+            "Item -> its number of instances, if that is not `k`: items differ, or some were not asked.",
         ]
     ]
     mistakes: Annotated[dict[str, dict[str, Share]], "Template -> mistake -> share of the template's wrong replies."]
     mistake_shares: MistakeShares
-    selective: Annotated[Selective, "Selective prediction: what abstaining brings."]
+    selective: Annotated[Selective, "Selective prediction: the effect of abstaining."]
     variants: Annotated[dict[str, VariantEffect], "Variant -> its paired effect on the same instances."]
 
 
@@ -339,41 +348,43 @@ class Model(Respondent):
     """The figures of one respondent."""
 
     run: Annotated[str, "The run's file."]
-    labels: Annotated[dict[str, str], "What `models.yaml` says of the respondent."]
+    labels: Annotated[dict[str, str], "The respondent's labels in the file of `--labels`."]
     ability: NotRequired[
-        Annotated[Ability | None, "The model's ability in logits, where a bank is named; null where that has none."]
+        Annotated[
+            Ability | None, "The model's ability in logits, with `--bank`; null if the bank does not have the model."
+        ]
     ]
 
 
 class Ensemble(Respondent):
     """The figures of all respondents as one."""
 
-    members: Annotated[list[str], "Who votes."]
-    votes: Annotated[str, Keywords(enum=["vote", "outcomes"]), "What votes: answers, or verdicts."]
+    members: Annotated[list[str], "The models that vote."]
+    votes: Annotated[str, Keywords(enum=["vote", "outcomes"]), "Whether answers or verdicts are counted."]
     ties: Annotated[str, Keywords(enum=["skip", "first", "wrong"])]
     skips: Annotated[str, Keywords(enum=["count", "ignore"])]
 
 
 def groups_by(respondent: Respondent, label: str) -> Mapping[str, Block]:
-    """Value of a label -> the figures of its questions; nothing where the score has no groups by it."""
+    """Return the figures by the values of a label; empty if the score has no groups by it."""
     return cast(Mapping[str, Mapping[str, Block]], respondent).get(f"by_{label}", {})
 
 
 class Difference(TypedDict):
-    """A difference of two figures, and how surprising it is."""
+    """A difference of two figures, and its significance."""
 
-    difference: Annotated[Estimate, "The first less the second, over the same questions."]
+    difference: Annotated[Estimate, "The first minus the second, on the same questions."]
     p: Annotated[
         Share | None,
-        "Two-sided, from Student's t with the items as clusters; null where the difference has no error.",
+        "Two-sided p-value, from Student's t with the items as clusters; null if the difference has no standard error.",
     ]
-    order: Annotated[Share | None, "Share of resamples in which the order of the two is the one that was measured."]
+    order: Annotated[Share | None, "Share of resamples with the same order of the two as measured."]
 
 
 class Tested(Difference):
-    """A difference among others."""
+    """One of several tested differences."""
 
-    p_holm: Annotated[Share | None, "The same, adjusted by Holm over all pairs of this figure."]
+    p_holm: Annotated[Share | None, "The same with Holm's correction over all pairs for this figure."]
 
 
 class ComparedPair(Tested):
@@ -382,10 +393,10 @@ class ComparedPair(Tested):
     figure: str
     models: TwoModels
     at: TwoPlaces
-    items: Annotated[Count, "Items with questions to which both replied."]
+    items: Annotated[Count, "Items with questions that both answered or skipped."]
     questions: Count
     values: Annotated[
-        list[float | None], TWO, "The two figures over these questions; null while errors leave one open."
+        list[float | None], TWO, "The two figures on these questions; null while errors leave one undetermined."
     ]
 
 
@@ -397,25 +408,25 @@ class RankRow(TypedDict):
     ranks: Annotated[
         list[Annotated[int | None, Keywords(minimum=1)]],
         TWO,
-        "Rank by the first and by the second figure, from 1; equal figures share the better rank.",
+        "Rank by the first and by the second figure, starting at 1; equal values share the better rank.",
     ]
 
 
 class RankReversal(TypedDict):
-    """Two respondents whose order two figures reverse."""
+    """Two respondents that two figures rank in opposite orders."""
 
     models: Annotated[list[str], TWO, "The one that leads by the first figure, then the one that leads by the second."]
     at: TwoPlaces
     order: Annotated[list[Share | None], TWO, "Share of resamples in which the order by each figure holds."]
-    both: Annotated[Share | None, "Share of resamples in which both hold, so that the change is none of chance."]
+    both: Annotated[Share | None, "Share of resamples in which both orders hold."]
 
 
 class RankChange(TypedDict):
-    """What two figures change in the order of the respondents."""
+    """The differences between the rankings by two figures."""
 
     figures: Annotated[list[str], TWO, "The two figures."]
     ranks: list[RankRow]
-    changes: Annotated[list[RankReversal], "Pairs whose order the two figures reverse."]
+    changes: Annotated[list[RankReversal], "Pairs that the two figures rank in opposite orders."]
 
 
 class SkipAgreement(TypedDict):
@@ -425,10 +436,10 @@ class SkipAgreement(TypedDict):
     at: TwoPlaces
     items: Count
     both: Annotated[Count, "Questions that both skipped."]
-    first: Annotated[Count, "Those that only the first skipped."]
+    first: Annotated[Count, "Questions that only the first skipped."]
     second: Count
     neither: Count
-    phi: Annotated[Estimate, "Correlation of the two skips; items are resampled."]
+    phi: Annotated[Estimate, "Correlation of the skips of the two; the interval resamples items."]
 
 
 class RespondentGroup(TypedDict):
@@ -439,7 +450,7 @@ class RespondentGroup(TypedDict):
     at: list[Count]
     figures: Annotated[
         dict[str, Estimate],
-        "Figure -> its mean over the group's respondents; the uncertainty is that of the items.",
+        "Figure -> its mean over the group's respondents; the interval is about other items, not other respondents.",
     ]
 
 
@@ -453,21 +464,21 @@ class GroupDifference(Tested):
 class RespondentGroups(TypedDict):
     """Respondents grouped by a label."""
 
-    items: Annotated[Count, "Items of which all respondents replied to a question; over attempts, questions."]
-    questions: Annotated[Count, "Questions to which all respondents replied: the figures are over these."]
+    items: Annotated[Count, "Items with a question to which all respondents replied; over attempts, questions."]
+    questions: Annotated[Count, "Questions to which all respondents replied; the figures are based on these."]
     groups: list[RespondentGroup]
     differences: list[GroupDifference]
 
 
 class AcrossModels(Correlation):
-    """What goes together over models."""
+    """A correlation over models."""
 
     a: Annotated[str, "A template, `composite`, or `published composite`."]
     b: Annotated[str, "Another template, or `ability`."]
 
 
 class Detectable(TypedDict):
-    """Which difference of a figure can be seen."""
+    """The detectable difference of a figure."""
 
     figure: Annotated[str, "A figure that is a mean over questions."]
     items: Count
@@ -475,10 +486,10 @@ class Detectable(TypedDict):
     between: Annotated[float | None, "Variance between items, of an item's expected score or difference."]
     within: Annotated[float | None, "Mean variance within an item."]
     se: float | None
-    detectable: Annotated[float | None, "The smallest true difference that is found with this power."]
+    detectable: Annotated[float | None, "The smallest true difference that is detected with this power."]
     needed_items: Annotated[int | None, "Items needed for `difference` at this k."]
     needed_k: Annotated[
-        int | None, "Instances of each item needed for `difference` at these items; null where none suffice."
+        int | None, "Instances of each item needed for `difference` with these items; null if no number is enough."
     ]
 
 
@@ -497,79 +508,83 @@ class PairPower(Detectable):
 
 
 class Power(TypedDict):
-    """Which differences a benchmark can see."""
+    """The differences that a benchmark can detect."""
 
     alpha: Share
     power: Share
-    difference: Annotated[float | None, "The difference that was asked for."]
-    models: Annotated[list[ModelPower], "Two respondents like this one, each asked other items of the same kind."]
+    difference: Annotated[float | None, "The requested difference."]
+    models: Annotated[list[ModelPower], "Two respondents like this one, asked different items of the same kind."]
     pairs: Annotated[list[PairPower], "The two respondents, asked the same questions."]
 
 
 class IntervalMethod(TypedDict):
-    """How intervals were computed."""
+    """The method of the intervals."""
 
     method: Annotated[str, Keywords(enum=["bca", "percentile", "none"])]
-    level: Annotated[Share, "What the intervals shall cover."]
-    resamples: Annotated[Count, "Resamples of the items."]
+    level: Annotated[Share, "Confidence level of the intervals."]
+    resamples: Annotated[Count, "Number of resamples of the items."]
     seed: Annotated[Count, "Seed of the resamples."]
 
 
 class Comparisons(TypedDict):
-    """What is made of all respondents together."""
+    """Results about all respondents together."""
 
     comparisons: Annotated[
-        list[ComparedPair], "All pairs of respondents by each figure that was asked for; empty where none was."
+        list[ComparedPair], "All pairs of respondents by each requested figure; empty without `--compare`."
     ]
     rank_changes: Annotated[
-        list[RankChange], "What two figures change in the order of the respondents; empty without `comparisons`."
+        list[RankChange], "Differences between the rankings by two figures; empty without `comparisons`."
     ]
     skip_agreement: Annotated[
         list[SkipAgreement], "Whether two respondents skip the same questions; empty without `comparisons`."
     ]
     by_respondent: Annotated[
         dict[str, RespondentGroups],
-        "Label of `models.yaml` -> the respondents grouped by it, over the questions that all replied to.",
+        "Label in the file of `--labels` -> the respondents grouped by it, on questions to which all replied.",
     ]
     correlations: Annotated[
         list[AcrossModels],
-        "Pearson's correlations, over models, of the accuracies of templates of sessions, and with the ability that a "
-        "bank has of the models.",
+        "Pearson correlations over models between the accuracies of templates of sessions, and with the models' "
+        "abilities in a bank.",
     ]
-    power: Annotated[Power | None, "Which difference this benchmark can see; null where it was not asked for."]
+    power: Annotated[Power | None, "Differences that this benchmark can detect; null without `--power`."]
 
 
 class ScoreOfModels(TypedDict):
     """What was scored and how, and the figures of each model."""
 
-    bundle: Annotated[Digest | None, "Digest of the bundle that was asked; null for imported replies."]
-    questions_root: Annotated[Digest, "Name of its questions."]
+    bundle: Annotated[Digest | None, "Digest of the bundle; null for imported replies."]
+    questions_root: Annotated[Digest, "Digest of its questions."]
     benchmark: str
     version: Annotated[str | int | None, "null for imported replies."]
-    k: Annotated[int, Keywords(minimum=1), "Instances of an item, as compiled."]
+    k: Annotated[int, Keywords(minimum=1), "Instances of each item, as compiled."]
     k_varies: Annotated[
         bool,
-        "Whether items differ in their number of instances; over attempts, questions in that of their attempts.",
+        "Whether items have different numbers of instances; over attempts, questions different numbers of attempts.",
     ]
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
     chain: Annotated[str, Keywords(enum=["strict", "lenient", "compat"])]
     errors: Annotated[str, Keywords(enum=["keep", "wrong"])]
-    preset: Annotated[str | None, Keywords(enum=["paper", None]), "Which published evaluators' reading was asked for."]
+    preset: Annotated[
+        str | None,
+        Keywords(enum=["paper", None]),
+        "The preset for reading replies as published evaluators did, if any.",
+    ]
     points: Annotated[dict[str, str], "Points that replaced the questions' own."]
     points_told: Annotated[
-        list[dict[str, str]], "The different points that models were told; empty where nobody knows."
+        list[dict[str, str]], "The points stated in the prompts, as a list of the different ones; empty if unknown."
     ]
-    points_differ: Annotated[bool, "Whether `points` replace what the models were told by something else."]
+    points_differ: Annotated[bool, "Whether `points` differ from the points in the prompts."]
     interval: Annotated[IntervalMethod, "How `ci` was computed."]
     models: list[Model]
-    ensembles: Annotated[list[Ensemble], "All models as one, where that was asked for."]
+    ensembles: Annotated[list[Ensemble], "All models as one, with `--ensemble`."]
 
 
 class Score(ScoreOfModels, Comparisons):
-    """The figures of runs. Shares lie between 0 and 1."""
+    """The figures of runs. Shares are between 0 and 1."""
 
 
 def respondents(score: Score) -> Sequence[Respondent]:
-    """The models and the ensembles."""
+    """Return the models and the ensembles."""
     return [*score["models"], *score.get("ensembles", ())]

@@ -61,14 +61,14 @@ def score(
     preset: str | None = None,
     bank: Place | None = None,
 ) -> Score:
-    """The figures of every respondent of the runs, with the keys of `dia score --json`.
+    """Return the figures of every respondent of the runs, with the keys of `dia score --json`.
 
     `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
-    the answers where a run holds none. Over "attempts" each question is an item whose attempts are its instances.
-    `by` names labels to group by, beside those that always are. With a policy all respondents are one ensemble more,
-    by their first attempts. `interval` is "bca", "percentile" or "none", from so many `resamples` of the items by a
+    the answers if a run has none. Over "attempts", each question is an item whose attempts are its instances.
+    `by` names further labels to group by. With a policy, an ensemble of all respondents is added,
+    from their first attempts. `interval` is "bca", "percentile" or "none", with `resamples` of the items from a
     `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
-    `labels` a file that labels respondents (`by_respondent`), and `power` asks which `difference` can be seen.
+    `labels` is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
     The preset "paper" reads as the published evaluators did (the chain compat, errors as wrong), and adds the
     figures of a published study where questions of sessions belong to one (`published`). A `bank` has abilities of
     the models by their names (`ability`), with which their figures of sessions are correlated (`correlations`).
@@ -101,7 +101,7 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
     """The runs, and the bundle that has the answers, all of the same questions."""
     paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not paths:
-        raise DiaError(Diagnostic("E801", "there is no run to score"))
+        raise DiaError(Diagnostic("E801", "no runs to score"))
     with ExitStack() as stack:
         stores = [stack.enter_context(read_store(path)) for path in paths]
         source = None if bundle is None else open_bundle(bundle)
@@ -120,27 +120,27 @@ def _require_known(
     names = [*(("by", label, every) for label in by), *(("compare", name, compared_figures()) for name in compare)]
     for name, word, choices in (*words, *names):
         if word not in choices:
-            message, help = visible(f"`{word}` is none of {', '.join(choices)}"), did_you_mean(str(word), choices)
+            message, help = visible(f"`{word}` is not one of {', '.join(choices)}"), did_you_mean(str(word), choices)
             if name == "by" and not labels:
-                help = help or "labels of models stand in a file that `--labels` names"
+                help = help or "for labels of models, name their file with `--labels`"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
 
 
 def _require_preset(preset: str | None) -> None:
     if preset is not None and preset not in PRESETS:
-        message = visible(f"no preset is called `{preset}`")
-        raise DiaError(Diagnostic("E811", message, None, did_you_mean(preset, PRESETS) or "there is `paper`"))
+        message = visible(f"unknown preset `{preset}`")
+        raise DiaError(Diagnostic("E811", message, None, did_you_mean(preset, PRESETS) or "the only preset is `paper`"))
 
 
 def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
     if not FEWEST <= resamples <= MOST:
-        message = f"{resamples} resamples are too few or too many for an interval"
+        message = f"the number of resamples must be between {FEWEST} and {MOST:,}, not {resamples}"
         raise DiaError(Diagnostic("E811", message, None, f"give {FEWEST} to {MOST:,}"))
     if not 0 <= seed < 1 << 63:
-        raise DiaError(Diagnostic("E811", f"the seed {seed} is no number from 0 to 2**63 - 1"))
+        raise DiaError(Diagnostic("E811", f"the seed must be between 0 and 2**63 - 1, not {seed}"))
     if difference is not None and not 0 < difference <= 2:
-        help = "give a share: 0.05 for five percent"
-        raise DiaError(Diagnostic("E811", f"{difference} is no difference of two scores", None, help))
+        help = "write a share, for example 0.05 for five percentage points"
+        raise DiaError(Diagnostic("E811", f"{difference} is not a possible difference of two scores", None, help))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, floa
 
 
 def _told_points(stores: Sequence[Store]) -> list[dict[str, str]]:
-    """The different points that models were told; none where nobody knows, as of replies that came from elsewhere."""
+    """Return the different points stated in the prompts; none if they are unknown, as for imported replies."""
     kinds = {}
     for store in stores:
         if store.facts.get("points_told", True):

@@ -1,4 +1,4 @@
-"""Runs of the same questions -> one run: replies joined, contradictions told, nothing written where there is one."""
+"""Merging runs of the same questions into one; a contradiction is reported and nothing is written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
     target = Path(out)
     refuse_special_file(target)
     if target.exists() and not force:
-        raise DiaError(Diagnostic("E601", visible(f"`{target}` exists already"), None, "--force replaces it"))
+        raise DiaError(Diagnostic("E601", visible(f"`{target}` already exists"), None, "use --force to replace it"))
     with ExitStack() as stack:
         stores = [stack.enter_context(read_store(path)) for path in dict.fromkeys(map(Path, runs))]
         root = str(stores[0].facts.get("questions_root"))
@@ -55,14 +55,14 @@ def _write_errors(target: Path) -> Iterator[None]:
 
 
 def _require_same_settings(stores: Sequence[Store]) -> None:
-    """Nothing, where a name stands for one respondent in all runs; else DiaError (exit 2)."""
+    """Check that a name refers to the same respondent in all runs. Raises DiaError (exit 2) otherwise."""
     first_seen: dict[str, tuple[Store, StoredRespondent]] = {}
     for store in stores:
         for entry in store.respondents():
             first_store, first_entry = first_seen.setdefault(entry.name, (store, entry))
             if (first_entry.model, first_entry.settings) != (entry.model, entry.settings):
-                message = f"`{first_store.path}` and `{store.path}` asked `{entry.name}` with other settings"
-                fix = "merge runs of the same settings, and score the others beside them"
+                message = f"`{first_store.path}` and `{store.path}` asked `{entry.name}` with different settings"
+                fix = "merge only runs with the same settings; `dia score` accepts several runs"
                 raise DiaError(Diagnostic("E612", visible(message), None, fix))
 
 
@@ -101,13 +101,13 @@ def _respondent_counts(merged: Store, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> None:
-    """Nothing; adds the replies of a respondent. Raises DiaError (exit 2) at one that contradicts another."""
+    """Add the replies of a respondent. Raises DiaError (exit 2) for one that contradicts another."""
     for rows in _batches(store.replies_of(entry.id)):
         replies = []
         for row in rows:
             position = merged.position(row["question"])
             if position is None:
-                raise store.damaged("it holds a reply to a question that it does not have")
+                raise store.damaged("it has a reply to an unknown question")
             there = merged.reply(number, row["question"], row["attempt"])
             if there is None or _is_error(there):
                 replies.append((position, row["attempt"], _reply(row)))
@@ -126,8 +126,8 @@ def _reply(row: dict[str, Any]) -> Reply:
 
 def _contradiction(store: Store, entry: StoredRespondent, row: dict[str, Any]) -> DiaError:
     what = f"the reply of `{entry.name}` to `{row['question']}` (attempt {row['attempt']})"
-    message = f"{what} is another in `{store.path}` than in a run before it"
-    return DiaError(Diagnostic("E614", visible(message), None, "leave one of the runs out"))
+    message = f"{what} differs between `{store.path}` and an earlier run"
+    return DiaError(Diagnostic("E614", visible(message), None, "leave out one of the runs"))
 
 
 def _batches(rows: Iterator[Any]) -> Iterator[list[Any]]:

@@ -73,9 +73,9 @@ SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: a text, or the error that another try may mend.
+    """A reply: its text, or an error after which a retry may succeed.
 
-    A text of None without an error is an answer for good: `finish_reason` says which (`content_filter`,
+    A text of None without an error is final: `finish_reason` gives the reason (`content_filter`,
     `over_context`). Cost and seconds are decimal text, since no float is stored. `tries` counts the requests that it
     took: none for a reply out of the cache.
     """
@@ -208,11 +208,11 @@ def read_header(place: Path) -> bytes:
     except OSError as error:
         raise not_a_run(place, str(error.strerror).lower()) from None
     if len(header) < HEADER or not header.startswith(MAGIC):
-        raise not_a_run(place, "it is no SQLite file")
+        raise not_a_run(place, "it is not an SQLite file")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
-        raise not_a_run(place, "it is another program's database")
+        raise not_a_run(place, "it is a database of another program")
     if int.from_bytes(header[60:64], "big") > VERSION:
-        raise not_a_run(place, "a newer version wrote it")
+        raise not_a_run(place, "it was written by a newer version of dia")
     return header
 
 
@@ -228,5 +228,5 @@ def storable(value: Any) -> Any:
 
 
 def not_a_run(place: Path, why: str) -> DiaError:
-    help = "give a file that `dia run` wrote"
+    help = "name a file written by `dia run` or `dia import`"
     return DiaError(Diagnostic("E801", f"`{place}` is not a run: {why}", None, help))

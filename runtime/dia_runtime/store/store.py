@@ -63,7 +63,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Nothing; leaves one plain file when no other process has the run open."""
+        """Close the run; it becomes one plain file when no other process has it open."""
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA busy_timeout = 0")
             self._connection.execute("PRAGMA journal_mode = DELETE")
@@ -83,7 +83,7 @@ class Store:
         return {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
 
     def initialize(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
-        """Nothing; writes the schema, the facts and all questions, or none of them."""
+        """Write the schema, the facts and all questions, or nothing."""
         with self.sqlite_errors(), self.transaction():
             if not self.is_empty:  # another process was quicker
                 return
@@ -98,12 +98,12 @@ class Store:
         self.begin_writing()
 
     def begin_writing(self) -> None:
-        """Nothing; lets replies be added quickly and read meanwhile. Where refused, all is only slower."""
+        """Allow fast writes with concurrent reads; if the file system refuses, writing is only slower."""
         with suppress(sqlite3.OperationalError):
             self._connection.execute("PRAGMA journal_mode = WAL")
 
     def upgrade(self) -> None:
-        """Nothing; makes a run of an older version one of this version, or changes nothing."""
+        """Upgrade a run of an older version, or change nothing."""
         with self.sqlite_errors(), self.transaction():
             while self.version < VERSION:
                 for statement in UPGRADES[self.version]:
@@ -121,15 +121,15 @@ class Store:
         return frozenset(str(sql) for (sql,) in self.rows(query))
 
     def respondent(self, name: str, model: str, settings: Mapping[str, Any]) -> int:
-        """The respondent's number in this run. Raises DiaError when its name stands for other settings."""
+        """Return the respondent's number in this run. Raises DiaError if its name has other settings."""
         encoded = json.dumps(settings, sort_keys=True)
         with self.sqlite_errors(), self.transaction():
             insert = "INSERT INTO respondent (name, model, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
             self._connection.execute(insert, (name, model, encoded))
             stored = next(entry for entry in self.respondents() if entry.name == name)
         if (stored.model, stored.settings) != (model, encoded):
-            message = f"`{self.path}` holds replies of `{name}` with other settings: {stored.settings}"
-            raise DiaError(Diagnostic("E805", message, None, "give another `--out`"))
+            message = f"`{self.path}` has replies from `{name}` with other settings: {stored.settings}"
+            raise DiaError(Diagnostic("E805", message, None, "choose another `--out`"))
         return stored.id
 
     def respondents(self) -> list[StoredRespondent]:
@@ -138,7 +138,7 @@ class Store:
         return [StoredRespondent(*row) for row in self.rows(query)]
 
     def save(self, respondent: int, replies: Sequence[tuple[int, int, Reply]]) -> None:
-        """Nothing; puts (question's position, attempt, reply) on the disk in one commit."""
+        """Write (question's position, attempt, reply) to disk in one commit."""
         rows = [
             (respondent, position, attempt, *(storable(getattr(reply, name)) for name in REPLY_COLUMNS))
             for position, attempt, reply in replies
@@ -148,7 +148,7 @@ class Store:
             self._connection.executemany(UNCLAIM, (row[:3] for row in rows))
 
     def save_turns(self, respondent: int, turns: Sequence[tuple[int, StoredTurn]]) -> None:
-        """Nothing; puts (attempt, turn) on the disk in one commit."""
+        """Write (attempt, turn) to disk in one commit."""
         rows = [
             (respondent, turn.question, attempt, *(storable(getattr(turn, name)) for name in STORED_TURN_COLUMNS[1:]))
             for attempt, turn in turns
@@ -284,7 +284,7 @@ class Store:
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
-            raise self.damaged("a stored record is no JSON") from None
+            raise self.damaged("a stored record is not JSON") from None
 
     def damaged(self, why: str) -> DiaError:
         """The error for a run whose content cannot be used."""
@@ -303,7 +303,7 @@ class Store:
         """A grading record as it was laid down."""
         record = self.parsed(text)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-            raise self.damaged("a grading record holds no answer")
+            raise self.damaged("a grading record has no answer")
         return record
 
     @contextmanager
@@ -329,7 +329,7 @@ class Store:
 
     @contextmanager
     def sqlite_errors(self) -> Iterator[None]:
-        """Tells what SQLite says as an error of this run."""
+        """Turn SQLite errors into errors of this run."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -364,7 +364,7 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
 
 
 def _roll_back_journal(place: Path) -> None:
-    """Nothing; what a killed process had begun to lay down is taken back, what a living one does is waited for."""
+    """Roll back the changes of a killed process, and wait for those of a running one."""
     if place.is_file() and Path(f"{place}-journal").exists():
         with suppress(sqlite3.Error), closing(sqlite3.connect(place, timeout=BUSY_SECONDS)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
@@ -374,7 +374,7 @@ def _make_folder(place: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        why = visible(f"`{place}` cannot be made: {error.filename}: {error.strerror}")
+        why = visible(f"`{place}` cannot be created: {error.filename}: {error.strerror}")
         raise DiaError(Diagnostic("E804", why)) from None
 
 
@@ -394,10 +394,10 @@ def read_store(path: str | os.PathLike[str]) -> Store:
 
 
 def require_root(store: Store, questions_root: str) -> None:
-    """Nothing, when the run holds replies to these very questions; else DiaError (exit 3)."""
+    """Check that the run has replies to exactly these questions. Raises DiaError (exit 3) otherwise."""
     root = store.facts.get("questions_root")
     if root != questions_root:
-        roots = f"its root is {root}, the bundle's {questions_root}"
+        roots = f"its root is {root}, that of the bundle is {questions_root}"
         message = f"`{store.path}` is a run of other questions: {roots}"
         raise DiaError(Diagnostic("E802", message), 3)
 
@@ -413,7 +413,7 @@ def _connect(place: Path, address: str) -> Store:
 
 
 def _require_schema(store: Store) -> None:
-    """Nothing, when the file's tables are ours to the letter: no trigger or view of a stranger acts here."""
+    """Check that the tables are exactly ours, so that no foreign trigger or view can act."""
     if store.schema() != SCHEMAS.get(store.version):
         raise store.damaged("its tables are not those of a run")
 
@@ -422,5 +422,5 @@ def bundle_facts(store: Store) -> dict[str, Any]:
     """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
     facts = store.facts
     if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
-        raise store.damaged("it does not say of which bundle it is")
+        raise store.damaged("it does not name its bundle")
     return facts

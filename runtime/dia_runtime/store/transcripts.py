@@ -193,7 +193,7 @@ def _amount(value: Any) -> str | None:
 
 
 def _require_shallow(value: Any, depth: int = 0) -> Any:
-    """The value itself; whoever looks into a deep one would run out of stack. Raises ValueError."""
+    """Return the value. Raises ValueError if it is nested so deeply that reading it would overflow the stack."""
     if depth > DEEPEST:
         raise ValueError(f"it holds a value of more than {DEEPEST} levels")
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

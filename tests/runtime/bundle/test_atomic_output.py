@@ -101,7 +101,7 @@ def test_nothing_is_written_into_the_bundle_itself(tiny: Make, work: Path, capsy
     bundle = tiny()
     for command in (["pack"], ["seal", "--weak"], ["export", "--to", "jsonl", "--force"]):
         assert run([*command, str(bundle), "-o", str(bundle / "specs" / "made")]) == 2
-        assert "lies within" in capsys.readouterr().err
+        assert "is inside" in capsys.readouterr().err
     assert run(["verify", str(bundle)]) == 0
 
 

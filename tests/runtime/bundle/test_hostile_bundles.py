@@ -87,7 +87,7 @@ def mixed(bundle: Path) -> Path:
 CASES: dict[str, tuple[Callable[[Path], Path], str]] = {
     "h083": (flipped, "questions.jsonl"),
     "h086": (unlisted, "more.txt"),
-    "h087": (outside, "leaves the folder"),
+    "h087": (outside, "leads out of the folder"),
     "h088": (zipped, "zip archive"),
     "h089": (linked, ""),
     "h090": (twice, "zip archive"),

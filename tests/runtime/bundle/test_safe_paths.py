@@ -63,7 +63,7 @@ def test_commands_leave_a_pipe_where_it_is(words: str, tiny: Callable[[], Path],
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     name, *arguments = words.format(bundle=tiny(), pipe=pipe).split()
-    with pytest.raises(DiaError, match="no file and no folder"):
+    with pytest.raises(DiaError, match="neither a file nor a folder"):
         import_module(f"dia_runtime.commands.{name}").command.main(arguments, standalone_mode=False)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
@@ -72,6 +72,6 @@ def test_a_link_among_the_devices_stays(tmp_path: Path) -> None:
     link = Path("/dev/stdout")
     if not link.is_symlink():
         pytest.skip("no /dev/stdout")
-    with pytest.raises(DiaError, match="no file and no folder"):
+    with pytest.raises(DiaError, match="neither a file nor a folder"):
         refuse_special_file(link)
     refuse_special_file(tmp_path / "new")

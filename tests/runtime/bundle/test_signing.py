@@ -43,10 +43,10 @@ def test_a_pair_is_made_once_and_for_its_owner_alone(tmp_path: Path, key: Path) 
     assert key.stat().st_mode & 0o777 == 0o600
     assert b"ENCRYPTED" in held and SECRET.encode() not in held
     assert run(["keygen", "-o", str(key)]) == 2  # no passphrase, and nobody to ask
-    with pytest.raises(DiaError, match="exists already"):
+    with pytest.raises(DiaError, match="already exists"):
         keygen(key, SECRET)
     (tmp_path / "other.pub").write_text("mine")
-    with pytest.raises(DiaError, match="exists already"):
+    with pytest.raises(DiaError, match="already exists"):
         keygen(tmp_path / "other", SECRET)
     assert key.read_bytes() == held and (tmp_path / "other.pub").read_text() == "mine"
     assert not (tmp_path / "other").exists() and not list(tmp_path.glob(".dia-*"))
@@ -96,7 +96,7 @@ def test_a_signature_that_is_none_of_this_bundle_is_found_without_a_key(
         assert found["signature"]["valid"] is False  # type: ignore[index]
     (one / "signature.json").write_text(json.dumps(foreign))
     assert run(["verify", str(one)]) == 3
-    assert "signature `signature.json` is not what the key gives" in capsys.readouterr().out
+    assert "signature `signature.json` does not match this bundle and key" in capsys.readouterr().out
     (one / "signature.json").write_bytes(held)
     assert verified(capsys, one)[0] == 0
 
@@ -112,7 +112,7 @@ def test_another_key_or_another_bundle_does_not_count(
     shutil.copy(one / "signature.json", other)
     assert run(["verify", str(other), "--public-key", f"{key}.pub"]) == 3
     assert "signs the bundle" in capsys.readouterr().out
-    with pytest.raises(DiaError, match="exists already"):
+    with pytest.raises(DiaError, match="already exists"):
         signed(other, key)
 
 
@@ -130,7 +130,7 @@ def test_a_wrong_passphrase_and_wrong_files_are_told(
     assert run(["sign", path, "--key", str(tmp_path / "none")]) == 2
     capsys.readouterr()
     assert run(["verify", path, "--public-key", str(key)]) == 2
-    assert f"the public one is `{key.name}.pub`" in capsys.readouterr().err
+    assert f"the public key is `{key.name}.pub`" in capsys.readouterr().err
     assert run(["verify", path, "--public-key", str(tmp_path / "none")]) == 2
     assert not (Path(path) / "signature.json").exists()
 

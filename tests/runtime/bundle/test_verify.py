@@ -144,8 +144,8 @@ def test_ids_must_say_what_the_question_says(tiny: Make, bundle_writer: Make, tm
     questions[1]["id"] = answers[1]["id"] = questions[0]["id"]
     path = bundle_writer(tmp_path / "twice", questions, answers, 2)
     assert {problem.message for problem in verify(path)} == {
-        "has the id `tiny/sum_0/0`, which its other facts contradict",
-        "has two questions with one id",
+        "has the id `tiny/sum_0/0`, which does not match its other fields",
+        "has two questions with the same id",
     }
 
 
@@ -204,7 +204,7 @@ def test_twins_that_lie_far_apart_are_found_and_items_may_come_in_any_order(
     assert not [problem for problem in verify(mixed) if "two questions" in problem.message]
     order = [0, 2, 1, 0]
     twins = bundle_writer(tmp_path / "twins", [questions[at] for at in order], [answers[at] for at in order], 2)
-    assert "has two questions with one id" in {problem.message for problem in verify(twins)}
+    assert "has two questions with the same id" in {problem.message for problem in verify(twins)}
 
 
 def test_a_link_is_told_once_and_as_a_link(tiny: Make, tmp_path: Path) -> None:

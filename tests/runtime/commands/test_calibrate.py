@@ -108,16 +108,16 @@ def test_packed_tables_and_parquet_are_read_alike(call: Call) -> None:
     ("text", "said"),
     [
         ("model,a,b\nx,1,0\ny,,\n", "error[E891]: `y` has no replies"),
-        ("model,a,b\nx,1,0\ny,2,0\n", "t.csv:3:1: error[E891]: `2` at `a` is no score"),
-        ("model,a,b\nx,1,0\ny,7/5,0\n", "t.csv:3:1: error[E891]: `7/5` at `a` is no score"),
+        ("model,a,b\nx,1,0\ny,2,0\n", "t.csv:3:1: error[E891]: `2` at `a` is not a score"),
+        ("model,a,b\nx,1,0\ny,7/5,0\n", "t.csv:3:1: error[E891]: `7/5` at `a` is not a score"),
         ("model,a,b\nx,1,0\ny,one,0\n", "`one` at `b`".replace("`b`", "`a`")),
         ("model,a,b\nx,1,0\ny,1\n", "the row has 2 cells, but the header has 3 columns"),
         ("model,a,a\nx,1,0\ny,1,0\n", "two columns are named `a`"),
         ("model,a,b\nx,1,0\nx,1,0\n", "two rows are named `x`"),
-        ("model,a,b\nx,1,1\ny,1,1\n", "every reply is right"),
+        ("model,a,b\nx,1,1\ny,1,1\n", "all correct or all wrong"),
         ("model\nx\n", "fewer than two columns"),
         ("", "fewer than two columns"),
-        ("model,a,b,c,d\nx,1,0,,\ny,0,1,,\nz,,,1,0\nw,,,0,1\n", "error[E892]: the data fall into blocks"),
+        ("model,a,b,c,d\nx,1,0,,\ny,0,1,,\nz,,,1,0\nw,,,0,1\n", "error[E892]: the data fall into unconnected blocks"),
     ],
 )
 def test_bad_tables_are_told_and_nothing_is_written(call: Call, text: str, said: str) -> None:
@@ -149,9 +149,9 @@ def test_names_of_strangers_are_shown_harmlessly(call: Call) -> None:
     [
         (lambda text: text.replace('"difficulty": -', '"difficulty": '), "checksum"),
         (lambda text: text.replace('"version": 1', '"version": 2'), "version 2"),
-        (lambda text: text[: len(text) // 2], "no JSON"),
-        (lambda text: "{}", "no bank"),
-        (lambda text: "[" * 100_000, "no JSON"),
+        (lambda text: text[: len(text) // 2], "not JSON"),
+        (lambda text: "{}", "not a bank"),
+        (lambda text: "[" * 100_000, "not JSON"),
     ],
 )
 def test_a_bank_that_is_damaged_or_of_another_version_is_refused(call: Call, change: Any, said: str) -> None:

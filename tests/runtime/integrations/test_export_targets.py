@@ -100,7 +100,7 @@ def test_what_a_target_cannot_hold_is_refused_with_its_reason(
     user, system = {"role": "user", "content": "x"}, {"role": "system", "content": "y"}
     cases = [
         (made("sessions", sessions=[{}]), ["lm-eval", "lighteval", "promptfoo", "huggingface", "jsonl", "dia-bench", "openai-batch"], "is a session"),
-        (tmp_path / "sessions", ["inspect"], "sessions that nobody can play"),
+        (tmp_path / "sessions", ["inspect"], "sessions that cannot be run"),
         (made("assets", assets=[asset]), ["lm-eval", "lighteval"], "pictures or files"),
         (made("system", messages=[system, user]), ["lighteval"], "has a system prompt"),
         (made("turns", messages=[user, {"role": "assistant", "content": "z"}, user]), ["lm-eval"], "several turns"),
@@ -253,7 +253,7 @@ def test_every_target_has_a_summary() -> None:
 def test_a_stranger_names_no_code(tiny: Tiny, tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = tiny("named", benchmark="x(): pass\nimport os #")
     assert not exported(bundle, target, tmp_path / "x", 3).exists()
-    assert "is no name of a benchmark" in capsys.readouterr().err
+    assert "is not a valid benchmark name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ class Leaves(Exporter):
 
 
 @pytest.mark.parametrize(
-    ("exporter", "message"), [(Breaks(), "No space left on device"), (Leaves(), "it leaves the folder")]
+    ("exporter", "message"), [(Breaks(), "No space left on device"), (Leaves(), "it leads out of the folder")]
 )
 def test_what_fails_leaves_nothing(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],

@@ -216,8 +216,8 @@ def test_a_log_that_does_not_fit_is_told_line_by_line(
     assert [place.removeprefix(str(path)).split(":")[1:2] for place in places] == [["2"], ["6"], ["7"], [], []]
     whole = "\n".join(told)
     assert "no question `tiny/sum_0/9`" in whole and "help: did you mean" in whole
-    assert f"came already in {path}:1" in whole and ":7:" in whole
-    assert "`me` has no reply to `tiny/sum_0/1`: 2 are missing" in whole and "`tiny/sum_1/2`" in whole
+    assert f"also occurs in {path}:1" in whole and ":7:" in whole
+    assert "`me` has no reply to `tiny/sum_0/1` (missing in total: 2)" in whole and "`tiny/sum_1/2`" in whole
     assert not Path("a.run").exists() and not list(tmp_path.glob(".a.run*"))
     assert brought(path, "jsonl", bundle, "--model", "me", "--keep", "--json") == 0
     out, err = capsys.readouterr()
@@ -326,15 +326,15 @@ def test_others_of_inspect_and_promptfoo_become_runs(tmp_path: Path, monkeypatch
 
 BIG = b'{"eval": "' + b"x" * (70 << 20) + b'"}'
 STRANGE: list[tuple[str, Callable[[Path], object], str]] = [
-    ("no archive", lambda path: path.write_bytes(b"PK\x03\x04 and no more"), "no whole zip archive"),
+    ("no archive", lambda path: path.write_bytes(b"PK\x03\x04 and no more"), "not a complete zip archive"),
     ("empty", lambda path: path.write_bytes(b""), "not JSON"),
-    ("no log", lambda path: path.write_text("[1]"), "no log of Inspect"),
-    ("no header", lambda path: archive(path, {"samples/a.json": {}}), "no log of Inspect"),
+    ("no log", lambda path: path.write_text("[1]"), "not a log of Inspect"),
+    ("no header", lambda path: archive(path, {"samples/a.json": {}}), "not a log of Inspect"),
     ("a bomb", lambda path: archive(path, {"header.json": BIG}), "MiB"),
     ("not JSON", lambda path: archive(path, {"header.json": HEADER, "samples/a.json": b"{"}), "samples/a.json: not JSON"),
     ("deep", lambda path: archive(path, {"header.json": HEADER, "samples/a.json": b"[" * 200_000}), "nested too deeply"),
     ("commas", lambda path: path.write_bytes(b"[" + b"1," * 3_000_000), "commas"),
-    ("unfinished", lambda path: archive(path, {"header.json": {**HEADER, "status": "error"}}), "did not come to its end"),
+    ("unfinished", lambda path: archive(path, {"header.json": {**HEADER, "status": "error"}}), "did not finish"),
 ]  # fmt: skip
 
 

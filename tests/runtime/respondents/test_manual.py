@@ -148,7 +148,7 @@ def test_what_is_no_folder_is_refused(tiny: Make, tmp_path: Path, monkeypatch: p
     bundle = tiny()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.file").touch()
-    with pytest.raises(DiaError, match="names no folder"):
+    with pytest.raises(DiaError, match="does not name a folder"):
         dia_runtime.run(bundle, f"manual:{name}", tmp_path / "a.run")
     assert not (tmp_path / "a.run").exists()
 

@@ -100,7 +100,7 @@ def test_a_missing_reply_is_an_error_that_a_later_call_fills(tiny: Make, tmp_pat
     path = write(tmp_path / "replies.jsonl", *half)
     summary = replayed(bundle, str(path), out)
     assert summary.has_errors and summary.respondents[0].errors == 2
-    assert rows(out, f"replay:{path}")[5][3] == "request: replies.jsonl holds no reply to this question"
+    assert rows(out, f"replay:{path}")[5][3] == "request: replies.jsonl has no reply to this question"
     write(path, *half, *({"question": name, "text": "<xml>2</xml>"} for name in IDS[4:]))
     summary = replayed(bundle, str(path), out)
     assert not summary.has_errors and summary.respondents[0].kept == 4
@@ -139,7 +139,7 @@ def test_a_later_line_mends_an_error_and_nothing_else(tiny: Make, tmp_path: Path
     assert rows(tmp_path / "a.run", f"replay:{path}")[0][2:4] == ("<xml>8</xml>", None)
     write(path, mended, broken)
     error = failure(lambda: replayed(tiny("b"), str(path), tmp_path / "b.run", limit=1))
-    assert "an earlier line replies to `tiny/sum_0/0`, attempt 1" in str(error)
+    assert "an earlier line already replies to `tiny/sum_0/0`, attempt 1" in str(error)
 
 
 WRONG: list[tuple[Any, str]] = [

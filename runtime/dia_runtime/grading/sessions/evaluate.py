@@ -42,7 +42,7 @@ def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = Non
 
 
 def evaluate_truth(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outcome:
-    """The outcome of a stored truth on replies; `recorded` has what a log tells in their place ({"order": [...]})."""
+    """Return the outcome of a stored truth on replies; `recorded` has values from a log instead ({"order": [...]})."""
     kind = next((name for name in KINDS if name in stored["truth"]), None)
     if kind is None:
         raise LanguageError("a stored truth of no kind", code=SHAPE)

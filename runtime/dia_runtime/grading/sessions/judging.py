@@ -86,7 +86,7 @@ def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: Sin
 
 
 def _recorded(text: str) -> Stored:
-    """What a log tells beside the replies."""
+    """Return what a log contains in addition to the replies."""
     recorded = json.loads(text).get("recorded")
     return recorded if isinstance(recorded, dict) else {}
 

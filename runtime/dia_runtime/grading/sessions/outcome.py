@@ -18,7 +18,7 @@ STATES = (VALID, UNREAD, ABSENT, BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A foretold and an actual outcome, each None where it is not known: whether it is the positive one."""
+    """A predicted and an actual outcome: whether each is the positive class, or None if it is unknown."""
 
     predicted: bool | None
     actual: bool | None

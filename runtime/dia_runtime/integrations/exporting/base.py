@@ -37,7 +37,9 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     A target that can hold questions of `sessions` says so; for others they are refused.
     """
     if not bundle.has_answers:
-        help = "unseal the bundle; `jsonl`, `huggingface` and `openai-batch` hold questions without answers too"
+        help = (
+            "unseal the bundle first; `jsonl`, `huggingface` and `openai-batch` also export questions without answers"
+        )
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
     for question, answer in questions_and_answers(bundle, sessions):
         if answer is not None:
@@ -49,10 +51,10 @@ def questions_and_answers(bundle: Bundle, sessions: bool = False) -> Iterator[tu
     answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
     for question, answer in zip_longest(bundle.questions(), answers):
         if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):
-            message = f"the answers of `{bundle.path}` are not those of its questions"
+            message = f"the answers of `{bundle.path}` do not match its questions"
             raise DiaError(Diagnostic("E709", message, None), 3)
         if "messages" not in question and not (sessions and "sessions" in question):
-            message = f"`{question['id']}` is a session, which this target cannot hold"
+            message = f"`{question['id']}` is a session, which this target does not support"
             raise DiaError(
                 Diagnostic("E714", visible(message), None, "run it with `dia run`, or export it to `inspect`")
             )

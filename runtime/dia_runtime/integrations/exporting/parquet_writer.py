@@ -58,7 +58,7 @@ class _Sink:
         return len(piece)
 
     def flush(self) -> None:
-        """Nothing; all is in memory."""
+        """Do nothing, because everything is in memory."""
 
     def take(self) -> bytes:
         pieces, self.held = self.held, []

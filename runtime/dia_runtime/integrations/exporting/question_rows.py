@@ -46,16 +46,14 @@ def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> It
 
 
 def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -> dict[str, Any]:
-    """A question of sessions with its truth. Raises DiaError (exit 2) for one that nobody can play."""
+    """Return a question of sessions with its truth. Raises DiaError (exit 2) if it cannot be run."""
     if any(asset["deliver"] == "file" for asset in question["assets"]):
-        raise _cannot(
-            question, target, "has a file for a model with tools beside its sessions", "deliver it in messages"
-        )
+        raise _cannot(question, target, "has sessions and a file for a model with tools", "deliver it in the messages")
     try:
         read_sessions(question)
         truth_of(answer)
     except ValueError as error:
-        why = f"has sessions that nobody can play ({error})"
+        why = f"has sessions that cannot be run ({error})"
         raise _cannot(question, target, why, "compile the bundle again") from None
     return origin(bundle, question) | {
         "category": question["category"],
@@ -94,24 +92,24 @@ def prompt(row: Record) -> tuple[str, str]:
 
 
 def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
-    """Nothing, where the target can hold the question as it is. Raises DiaError (exit 2) where it cannot."""
+    """Raise DiaError (exit 2) if the target does not support the question."""
     if question["assets"] and ASSETS not in holds:
-        raise _cannot(question, target, "comes with pictures or files")
+        raise _cannot(question, target, "has pictures or files")
     roles = [message.get("role") for message in question["messages"]]
     if not all(isinstance(message.get("content"), str) for message in question["messages"]):
-        raise _cannot(question, target, "says something that is no text")
+        raise _cannot(question, target, "has content that is not text")
     if TURNS not in holds and roles not in (["user"], ["system", "user"]):
-        raise _cannot(question, target, "is a talk of several turns")
+        raise _cannot(question, target, "is a conversation of several turns")
 
 
 def require_one_turn(question: Record, target: str) -> None:
-    """Nothing, where only the user speaks. Raises DiaError (exit 2) where there is a system prompt."""
+    """Raise DiaError (exit 2) if there are other messages than those of the user, such as a system prompt."""
     if len(question["messages"]) > 1:
         raise _cannot(question, target, "has a system prompt")
 
 
 def _cannot(question: Record, target: str, why: str, help: str = OTHERWISE) -> DiaError:
-    message = visible(f"`{question['id']}` {why}, which `{target}` cannot hold")
+    message = visible(f"`{question['id']}` {why}, which `{target}` does not support")
     return DiaError(Diagnostic("E714", message, None, help))
 
 
@@ -122,6 +120,6 @@ def task_name(bundle: Bundle) -> str:
     """
     benchmark = bundle.manifest["benchmark"]
     if not NAME.fullmatch(benchmark):
-        raise DiaError(Diagnostic("E702", visible(f"`{benchmark[:80]}` is no name of a benchmark"), None), 3)
+        raise DiaError(Diagnostic("E702", visible(f"`{benchmark[:80]}` is not a valid benchmark name"), None), 3)
     name = benchmark.replace("-", "_")
     return name if name.startswith("dia_") else f"dia_{name}"

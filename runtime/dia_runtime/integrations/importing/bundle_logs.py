@@ -51,7 +51,7 @@ class JoinedReplies:
         self.unknown_ids = 0
 
     def close(self) -> None:
-        """Nothing; the folder may be removed."""
+        """Close the file, so that the folder can be removed."""
         self.seen.close()
 
     def add(self, line: int, reply_row: ReplyRow) -> None:
@@ -62,8 +62,8 @@ class JoinedReplies:
         if not self.seen.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)", row).rowcount:
             query = "SELECT file, line FROM seen WHERE model = ? AND attempt = ? AND position = ?"
             file, before = self.seen.execute(query, key).fetchone()
-            help = "`--field attempt=COLUMN` tells attempts apart, `--model` models"
-            raise UnusableRow(f"the id `{reply_row.id[:200]}` came already in {self.files[file]}:{before}", help, "id")
+            help = "use `--field attempt=COLUMN` for several attempts, or `--model` for several models"
+            raise UnusableRow(f"the id `{reply_row.id[:200]}` also occurs in {self.files[file]}:{before}", help, "id")
         self._save(reply_row, position)
 
     def _position(self, id: str) -> int:
@@ -74,7 +74,7 @@ class JoinedReplies:
         return int(rows[0][0])
 
     def _similar_id(self, id: str) -> str | None:
-        """The question with the most similar id, for the faults that are shown."""
+        """Return the question with the most similar id, for the errors that are shown."""
         if self.unknown_ids > MOST_ERRORS:
             return None
         return did_you_mean(id, [name for (name,) in self.store.rows("SELECT id FROM question LIMIT ?", CLOSE)])
@@ -94,7 +94,7 @@ class JoinedReplies:
             self.flush(reply_row.model)
 
     def flush(self, model: str) -> None:
-        """Nothing; what waits of a model is in the run."""
+        """Write the waiting replies of a model to the run."""
         self.store.save(self.numbers[model], self.waiting.pop(model, []))
 
     def gaps(self) -> Iterator[tuple[str, int, int]]:
@@ -149,7 +149,9 @@ def _join(joined: JoinedReplies, source: Source, row: Row, columns: Cells, fault
         reply_row = columns.reply_row(row, source.model)
         if reply_row.root is not None and reply_row.root != joined.bundle.questions_root:
             root = joined.bundle.questions_root
-            message = f"the reply is to other questions: their root is {reply_row.root[:64]}, the bundle's {root}"
+            message = (
+                f"the reply is to other questions: their root is {reply_row.root[:64]}, that of the bundle is {root}"
+            )
             faults.add(DiaError(input_error("E802", message, source.path, row.line).diagnostics, 3))
             return
         joined.add(row.line, reply_row)
@@ -158,14 +160,14 @@ def _join(joined: JoinedReplies, source: Source, row: Row, columns: Cells, fault
 
 
 def _missing(joined: JoinedReplies, faults: RowErrors) -> int:
-    """How many replies are missing; the first of them are told."""
+    """Report the first missing replies, and return their number."""
     count = reported = 0
     for model, attempt, number in list(joined.gaps()):
         count += number
         for id in islice(joined.open(model, attempt), MOST_ERRORS - reported):
             reported += 1
             which = f" (attempt {attempt})" if attempt > 1 else ""
-            message = visible(f"`{model}` has no reply{which} to `{id}`: {number} are missing")
-            faults.add(DiaError(Diagnostic("E865", message, None, "`--keep` takes the replies that are there")))
+            message = visible(f"`{model}` has no reply{which} to `{id}` (missing in total: {number})")
+            faults.add(DiaError(Diagnostic("E865", message, None, "use `--keep` to import the existing replies")))
     faults.require_none()
     return count

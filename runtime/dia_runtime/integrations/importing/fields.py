@@ -41,7 +41,7 @@ OF_REPLIES = {
 NEEDED = ("id", "gold", "reply")
 ROOT = "questions_root"
 FIELDS = (*NEEDED, "model", "attempt", "accept", ROOT, *LABELS, *OF_REPLIES)
-NO_REPLY = "the table holds no reply"
+NO_REPLY = "the table has no replies"
 LONGEST_NAME = 1_000
 ACCEPTED = 1_000
 COUNT = re.compile(r"[0-9]{1,15}", re.ASCII)
@@ -50,7 +50,7 @@ AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,30})?(?:[eE]-?[0-9]{1,2})?", re.AS
 
 @dataclass(frozen=True, slots=True)
 class GradedRow:
-    """What a row tells: the question's id, labels (JSON) and grading record (JSON), and who replied what."""
+    """The content of a row: the question's id, labels (JSON) and grading record (JSON), the model and its reply."""
 
     id: str
     labels: str
@@ -62,7 +62,7 @@ class GradedRow:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRow:
-    """What a row tells of a question that is known: its id, its questions' root if told, and who replied what."""
+    """The content of a row for a known question: its id, its questions' root if present, the model and its reply."""
 
     id: str
     root: str | None
@@ -89,7 +89,7 @@ class Cells:
     def _cell(self, row: Row, field: str) -> Any:
         column = self.of[field]
         if column not in row.cells:
-            raise UnusableRow(f"no column `{column}`", "`--field NAME=COLUMN` says which column holds what", field)
+            raise UnusableRow(f"no column `{column}`", "use `--field NAME=COLUMN` to name the column of a field", field)
         try:
             return READ[field](row.cells[column])
         except UnusableRow as error:
@@ -115,10 +115,10 @@ class Columns(Cells):
     skip: str | None
 
     def graded_row(self, row: Row, model: str) -> GradedRow:
-        """What the row tells; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
+        """Return the content of the row; `model` applies if no column names the model. Raises Unfit for a bad cell."""
         root = self._cell(row, ROOT) if ROOT in self.of else None
         if root is not None:
-            message = f"the log is one of a bundle, whose questions have the root {root[:64]}"
+            message = f"the log is about questions of a bundle with the root {root[:64]}"
             raise DiaError(Diagnostic("E864", visible(message), None, "name the bundle with `--bundle`"))
         values = self.values(row)
         labels = {name: values[name] for name in LABELS if values.get(name) is not None}
@@ -132,12 +132,12 @@ class Columns(Cells):
             text = self.answer.write(truth)
             forms = [encode(self._value(form)) for form in accept or ()]
         except (LanguageError, Unreadable) as error:
-            mismatch = f"`{str(gold)[:60]}` is no {self.comparison['type']}"
+            mismatch = f"`{str(gold)[:60]}` is not a valid {self.comparison['type']}"
             why = error.message if isinstance(error, LanguageError) else mismatch
-            raise UnusableRow(f"the gold answer is none: {why}", None, "gold") from None
+            raise UnusableRow(f"the gold answer is not valid: {why}", None, "gold") from None
         if text == self.skip:
             raise UnusableRow(
-                f"the gold answer `{text}` is what skips a question", "`--skip` names another token", "gold"
+                f"the gold answer `{text}` is also the skip token", "choose another token with `--skip`", "gold"
             )
         record = {"answer": encode(truth), "text": text, "comparison": self.comparison, "accept": forms, "mistakes": {}}
         return _encoded(record)
@@ -166,7 +166,7 @@ def _text(cell: Any) -> str | None:
         return cell
     if isinstance(cell, int | Number) and not isinstance(cell, bool):
         return str(cell)
-    raise UnusableRow(f"is {_kind(cell)}, no text")
+    raise UnusableRow(f"is {_kind(cell)}, not text")
 
 
 def _label(cell: Any) -> str | None:
@@ -177,7 +177,7 @@ def _label(cell: Any) -> str | None:
 def _said(cell: Any) -> str | None:
     if cell is None or type(cell) is str:
         return cell
-    raise UnusableRow(f"is {_kind(cell)}, no text")
+    raise UnusableRow(f"is {_kind(cell)}, not text")
 
 
 def _gold(cell: Any) -> Any:
@@ -192,14 +192,14 @@ def _count(cell: Any) -> int | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, bool) or not COUNT.fullmatch(str(cell).removesuffix(".0")):
-        raise UnusableRow(f"`{str(cell)[:40]}` is no whole number")
+        raise UnusableRow(f"`{str(cell)[:40]}` is not an integer")
     return int(str(cell).removesuffix(".0"))
 
 
 def _attempt(cell: Any) -> int | None:
     number = _count(cell)
     if number == 0:
-        raise UnusableRow("counts from 1")
+        raise UnusableRow("must be at least 1")
     return number
 
 
@@ -207,7 +207,7 @@ def _amount(cell: Any) -> str | None:
     if cell is None or cell == "":
         return None
     if isinstance(cell, bool) or not AMOUNT.fullmatch(str(cell)):
-        raise UnusableRow(f"`{str(cell)[:40]}` is no amount")
+        raise UnusableRow(f"`{str(cell)[:40]}` is not an amount")
     return str(cell)
 
 
@@ -218,7 +218,7 @@ def _texts(cell: Any) -> list[str] | None:
         return [part.strip() for part in cell.split(",") if part.strip()][:ACCEPTED]
     if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
         return cell[:ACCEPTED]
-    raise UnusableRow(f"are {_kind(cell)}, no texts")
+    raise UnusableRow(f"are {_kind(cell)}, not texts")
 
 
 def _forms(cell: Any) -> list[Any] | None:
@@ -230,8 +230,8 @@ def _forms(cell: Any) -> list[Any] | None:
 
 
 def _kind(cell: Any) -> str:
-    kinds = {bool: "a truth value", dict: "an object", list: "a list", int: "a number", Number: "a number"}
-    return kinds.get(type(cell), "of another type")
+    kinds = {bool: "a boolean", dict: "an object", list: "a list", int: "a number", Number: "a number"}
+    return kinds.get(type(cell), "another type")
 
 
 BY_KIND: dict[str, Callable[[Any], Any]] = {"text": _label, "count": _count, "amount": _amount, "texts": _texts}

@@ -37,7 +37,7 @@ class SortedRows:
         self._models: set[str] = set()
 
     def close(self) -> None:
-        """Nothing; the folder may be removed."""
+        """Close the file, so that the folder can be removed."""
         self._connection.close()
 
     def add(self, line: int, graded_row: GradedRow) -> None:
@@ -58,18 +58,16 @@ class SortedRows:
         if not self._connection.execute(f"INSERT OR IGNORE INTO reply VALUES ({marks})", row).rowcount:
             query = "SELECT file, line FROM reply WHERE model = ? AND question = ? AND attempt = ?"
             place = self._place(*self._connection.execute(query, key).fetchone())
-            help = "`--field attempt=COLUMN` tells attempts apart, `--field model=COLUMN` models"
-            raise UnusableRow(f"the id `{graded_row.id[:60]}` came already in {place}", help, "id")
+            help = "use `--field attempt=COLUMN` for several attempts, or `--field model=COLUMN` for several models"
+            raise UnusableRow(f"the id `{graded_row.id[:60]}` also occurs in {place}", help, "id")
 
     def _require_same(self, id: str, labels: str, grading: str) -> None:
         query = "SELECT labels, grading, file, line FROM question WHERE id = ?"
         before, graded, file, line = self._connection.execute(query, (id,)).fetchone()
         if graded != grading:
-            raise UnusableRow(
-                f"the gold answer of `{id[:60]}` is another one in {self._place(file, line)}", None, "gold"
-            )
+            raise UnusableRow(f"the gold answer of `{id[:60]}` is different in {self._place(file, line)}", None, "gold")
         if before != labels:
-            raise UnusableRow(f"`{id[:60]}` has other labels in {self._place(file, line)}", None, "id")
+            raise UnusableRow(f"`{id[:60]}` has different labels in {self._place(file, line)}", None, "id")
 
     def _place(self, file: int, line: int) -> str:
         return f"{self.files[file]}:{line}"

@@ -66,13 +66,13 @@ class Imported:
 
 
 class RowErrors:
-    """What is wrong with files, told together: up to 20 at once, unless what can be used is kept."""
+    """Errors in files, reported together: up to 20 at once, unless valid rows are kept."""
 
     def __init__(self, keep: bool) -> None:
         self.keep, self.found, self.exit_code = keep, list[Diagnostic](), 2
 
     def add(self, *errors: DiaError) -> None:
-        """Nothing. Raises DiaError where there are too many and nothing is kept."""
+        """Add an error. Raises DiaError when there are too many and valid rows are not kept."""
         for error in errors:
             self.found.extend(error.diagnostics)
             self.exit_code = max(self.exit_code, error.exit_code)
@@ -80,7 +80,7 @@ class RowErrors:
             self.require_none()
 
     def require_none(self) -> None:
-        """Nothing. Raises DiaError where there are any and nothing is kept."""
+        """Raise DiaError if there are errors and valid rows are not kept."""
         if self.found and not self.keep:
             raise DiaError(self.found[:MOST_ERRORS], self.exit_code)
 
@@ -88,7 +88,7 @@ class RowErrors:
 def each_row(
     sources: Sequence[Source], faults: RowErrors, begin: Callable[[Source], None]
 ) -> Iterator[tuple[Source, Row]]:
-    """Every row of every file, what cannot be read told; `begin` hears of each file before its rows come."""
+    """Yield every row of every file, and report unreadable ones; `begin` is called with each file before its rows."""
     for source in sources:
         begin(source)
         count, before = 0, len(faults.found)
@@ -117,7 +117,7 @@ def import_tables(
 ) -> Imported:
     """What was imported to the file `out`, which appears when all is there.
 
-    Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that is there already.
+    Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that already exists.
     To `keep` is to leave such rows out, and to tell them.
     """
     faults = RowErrors(keep)
@@ -225,7 +225,7 @@ def _save(store: Store, sorted_rows: SortedRows, model: str) -> int:
 
 
 def _publish(run: Path, out: Path, force: bool) -> None:
-    """Nothing; the run stands where it belongs. Raises DiaError where something has come there meanwhile."""
+    """Move the run to its target. Raises DiaError if a file was created there meanwhile."""
     if force:
         for end in ("-wal", "-shm", "-journal"):  # of the run that was there
             Path(f"{out}{end}").unlink(missing_ok=True)
@@ -241,5 +241,7 @@ def _publish(run: Path, out: Path, force: bool) -> None:
 
 def _exists_error(out: Path) -> DiaError:
     return DiaError(
-        Diagnostic("E863", f"`{out}` is there already", None, "`--force` replaces it, `--out` names another")
+        Diagnostic(
+            "E863", f"`{out}` already exists", None, "use `--force` to replace it, or choose another file with `--out`"
+        )
     )

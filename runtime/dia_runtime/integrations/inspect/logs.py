@@ -68,13 +68,13 @@ def _header(path: Path, members: Members) -> Record:
     for name in ("header.json", "_journal/start.json"):
         if name in members.of:
             return mapping(parse_json(path, members.read(name), name, LENIENT))
-    raise ValueError("it holds no `header.json`, so that it is no log of Inspect")
+    raise ValueError("it is not a log of Inspect: it has no `header.json`")
 
 
 def _json(path: Path) -> RowsOrErrors:
     log = mapping(read_json(path, LENIENT))
     if "eval" not in log:
-        raise ValueError("it has no `eval`, so that it is no log of Inspect")
+        raise ValueError("it is not a log of Inspect: it has no `eval`")
     yield from _unfinished(path, log)
     for line, sample in enumerate(sequence(log.get("samples")), 1):
         yield _row(path, line, mapping(sample), log)
@@ -83,8 +83,10 @@ def _json(path: Path) -> RowsOrErrors:
 def _unfinished(path: Path, header: Record) -> Iterator[DiaError]:
     status = header.get("status", "started")
     if status in GIVEN_UP:
-        message = f"the evaluation did not come to its end (status `{str(status)[:20]}`)"
-        yield input_error("E861", message, path, 1, 1, "`inspect eval-retry` finishes it; `--keep` takes what is there")
+        message = f"the evaluation did not finish (status `{str(status)[:20]}`)"
+        yield input_error(
+            "E861", message, path, 1, 1, "finish it with `inspect eval-retry`, or import what exists with `--keep`"
+        )
 
 
 def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaError:
@@ -92,7 +94,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
     is_ours = "questions_root" in metadata and "grading" in metadata
     if is_ours and LEFT_OUT in metadata:
         message = f"`{str(sample.get('id'))[:200]}` was left out: {str(metadata[LEFT_OUT])[:300]}"
-        return input_error("E861", message, path, line, 1, "ask it, or `--keep` takes what is there")
+        return input_error("E861", message, path, line, 1, "ask it, or import the others with `--keep`")
     is_session = is_ours and "sessions" in metadata
     model = text_or_none(about.get("model")) or "unknown"
     gold = sequence(sample.get("target")) or [sample.get("target")]
@@ -146,7 +148,7 @@ def _with_attachment(reply: str, sample: Record) -> str:
 
 
 def _tokens(sample: Record, model: str) -> dict[str, Any]:
-    """The tokens of all calls to the model, those of the last call where they are not told."""
+    """Return the tokens of all calls to the model, or of the last call if the others are not known."""
     usage = mapping(mapping(sample.get("model_usage")).get(model)) or mapping(
         mapping(sample.get("output")).get("usage")
     )

@@ -64,7 +64,7 @@ class Room:
     locks: dict[Any, asyncio.Lock] = field(default_factory=dict)
 
     def enter(self) -> None:
-        """Nothing; what an earlier evaluation of the task has left is gone. Raises DiaError without asyncio."""
+        """Remove the state of an earlier evaluation of the task. Raises DiaError without asyncio."""
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
@@ -76,12 +76,12 @@ class Room:
             self.shared, self.locks = {}, {}
 
     def require_roles(self) -> None:
-        """Nothing where an evaluation has begun and names who plays; a task may be made before, without one."""
+        """Check that a running evaluation names a model for every role; a task may be created before that."""
         if active_model() is not None:
             self.cast()
 
     def cast(self) -> Cast:
-        """Role -> who plays it, None for nobody. Raises PrerequisiteError for a role that nobody is named for."""
+        """Return the model of each role, or None. Raises PrerequisiteError for a role without a model."""
         cast: dict[str, Model | None] = {SUBJECT: get_model()}
         bound = bound_roles()
         for role in sorted(self.roles - {SUBJECT}):
@@ -140,7 +140,7 @@ class Desk:
 
     @property
     def scope(self) -> str:
-        """Its own turns stand nowhere else."""
+        """The scope of turns that belong to this question only."""
         return ""
 
     def key(self, scope: str) -> Any:
@@ -148,7 +148,7 @@ class Desk:
         return scope, self.epoch, tuple((role, self.cast[role]) for role in sorted(self.cast))
 
     def model(self, role: str) -> str | None:
-        """Who plays a role; None for nobody."""
+        """Return the model of a role; None if it has none."""
         model = self.cast.get(role)
         return None if model is None else str(model)
 
@@ -172,7 +172,7 @@ class Desk:
             return Unfinished()
 
     async def store_turn(self, turn: StoredTurn) -> None:
-        """Nothing; a turn that questions share is there for the others."""
+        """Keep a turn that questions share for the others."""
         if turn.scope and turn.error is None:
             self.room.shared.setdefault(self.key(turn.scope), []).append(turn)
 

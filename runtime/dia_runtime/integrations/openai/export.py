@@ -27,8 +27,8 @@ class OpenAiBatch(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """The requests. Raises DiaError (exit 2) where not one model is named."""
         if len(self.models) != 1:
-            message = "a file of requests is for one model"
-            raise DiaError(Diagnostic("E715", message, None, "name it with `--model`, once"))
+            message = "a request file is for exactly one model"
+            raise DiaError(Diagnostic("E715", message, None, "give one `--model`"))
         requests = _requests(bundle, self.models[0])
         for number, first_request in enumerate(requests):
             yield (

@@ -44,7 +44,7 @@ def _lines(path: Path) -> Iterator[Place]:
 def _whole(path: Path) -> Iterator[Place]:
     results = mapping(mapping(read_json(path)).get("results"))
     if "results" not in results:
-        raise input_error("E861", "it has no `results`, so that it is no output of promptfoo", path)
+        raise input_error("E861", "it is not an output of promptfoo: it has no `results`", path)
     return ((line, mapping(each)) for line, each in enumerate(sequence(results["results"]), 1))
 
 
@@ -74,7 +74,7 @@ def _reply_cells(result: Record, response: Record) -> dict[str, Any]:
         return reply_cells(output, text_or_none(response.get("finishReason")))
     if response.get("error") or result.get("failureReason") == ERROR or output is None:
         return {"error": f"harness: {str(response.get('error') or result.get('error') or 'no output')[:300]}"}
-    return {"error": "harness: the output is no text"}
+    return {"error": "harness: the output is not text"}
 
 
 def _gold(test: Record) -> Any:

@@ -12,7 +12,7 @@ from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"
 COLUMNS = 10_000
-QUOTING = 'a cell with a comma, a quote or a line break stands in quotes, and "" is a quote in it'
+QUOTING = 'quote cells that contain a comma, a quote or a line break, and write "" for a quote inside'
 
 
 def rows(path: Path) -> Iterator[Row]:
@@ -37,7 +37,7 @@ def _rows(path: Path, text: _Lines) -> Iterator[Row]:
     for cells in reader:
         if len(cells) != len(header):
             if cells:
-                message = f"{len(cells)} cells, but the header has {len(header)} columns"
+                message = f"the row has {len(cells)} cells, but the header has {len(header)} columns"
                 raise input_error("E861", message, path, text.start, 1, QUOTING)
         else:
             yield Row(text.start, dict(zip(header, cells, strict=True)), lambda name: text.column(header.index(name)))
@@ -68,7 +68,12 @@ class _Lines:
             raw = raw.removeprefix(BOM) if number == 1 else raw
             if b"\0" in raw:
                 raise input_error(
-                    "E861", "a zero byte", self.path, number, raw.index(b"\0") + 1, "save the file as text"
+                    "E861",
+                    "the file contains a zero byte",
+                    self.path,
+                    number,
+                    raw.index(b"\0") + 1,
+                    "save the file as text",
                 )
             try:
                 line = raw.decode("utf-8")
@@ -83,7 +88,7 @@ class _Lines:
             yield line
 
     def next_row(self) -> None:
-        """Nothing; what comes now belongs to the next row."""
+        """Start the next row."""
         self.start, self.size = self.number + 1, 0
 
     def column(self, number: int) -> int:

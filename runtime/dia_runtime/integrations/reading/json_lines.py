@@ -62,26 +62,28 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
         value = DECODER.decode(text)
     except json.JSONDecodeError as error:
         message = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
-        raise input_error("E861", message, path, number, error.colno, "a row is one line with one object") from None
+        raise input_error("E861", message, path, number, error.colno, "write one object per line") from None
     except RecursionError:
         raise input_error("E861", "nested too deeply", path, number) from None
     except ValueError as error:
         raise input_error("E861", f"not JSON: {error}", path, number) from None
     if not isinstance(value, dict):
-        raise input_error("E861", "a line is no object", path, number, 1, 'write {"column": value, ...} on every line')
+        raise input_error(
+            "E861", "a line is not an object", path, number, 1, 'write {"column": value, ...} on every line'
+        )
     return value
 
 
 def constant(text: str) -> Any:
-    """Nothing: no such word is a number. Raises ValueError."""
-    raise ValueError(f"`{text}` is no number")
+    """Raise ValueError, because no such word is a number."""
+    raise ValueError(f"`{text}` is not a number")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     record = dict(pairs)
     if len(record) < len(pairs):
         twice = first_repeat(name for name, _ in pairs) or ""
-        raise ValueError(f"the key `{twice[:40]}` stands twice in one object")
+        raise ValueError(f"the key `{twice[:40]}` occurs twice in one object")
     return record
 
 
@@ -89,6 +91,6 @@ DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant, object_p
 
 
 def _place(text: str, name: str) -> int:
-    """The column at which the value of a key begins, as well as can be told."""
+    """Return the column at which the value of a key begins, as far as it can be determined."""
     start = text.find(json.dumps(name, ensure_ascii=False))
     return 1 if start < 0 else start + 1

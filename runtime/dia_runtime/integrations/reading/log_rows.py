@@ -72,7 +72,9 @@ def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
         for _, raw in read_lines(path, ends=True):
             size += len(raw)
             if size > WHOLE:
-                raise input_error("E861", f"more than {WHOLE >> 20} MiB", path, 1, 1, "write it by lines, or in parts")
+                raise input_error(
+                    "E861", f"more than {WHOLE >> 20} MiB", path, 1, 1, "write it as JSON Lines, or split it"
+                )
             pieces.append(raw)
     except (OSError, ValueError) as error:
         raise unreadable_file(path, error) from None

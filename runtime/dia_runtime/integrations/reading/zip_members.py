@@ -33,7 +33,7 @@ class Members:
         self.of: dict[str, zipfile.ZipInfo] = {}
         for info in zipfile.ZipFile(file).infolist():
             if info.filename in self.of:
-                raise ValueError(f"it holds `{info.filename[:100]}` twice")
+                raise ValueError(f"it contains `{info.filename[:100]}` twice")
             self.of[info.filename] = info
 
     def read(self, name: str) -> bytes:
@@ -41,7 +41,7 @@ class Members:
         info = self.of[name]
         self.left -= info.file_size
         if info.file_size > MEMBER or info.compress_size > MEMBER:
-            raise ValueError(f"`{name[:100]}` has more than {MEMBER >> 20} MiB")
+            raise ValueError(f"`{name[:100]}` is larger than {MEMBER >> 20} MiB")
         if self.left < 0:
             raise ValueError(f"it unpacks to more than {RATIO} times its size")
         content = _unpacked(self._packed(info), info.compress_type, info.file_size + 1)
@@ -64,11 +64,11 @@ def open_archive(path: Path) -> Iterator[Members]:
     with path.open("rb") as file:
         size = path.stat().st_size
         if _directory(file, size) > DIRECTORY:
-            raise ValueError(f"its directory has more than {DIRECTORY >> 20} MiB")
+            raise ValueError(f"its directory is larger than {DIRECTORY >> 20} MiB")
         try:
             members = Members(file, size)
         except (zipfile.BadZipFile, struct.error, NotImplementedError, UnicodeDecodeError):
-            raise ValueError("it is damaged: no whole zip archive") from None
+            raise ValueError("it is damaged: not a complete zip archive") from None
         yield members
 
 
@@ -78,7 +78,7 @@ def _directory(file: IO[bytes], size: int) -> int:
     tail = file.read()
     end = tail[-END_SIZE:]
     if len(end) < END_SIZE or not end.startswith(END):
-        raise ValueError("it is damaged: no whole zip archive")
+        raise ValueError("it is damaged: not a complete zip archive")
     if tail[-END_SIZE - FAR_SIZE :].startswith(FAR):
         return int(struct.unpack("<Q", tail[40:48])[0]) if len(tail) == END_SIZE + FAR_SIZE + FAR_END_SIZE else size
     return int(struct.unpack("<L", end[12:16])[0])
@@ -94,7 +94,7 @@ def _unpacked(raw: bytes, method: int, most: int) -> bytes:
         except zlib.error as error:
             raise ValueError(f"it is damaged: {error}") from None
     if method != ZSTD:
-        raise ValueError(f"a member is packed by method {method}, which is not known here")
+        raise ValueError(f"a member uses the unsupported compression method {method}")
     import zstandard
 
     try:

@@ -35,7 +35,7 @@ def _reply(session: str, **format: Any) -> dict[str, Any]:
 
 
 def association(names: Names) -> dict[str, Any]:
-    """Whether each option is foretold, and whether it comes."""
+    """Return whether each option is predicted, and whether it occurs."""
     options = names["row"]["options"]
     appears = {"name": "appears", "value": True}
     ours = {
@@ -66,7 +66,7 @@ def association(names: Names) -> dict[str, Any]:
 
 
 def restriction(names: Names) -> dict[str, Any]:
-    """Whether a reply is foretold, and whether one is given as the model itself judges."""
+    """Return whether a reply is predicted, and whether one is given in the model's own judgement."""
     ours = {
         "predicted": _code('forecast == "A"', replies=("forecast",)),
         "actual": _code('verdict == "A"', replies=("verdict",)),

@@ -34,7 +34,7 @@ from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, tr
 Row: TypeAlias = Mapping[str, Any]
 BENCHMARK = "self_execution"
 PROMPTS = 450  # of XSTest (https://arxiv.org/abs/2308.01263), all of which experiment 2 asks
-MISSING = {"kind": "missing", "message": "the log holds no record of it"}
+MISSING = {"kind": "missing", "message": "the log has no record of it"}
 POINTS = {"correct": 1, "skipped": 0, "wrong": 0}
 FORMAT = {"kind": "sessions"}
 
@@ -85,8 +85,8 @@ def import_recordings(folder: Path, names: Sequence[str], out: Path, force: bool
     """
     rows_by_experiment = {name: _rows(folder, name) for name in names}
     if not any(rows_by_experiment.values()):
-        help = "it holds folders exp1 to exp4 with a file a model: exp1/o4-mini.jsonl.gz"
-        raise DiaError(Diagnostic("E861", visible(f"`{folder}` holds no recordings"), None, help))
+        help = "it must contain folders exp1 to exp4 with one file per model, such as exp1/o4-mini.jsonl.gz"
+        raise DiaError(Diagnostic("E861", visible(f"`{folder}` has no recordings"), None, help))
     with publishing(out, force) as private:
         done = _run(folder, {name: rows for name, rows in rows_by_experiment.items() if rows}, private / "run")
     return Imported(out, *done)
@@ -106,9 +106,9 @@ def _checked(name: str, place: Path, row: Any) -> Row:
     try:
         EXPERIMENTS[name].transcript(row.cells)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-        message = f"the row is no recording of {name}"
+        message = f"the row is not a recording of {name}"
         raise input_error(
-            "E862", message, place, row.line, 1, "rows have the fields of the published recordings"
+            "E862", message, place, row.line, 1, "rows must have the fields of the published recordings"
         ) from None
     return dict(row.cells)
 
@@ -192,7 +192,7 @@ def _save(store: Store, model: str, place: Mapping[str, int], transcripts: Itera
 
 
 def _failures(folder: Path) -> Mapping[str, Any]:
-    """Model -> experiment -> what the study counted as failures; empty where nobody says."""
+    """Return the failures that the study counted, by model and experiment; empty if unknown."""
     place = folder / "expected.json"
     try:
         failures = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else {}

@@ -1,1 +1,1 @@
-"""Where a model stands on a calibrated bank, and where it succeeds half of the time."""
+"""Placing a model on a calibrated bank, and searching for items that it solves half of the time."""

@@ -85,12 +85,12 @@ class Placement:
         return self.estimate
 
     def begin(self, item: int) -> None:
-        """Nothing; the item is under way, as if `next` had given it."""
+        """Mark the item as asked, as if `next` had returned it."""
         self.selection.use(item)
         self.under_way += 1
 
     def drop(self, item: int) -> None:
-        """Nothing; the item that was under way has no reply, and is not asked again."""
+        """Drop an asked item that has no reply; it is not asked again."""
         self.under_way = max(self.under_way - 1, 0)
 
     @property

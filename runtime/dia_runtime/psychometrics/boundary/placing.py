@@ -48,7 +48,7 @@ class PlacementStep:
 
 @dataclass(frozen=True, slots=True)
 class PlacementResult:
-    """Where a model stands, by which items, and why no more were asked.
+    """The ability of a model, the items that were asked, and why no more were.
 
     `ending` is se, budget, exhausted or going (questions are left without a reply); `lost` counts items without any.
     """
@@ -74,8 +74,8 @@ class ItemQuestions:
                 questions_by_item[name].append(question)
         self.names = [name for name in usable if questions_by_item[name]]
         if len(self.names) < ENOUGH:
-            message = f"the bank's items are not among the questions: {len(self.names)} of {len(usable)} are"
-            help = "give the bundle, or the run, whose questions the bank was calibrated on"
+            message = f"only {len(self.names)} of the bank's {len(usable)} items are among the questions"
+            help = "name the bundle or run with the questions on which the bank was calibrated"
             raise DiaError(Diagnostic("E896", message, None, help))
         trials = options.stopping.trials
         self.positions = [[question.position for question in questions_by_item[name][:trials]] for name in self.names]
@@ -101,7 +101,7 @@ class ItemQuestions:
         return position
 
     def resume(self, successes: Mapping[int, bool | None]) -> None:
-        """Nothing; takes replies that are there: position -> whether it is right, None for one that says nothing."""
+        """Use existing replies: position -> whether it is correct, or None for a reply without an answer."""
         for item, positions in enumerate(self.positions):
             answered = [position for position in positions if position in successes]
             if answered:
@@ -111,7 +111,7 @@ class ItemQuestions:
                     self.record(position, successes[position])
 
     def record(self, position: int, is_right: bool | None) -> None:
-        """Nothing; takes what a question came to. An item counts when all of its questions have been asked."""
+        """Record the result of a question. An item counts when all of its questions have been asked."""
         item = self.place[position]
         self.reply_counts[item] += 1
         if is_right is not None:
@@ -131,7 +131,7 @@ class ItemQuestions:
         )
 
     def placed(self, model: str) -> PlacementResult:
-        """Where the model stands now."""
+        """Return the current placement of the model."""
         estimate = self.placement.estimate
         ending = self.placement.ending or GOING
         return PlacementResult(
@@ -164,7 +164,7 @@ class _LivePlacement:
         return self.course.next()
 
     def finished(self, position: int, reply: Reply | None) -> None:
-        """Nothing; grades the reply."""
+        """Grade the reply."""
         if reply is None or reply.error is not None:
             self.course.record(position, None)
             return
@@ -194,8 +194,8 @@ def place(
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not opened.has_answers:
-        message = visible(f"`{opened.path}` holds no answers, by which the next question is chosen")
-        raise DiaError(Diagnostic("E808", message, None, "unseal the bundle"))
+        message = visible(f"`{opened.path}` has no answers, which are needed to choose the next question")
+        raise DiaError(Diagnostic("E808", message, None, "unseal the bundle first"))
     require_questions(bank, str(opened.manifest["benchmark"]), opened.questions_root)
     placements: dict[int, _LivePlacement] = {}
 
@@ -252,5 +252,10 @@ def place_recorded(
     for name in models:
         if name not in names:
             raise DiaError(
-                Diagnostic("E896", visible(f"no run holds replies of `{name[:80]}`"), None, "see `dia score RUN`")
+                Diagnostic(
+                    "E896",
+                    visible(f"no run has replies from `{name[:80]}`"),
+                    None,
+                    "`dia show RUN` lists the models of a run",
+                )
             )

@@ -112,12 +112,12 @@ class Search:
         return []
 
     def record(self, item: Item, successes: int, trials: int) -> None:
-        """Nothing; takes what came of more trials of an item."""
+        """Record the result of more trials of an item."""
         item.successes += successes
         item.trials += trials
 
     def refuse(self, item: Item) -> None:
-        """Nothing; the item cannot be made."""
+        """Record that the item cannot be generated."""
         item.state = "impossible"
         self.impossible.add(item.cell)
 

@@ -51,7 +51,7 @@ class Selection:
         return chosen
 
     def use(self, item: int) -> None:
-        """Nothing; the item is not free any more."""
+        """Mark the item as used."""
         self.free[item] = False
         if self.categories is not None:
             self.asked[str(self.categories[item])] += 1

@@ -67,7 +67,7 @@ class Space:
         return Cell(levels, self.draw_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
 
     def draw_skills(self, generator: np.random.Generator, number: int) -> tuple[int, ...]:
-        """So many skills that may stand together; fewer where groups leave no more."""
+        """Draw this many compatible skills; fewer if their groups do not allow more."""
         return self.fill_up((), generator.permutation(len(self.skills)).tolist(), number)
 
     def fill_up(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:

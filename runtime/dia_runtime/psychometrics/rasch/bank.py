@@ -28,7 +28,7 @@ UNITS_OF_ONE_COMPILE = (
     "instances",
     "items",
 )  # units whose names stand for other questions where a bundle is made otherwise
-REPEAT = "calibrate again with `dia calibrate`"
+REPEAT = "create it again with `dia calibrate`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,14 @@ def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
 
 
 def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
-    """Nothing, where the items of the bank are questions of that root. Raises DiaError (exit 2) where only names agree.
+    """Check that the bank's items are questions of that root. Raises DiaError (exit 2) if only the names agree.
 
-    A bank or data of several roots have none, and are taken at their word.
+    A bank, or data, with several roots has none, and is not checked.
     """
     if not has_other_questions(bank, questions_root):
         return
-    message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}` here")
-    help = "give the questions that it was calibrated on; a bank of templates serves all: `--items templates`"
+    message = visible(f"the bank was calibrated on different {bank.unit} than those of `{str(benchmark)[:80]}` here")
+    help = "use the questions on which it was calibrated, or a bank of templates (`--items templates`)"
     raise DiaError(Diagnostic("E802", message, None, help))
 
 
@@ -128,12 +128,12 @@ def checksum(body: Mapping[str, Any]) -> str:
 
 
 def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
-    """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
+    """Write the file atomically. Raises DiaError (exit 2) if that is not possible."""
     place = Path(path)
     refuse_special_file(place)
     if place.is_dir():
         message = visible(f"the bank `{place}` cannot be written: it is a folder")
-        raise DiaError(Diagnostic("E894", message, None, "give another `--out`"))
+        raise DiaError(Diagnostic("E894", message, None, "choose another `--out`"))
     text = json.dumps(as_record(bank), sort_keys=True, indent=1, allow_nan=False) + "\n"
     temporary = place.with_name(f".{place.name}.{os.getpid()}")
     try:
@@ -142,7 +142,7 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
         temporary.replace(place)
     except OSError as error:
         message = visible(f"the bank `{place}` cannot be written: {error.strerror}")
-        raise DiaError(Diagnostic("E894", message, None, "give another `--out`")) from None
+        raise DiaError(Diagnostic("E894", message, None, "choose another `--out`")) from None
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -159,23 +159,23 @@ def read_bank(path: str | os.PathLike[str]) -> Bank:
         record = json.loads(place.read_bytes())
     except OSError as error:
         message = visible(f"the bank `{place}` cannot be read: {error.strerror}")
-        raise DiaError(Diagnostic("E894", message, None, "give a file that `dia calibrate` wrote")) from None
+        raise DiaError(Diagnostic("E894", message, None, "name a file that `dia calibrate` wrote")) from None
     except (ValueError, RecursionError):
-        raise _refused(place, "it is no JSON") from None
+        raise _refused(place, "it is not JSON") from None
     return _bank(place, record)
 
 
 def _bank(place: Path, record: Any) -> Bank:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise _refused(place, "it is no bank of `dia calibrate`")
+        raise _refused(place, "it is not a bank from `dia calibrate`")
     if record.get("version") != VERSION:
         raise _refused(place, f"it has version {record.get('version')!r}, and this dia reads {VERSION}")
     try:
         if record.get("checksum") != checksum(record):
-            raise _refused(place, "its content does not give its checksum")
+            raise _refused(place, "its content does not match its checksum")
         return _read_bank(record)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        why = str(error) if type(error) is ValueError else "a record in it is not one of a bank"
+        why = str(error) if type(error) is ValueError else "one of its records is malformed"
         raise _refused(place, why) from None
 
 
@@ -207,28 +207,28 @@ def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
         value = entry[field.name]
         types = CHECKS.get(str(field.type))
         if types is not None and (type(value) is bool or not isinstance(value, types)):
-            raise ValueError(f"`{field.name}` has another kind of value")
+            raise ValueError(f"`{field.name}` has the wrong type")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"`{field.name}` is no number")
+            raise ValueError(f"`{field.name}` is not a number")
     values: dict[str, Any] = {name: tuple(value) if name == "skills" else value for name, value in entry.items()}
     built = kind(**values)
     if isinstance(built, BankItem) and not all(isinstance(skill, str) for skill in built.skills):
-        raise ValueError("a skill is no text")
+        raise ValueError("a skill is not text")
     return built
 
 
 def _require_valid(bank: Bank) -> None:
     for what, names in (("item", [entry.item for entry in bank.items]), ("model", [m.model for m in bank.models])):
         if len(set(names)) != len(names):
-            raise ValueError(f"one {what} stands in it twice")
+            raise ValueError(f"a {what} occurs twice")
     if bank.gauge not in GAUGES:
-        raise ValueError("its gauge is none")
+        raise ValueError("its gauge is unknown")
     locations = [entry.difficulty for entry in bank.items] + [entry.ability for entry in bank.models]
     if any(abs(value) >= FARTHEST for value in locations):
-        raise ValueError(f"a place on the scale lies beyond {FARTHEST} logits")
+        raise ValueError(f"a value on the scale is beyond {FARTHEST} logits")
     statuses = [entry.status for entry in bank.items] + [entry.status for entry in bank.models]
     if not set(statuses) <= set(STATUSES):
-        raise ValueError("a status is none")
+        raise ValueError("a status is unknown")
 
 
 def _refused(place: Path, why: str) -> DiaError:

@@ -78,13 +78,15 @@ def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 def _require_counts(data: Counts) -> None:
     totals = np.concatenate([data.column_totals, data.trials.sum(axis=0)])
     if not np.array_equal(totals, np.round(totals)):
-        message = "`cml` conditions on counts, and some scores are fractions"
-        raise DiaError(Diagnostic("E893", message, None, "take another `--method`"))
+        message = "`cml` needs whole numbers of correct replies, but some scores are fractions"
+        raise DiaError(Diagnostic("E893", message, None, "use another `--method`"))
     classes = 1 if data.is_even else data.classes
     longest = float(data.trials.sum(axis=0).max())
     if classes * longest * data.rows**2 > WORK:
         message = f"`cml` of {data.rows} by {data.classes} with missing cells takes too long"
-        raise DiaError(Diagnostic("E893", message, None, "take `--method mml-items`, which gives nearly the same"))
+        raise DiaError(
+            Diagnostic("E893", message, None, "use `--method mml-items`, which gives nearly the same result")
+        )
 
 
 def _start(data: Counts) -> Array:

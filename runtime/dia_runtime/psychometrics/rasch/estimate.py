@@ -137,23 +137,31 @@ def estimate(
 
 
 def require_options(options: EstimationOptions, anchors: Array | None) -> None:
-    """Nothing, when the options are known and fit each other."""
+    """Check that the options are known and compatible."""
     for name, words in CHOICES.items():
         word = getattr(options, name)
         if word not in words:
-            raise calibration_error(f"`{word}` is no {name}: {', '.join(words)}", did_you_mean(str(word), words))
+            raise calibration_error(
+                f"`{word}` is not a {name}; choose from {', '.join(words)}", did_you_mean(str(word), words)
+            )
     if options.eliminate != "auto" and options.method != "cml":
-        raise calibration_error(f"`{options.method}` eliminates neither side", "`eliminate` belongs to the method cml")
+        raise calibration_error(
+            f"`{options.method}` eliminates neither side", "`eliminate` applies to the method cml only"
+        )
     if options.bias_correction != "none" and options.method != "jml":
         raise calibration_error(
-            f"`{options.method}` has no such bias to correct", "`bias_correction` belongs to the method jml"
+            f"`{options.method}` has no such bias to correct", "`bias_correction` applies to the method jml only"
         )
     if (options.gauge == "anchors") != (anchors is not None and bool(np.isfinite(anchors).any())):
-        raise calibration_error("the gauge `anchors` and given difficulties belong together", "give both, or neither")
+        raise calibration_error(
+            "the gauge `anchors` needs fixed difficulties, and fixed difficulties need it", "give both, or neither"
+        )
     if not 0 < options.extreme_adjust <= 0.5:
-        raise calibration_error("`extreme_adjust` lies between 0 and 0.5")
+        raise calibration_error("`extreme_adjust` must be between 0 and 0.5")
     if options.bias_correction != "none" and options.gauge == "anchors":
-        raise calibration_error("given difficulties leave no scale to correct", "take another `--method` for anchors")
+        raise calibration_error(
+            "a scale with fixed difficulties cannot be corrected", "use another `--method` with anchors"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,7 +212,7 @@ def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
     if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
-        raise calibration_error("no two models hang together by what they were right and wrong on", None, "E892")
+        raise calibration_error("no models are connected by correct and wrong replies to the same items", None, "E892")
     if options.gauge == "anchors":
         _require_origin(side, main_rows, main_columns)
     data = _counts(side, main_rows, main_columns, options.method != "cml")
@@ -214,11 +222,11 @@ def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
 
 
 def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
-    """Nothing, where some item that is given was tried by models that are kept, and tells where they are."""
+    """Check that some anchor item was asked of models that are kept, and determines their location."""
     anchored = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
     if not any(mask.any() for mask in anchored):
-        help = "ask the models items of the bank of anchors, some of which they get right and some wrong"
-        raise calibration_error("no item whose difficulty is given ties the models to the scale", help, "E892")
+        help = "ask the models items of the anchor bank, some of which they solve and some not"
+        raise calibration_error("no anchor item connects the models to the scale", help, "E892")
 
 
 def _kept(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
@@ -231,8 +239,8 @@ def _kept(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
     kept_counts = int(_varied(side, rows, columns).sum()), int(rows.sum())
     models, items = kept_counts if side.flipped else kept_counts[::-1]
     if models < 2 or items < 1:
-        message = "every reply is right, or every one is wrong, of all items or of all models but one"
-        raise calibration_error(message, "a scale needs two models that differ", "E891")
+        message = "all replies, or the replies of all but one model, are all correct or all wrong"
+        raise calibration_error(message, "a scale needs two models with different results", "E891")
     return rows, columns
 
 

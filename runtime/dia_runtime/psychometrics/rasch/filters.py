@@ -69,7 +69,7 @@ def parse_rule(text: str) -> Rule:
     """The filter of `avg:0.05,0.95`, or of a name alone with its usual bounds. Raises DiaError (exit 2) for none."""
     name, _, bounds_text = text.partition(":")
     if name not in RULES:
-        raise calibration_error(f"`{name}` is no filter: {', '.join(RULES)}", did_you_mean(name, RULES))
+        raise calibration_error(f"`{name}` is not a filter; choose from {', '.join(RULES)}", did_you_mean(name, RULES))
     bounds = (
         tuple(float(part) for part in bounds_text.split(","))
         if _is_numbers(bounds_text)
@@ -79,7 +79,7 @@ def parse_rule(text: str) -> Rule:
     )
     if len(bounds) != len(RULES[name]) or bounds[0] > bounds[1]:
         example = ",".join(f"{bound:g}" for bound in RULES[name])
-        raise calibration_error(f"`{text}` is no filter", f"write `{name}:{example}`, the lower bound first")
+        raise calibration_error(f"`{text}` is not a filter", f"write `{name}:{example}`, with the lower bound first")
     return Rule(name, bounds)
 
 
@@ -117,7 +117,7 @@ def choose(
 ) -> list[Candidate]:
     """All candidates with their gates and aims, those on the Pareto frontier marked.
 
-    Stage A admits a filter whose items foretell held-out replies better than the null model does, and of which enough
+    Stage A admits a filter whose items predict held-out replies better than the null model does, and of which enough
     lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.
     """
     candidates = [

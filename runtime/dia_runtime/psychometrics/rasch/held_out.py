@@ -1,4 +1,4 @@
-"""How well a scale foretells replies that it has not seen, beside guesses that know no scale."""
+"""How well a scale predicts held-out replies, compared with guesses that do not use a scale."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _posterior(locations: Array, table: Array, centre: Array, spread: float) -> 
 
 
 def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spread: float) -> Array:
-    """The log likelihood of items whose difficulties are only foretold."""
+    """Return the log likelihood of items whose difficulties are only predicted."""
     return _posterior(locations, table, centre, spread)[2]
 
 

@@ -53,7 +53,7 @@ def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
 
 
 def precise_enough(residual: float, largest_total: float, tolerance: float) -> bool:
-    """Whether the scores are as near 0 as is asked, or as numbers of this size can tell."""
+    """Return whether the scores are as close to 0 as required, or as numbers of this size can represent."""
     return residual <= max(tolerance, ROUNDING * largest_total)
 
 
@@ -72,14 +72,14 @@ def halve_until_smaller(
 
 
 def _no_information() -> DiaError:
-    """The error for data that lie so far from the items that are given that they tell no place."""
-    message = "the replies tell nothing of some place on the scale, to the precision of this machine"
-    help = "see whether the anchors are items of these data, and on a scale of logits"
+    """Return the error for data too far from the anchor items to determine a location."""
+    message = "the replies do not determine some values on the scale, at the precision of this machine"
+    help = "check that the anchors are items of these data, with difficulties in logits"
     return DiaError(Diagnostic("E891", message, None, help))
 
 
 def not_converged(method: str, residual: float) -> DiaError:
     """The error for an estimation that does not end."""
     message = f"`{method}` does not converge: its scores still differ by {residual:.2g}"
-    help = "see whether the data hold together, or try another `--method`"
+    help = "check that the data are connected, or try another `--method`"
     return DiaError(Diagnostic("E891", message, None, help))

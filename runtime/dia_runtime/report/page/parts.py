@@ -43,7 +43,7 @@ class WrittenPage:
 
     @property
     def parts(self) -> int:
-        """The number of parts beside the index."""
+        """The number of parts, without the index."""
         return len(self.starts)
 
 

@@ -134,7 +134,7 @@ def cell(
 
 
 def require(condition: object, why: str) -> None:
-    """Nothing, where there is something to draw; else DiaError (exit 2)."""
+    """Raise DiaError (exit 2) if there is nothing to draw."""
     from dia_language.diagnostics import DiaError, Diagnostic
 
     if not condition:

@@ -46,7 +46,7 @@ class SessionBackend(Protocol):
         ...
 
     def model(self, role: str) -> str | None:
-        """Who plays a role; None for nobody."""
+        """Return the model of a role; None if it has none."""
         ...
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
@@ -58,7 +58,7 @@ class SessionBackend(Protocol):
         ...
 
     async def store_turn(self, turn: StoredTurn) -> None:
-        """Nothing; the turn is on the disk when this returns."""
+        """Store the turn; it is on disk when this returns."""
         ...
 
     def exclusive(self, scope: str) -> AbstractAsyncContextManager[bool]:

@@ -54,7 +54,7 @@ class CodeEvaluator:
                 return None
 
     def close(self) -> None:
-        """Nothing; ends the worker."""
+        """End the worker."""
         self.worker.close()
 
 

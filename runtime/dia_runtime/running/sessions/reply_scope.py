@@ -44,7 +44,7 @@ class ReplyScope:
         return of == self.session.name or of in self.session.needs
 
     async def holds(self, stored: Mapping[str, Any], loops: Variables) -> bool:
-        """Whether a condition holds. Raises NotAsked where it cannot be told."""
+        """Return whether a condition holds. Raises NotAsked if that cannot be determined."""
         value = await self.value(stored, loops)
         if not isinstance(value, bool):
             raise TurnSkipped("language", "a condition is neither true nor false")

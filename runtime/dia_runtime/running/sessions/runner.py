@@ -152,7 +152,7 @@ class SessionRunner:
             return [self.skipped_session(session, item, why)]
 
     async def run_shared(self, session: SessionRecord, item: int | None, value: Value, key: str) -> TranscriptSession:
-        """What was said in a conversation that questions share, led by whoever comes first. Raises Halted."""
+        """Return the messages of a shared conversation, which the first question that needs it runs. Raises Halted."""
         scope = f"{self.question['template']} {session.name} {key}"
         stored = turns_by_key(self.backend.stored_turns(scope))
         is_simple = not any(turn.over or turn.when for turn in session.turns)
@@ -182,5 +182,5 @@ class SessionRunner:
 
 
 def turns_by_key(turns: Sequence[StoredTurn]) -> dict[TurnKey, StoredTurn]:
-    """Turns by where they stand."""
+    """Return turns by their position."""
     return {(turn.session, turn.item, turn.turn, turn.step): turn for turn in turns}

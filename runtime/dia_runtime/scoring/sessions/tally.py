@@ -1,4 +1,4 @@
-"""Outcomes of session questions added up to figures, with everything that they leave out counted beside them.
+"""Figures from the outcomes of session questions, with counts of everything that they leave out.
 
 Three denominators stand side by side: *all* decisions or questions, those of questions that were *answered* (a reply to
 every turn that the truth needs came), and those that are *valid* (all of it could be read). What is not known agrees
@@ -50,7 +50,7 @@ class Counts(NamedTuple):
 
     @property
     def agreeing(self) -> int:
-        """How many foretold what came."""
+        """Return the number of correct predictions."""
         return self.tp + self.tn
 
 
@@ -75,7 +75,7 @@ class SessionTally:
         )
 
     def add_error(self, is_lost: bool = False) -> None:
-        """Takes a question that has no reply, which another try may mend; one that is lost counts as wrong."""
+        """Add a question without a reply, which a retry may provide; a lost one counts as wrong."""
         self.questions += 1
         self.errors += 1
         self.lost += is_lost
@@ -147,7 +147,7 @@ class SessionTally:
         return {**accuracy, "all": self.with_errors(accuracy["all"])}, more
 
     def with_errors(self, figure: Aggregate) -> Aggregate:
-        """The figure over all questions, in which those that another try may mend may yet become anything."""
+        """Return the figure over all questions, where those with errors can still have any value."""
         errors = (Part(0, 0, 1, self.lost), Part(0, 1, 1, self.errors - self.lost))
         return Aggregate((*figure.parts, *(part for part in errors if part.times)))
 

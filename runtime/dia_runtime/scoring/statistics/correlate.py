@@ -57,7 +57,7 @@ def _pearson(pairs: Pairs) -> float | None:
 
 
 def _centred(values: Sequence[float]) -> list[float]:
-    """The values less their mean; nothing but zeros where all are alike, whatever rounding makes of it."""
+    """Return the values minus their mean; exact zeros if all are equal, regardless of rounding."""
     if min(values) == max(values):
         return [0.0] * len(values)
     mean = fsum(values) / len(values)

@@ -107,8 +107,8 @@ def test_a_question_without_a_record_is_one_whose_replies_never_came(call: Call,
 
 BAD: list[tuple[str, str]] = [
     ("not JSON", "not JSON"),
-    ('{"target": "Sea"}', "no recording of exp1"),
-    ('{"target": "Sea", "options": [], "predictions": [], "associations": []}', "no recording of exp1"),
+    ('{"target": "Sea"}', "not a recording of exp1"),
+    ('{"target": "Sea", "options": [], "predictions": [], "associations": []}', "not a recording of exp1"),
 ]
 
 
@@ -125,11 +125,11 @@ def test_a_row_that_is_no_recording_is_told_with_its_line(row: str, word: str, c
 def test_what_is_no_folder_of_recordings_is_told(call: Call, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     code, _, told = call("import", str(tmp_path / "empty"), "--from", "self-execution", "-o", "a.run")
-    assert code == 2 and "holds no recordings" in told
+    assert code == 2 and "has no recordings" in told
     code, _, told = call("import", "none.jsonl", "--from", "self-execution", "-o", "a.run")
     assert code == 2 and "one folder" in told
     code, _, told = call("import", "t.csv", "--from", "csv", "--experiment", "exp1", "-o", "a.run")
-    assert code == 2 and "only recordings" in told
+    assert code == 2 and "`--experiment` applies to" in told
 
 
 def test_verdicts_beside_those_of_people(call: Call, tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_verdicts_beside_those_of_people(call: Call, tmp_path: Path) -> None:
     code, out, _ = call("audit", "a.run", "--labelled", "labels.jsonl")
     assert code == 0 and "kappa" in out
     for line, word in (
-        ('{"id": "x", "verdict": "right"}', "no verdict"),
-        ("[]", "labels no reply"),
+        ('{"id": "x", "verdict": "right"}', "unknown verdict"),
+        ("[]", "does not label a reply"),
         ('{"id": "x", "verdict": "wrong"}', "none of the replies"),
     ):
         Path("labels.jsonl").write_text(line, encoding="utf-8")

@@ -135,7 +135,7 @@ def test_recorded_replies_are_placed_in_the_order_of_asking(call: Call, bundle: 
     [
         (("--model", "oracle"), "unclear whom"),
         ((), "unclear whom"),
-        (("--replay", "all.run", "--model", "nobody"), "no run holds replies"),
+        (("--replay", "all.run", "--model", "nobody"), "no run has replies"),
     ],
 )
 def test_what_cannot_be_placed_is_told(
@@ -150,7 +150,7 @@ def test_a_bank_of_other_questions_and_a_damaged_one_are_told(call: Call, bundle
     items = (BankItem("others/sum/0", 0.0), BankItem("others/sum/1", 0.0))
     write_bank(Bank(items, (), "jml", "mean_difficulty"), "other.json")
     code, _, told = call("place", "--bank", "other.json", "--bundle", bundle, "--model", "oracle", "-o", "a.run")
-    assert code == 2 and "not among the questions" in told
+    assert code == 2 and "items are among the questions" in told
     bank.write_text(bank.read_text(encoding="utf-8").replace("-3.0", "-2.0", 1), encoding="utf-8")
     code, _, told = call("place", "--bank", bank, "--bundle", bundle, "--model", "oracle", "-o", "b.run")
     assert code == 3 and "checksum" in told and not Path("b.run").exists()
@@ -163,7 +163,7 @@ def test_a_bank_knows_its_questions_from_others_of_their_names(call: Call, bundl
     assert call("compile", "specs", "--k", NUMBER, "--seed", "other", "-o", "others", "-q")[0] == 0
     (other,) = Path("others").glob("sums*")
     code, out, told = call("place", "--bank", "own.json", "--bundle", other, "--model", "oracle", "-o", "a.run")
-    assert (code, out) == (2, "") and "other instances" in told and not Path("a.run").exists()
+    assert (code, out) == (2, "") and "different instances" in told and not Path("a.run").exists()
     assert call("run", other, "--model", models[0], "--model", models[2], "-o", "other.run", "-q")[0] == 0
     for command in (("place", "--bank", "own.json", "--replay", "other.run"), ("explain", "other.run", "--bank",
                     "own.json"), ("calibrate", "other.run", "--anchors", "own.json", "-o", "b.json")):  # fmt: skip

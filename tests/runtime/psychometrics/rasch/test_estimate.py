@@ -53,7 +53,7 @@ def _estimated(successes: Any, trials: Any, method: str, **more: Any) -> Any:
     try:
         return calibrate(successes, trials, method=method, **more)
     except DiaError as error:  # all of a small table may be extreme
-        assert any(text in str(error) for text in ("every reply is right", "no replies", "hang together"))
+        assert any(text in str(error) for text in ("all correct or all wrong", "no replies", "no models are connected"))
         return None
 
 
@@ -243,13 +243,13 @@ def test_one_side_that_always_wins_makes_blocks_for_joint_estimates() -> None:
         ([[1, 0], [-1, 1]], {}, "model 2 has -1 successes"),
         ([[1, 0], [float("inf"), 1]], {}, "model 2 has inf successes"),
         ([[1, 0], [None, None]], {}, "model 2 has no replies"),
-        ([[1, 1], [1, 1]], {}, "every reply is right"),
+        ([[1, 1], [1, 1]], {}, "all correct or all wrong"),
         ([[1, 0, 1]], {}, "at least two models"),
         ([["a", "b"], ["c", "d"]], {}, "matrix of numbers"),
-        ([[1, 0], [0, 1]], {"method": "rasch"}, "`rasch` is no method"),
+        ([[1, 0], [0, 1]], {"method": "rasch"}, "`rasch` is not a method"),
         ([[1, 0], [0, 1]], {"method": "jml", "eliminate": "items"}, "eliminates neither side"),
         ([[1, 0], [0, 1]], {"bias_correction": "trials"}, "no such bias"),
-        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "belong together"),
+        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "needs fixed difficulties"),
         ([[0.5, 0.25], [0.25, 1]], {"method": "cml"}, "some scores are fractions"),
         ([[1, 0], [0, 1]], {"extreme_adjust": 0.9}, "between 0 and 0.5"),
     ],

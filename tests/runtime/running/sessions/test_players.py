@@ -132,7 +132,7 @@ def test_a_replay_without_the_turn_is_an_error(made: Make, program: str) -> None
     (entry,) = run(made(session_records.pressure(depth=2), name="b"), "replay:r.jsonl", "b.run", attempts=2).respondents
     assert (entry.asked, entry.errors) == (2, 1)
     with read_store("b.run") as store:
-        assert "holds no reply to turn 1 of `talk`" in store.rows("SELECT error FROM reply WHERE attempt = 2")[0][0]
+        assert "has no reply to turn 1 of `talk`" in store.rows("SELECT error FROM reply WHERE attempt = 2")[0][0]
 
 
 def test_a_person_is_given_one_file_a_turn(made: Make) -> None:
