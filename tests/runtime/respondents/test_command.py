@@ -131,12 +131,12 @@ FAULTY = {
     "dies": ("print('first complaint\\nsecond', file=sys.stderr); sys.exit(3)", "ended with code 3: first complaint"),
     "is killed": ("os.kill(os.getpid(), 9)", "was ended by SIGKILL"),
     "closes its output": ("os.close(1); time.sleep(60)", "closed its output"),
-    "prints no JSON": ("print('Hello \\x1b[31m', flush=True)", "printed no JSON: Hello \\x1b[31m"),
-    "prints a list": ("print('[]', flush=True)", "JSON that is no reply: it is not an object"),
-    "prints no text": ("print('{}', flush=True)", "JSON that is no reply: it has neither `text` nor `error`"),
+    "prints no JSON": ("print('Hello \\x1b[31m', flush=True)", "did not print JSON: Hello \\x1b[31m"),
+    "prints a list": ("print('[]', flush=True)", "JSON that is not a reply: it is not an object"),
+    "prints no text": ("print('{}', flush=True)", "JSON that is not a reply: it has neither `text` nor `error`"),
     "prints a number": ("print('{\"text\": 7}', flush=True)", "`text` must be text or null"),
     "replies to another": ('print(\'{"id": "x", "text": ""}\', flush=True)', "replied to x, not to tiny/sum_0/0"),
-    "is nested": ("print('[' * 100_000, flush=True)", "printed no JSON"),
+    "is nested": ("print('[' * 100_000, flush=True)", "did not print JSON"),
     "hangs": ("print('busy', file=sys.stderr, flush=True); time.sleep(60)", "no reply within 0.5 s: busy"),
     "floods a line": ("sys.stdout.write('x' * (17 << 20)); time.sleep(60)", "line of more than 16 MiB"),
     "floods without end": ("while True: sys.stdout.write('y' * 65536)", "line of more than 16 MiB"),
@@ -222,7 +222,7 @@ def test_a_program_is_no_shell_line(tiny: Make, tmp_path: Path, written: Write) 
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("", "names no program"), ("'", "split into words"), ("no-such -x", "`no-such`")]
+    ("name", "why"), [("", "does not name a program"), ("'", "split into words"), ("no-such -x", "`no-such`")]
 )
 def test_what_cannot_be_started_is_told_before_anything(tiny: Make, tmp_path: Path, name: str, why: str) -> None:
     with pytest.raises(DiaError, match=why) as caught:

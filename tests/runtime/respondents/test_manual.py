@@ -120,7 +120,7 @@ def test_another_bundle_s_prompts_are_never_written_over(tiny: Make, tmp_path: P
     before = state(folder)
     (folder / "0001-tiny-sum_0-0.txt").write_text("mine", encoding="utf-8")
     entry = asked(tiny("b"), folder, tmp_path / "b.run")
-    assert entry.ended is not None and "another prompt's: give another folder" in entry.ended
+    assert entry.ended is not None and "belongs to another prompt; choose another folder" in entry.ended
     assert state(folder) == before | {"0001-tiny-sum_0-0.txt": b"mine"}
 
 

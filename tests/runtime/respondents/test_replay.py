@@ -143,8 +143,8 @@ def test_a_later_line_mends_an_error_and_nothing_else(tiny: Make, tmp_path: Path
 
 
 WRONG: list[tuple[Any, str]] = [
-    ("{", "no JSON"),
-    ("[1]", "no object"),
+    ("{", "it is not JSON"),
+    ("[1]", "it is not an object"),
     ('{"question": "a"}', "neither `text` nor `error`"),
     ('{"text": "a"}', "`question` must be"),
     ('{"question": "a", "text": 7}', "`text` must be text or null"),
@@ -155,7 +155,7 @@ WRONG: list[tuple[Any, str]] = [
     ('{"question": "a", "text": "", "prompt_tokens": -1}', "`prompt_tokens` must be"),
     ('{"question": "\\ud800", "text": ""}', "`question` must be"),
     ("[" * 100_000, "nested too deeply"),
-    ('{"question": "a", "text": "", "attempt": 1' + "0" * 5000 + "}", "the line is no reply"),
+    ('{"question": "a", "text": "", "attempt": 1' + "0" * 5000 + "}", "the line is not a reply"),
     (b"\xff\xfe{}", "not UTF-8"),
 ]
 
@@ -204,7 +204,7 @@ def test_a_file_that_holds_no_replies_is_refused(tiny: Make, tmp_path: Path, con
 @pytest.mark.parametrize("name", ["", "#", "no\0ne", "x" * 5000, "none#one", "."])
 def test_a_file_that_is_not_there_is_told(tiny: Make, tmp_path: Path, name: str) -> None:
     error = failure(lambda: replayed(tiny(), name, tmp_path / "x.run"))
-    assert error.exit_code == 2 and "there is no file" in str(error)
+    assert error.exit_code == 2 and "file not found" in str(error)
 
 
 def test_a_run_with_replies_that_are_none_ends_the_asking(original: tuple[Path, Path], tmp_path: Path) -> None:

@@ -431,7 +431,7 @@ def test_a_budget_that_is_just_enough_is_no_failure(tiny: Make) -> None:
 def test_a_budget_in_money_ends_where_the_cost_is_not_known(tiny: Make) -> None:
     with loop.serve(loop.says()) as server:
         (entry,) = asked(tiny(), terms(server, concurrency=1, budget=Budget(usd=Decimal(1)))).respondents
-    assert entry.asked == 1 and "cost is not known" in str(entry.ended)
+    assert entry.asked == 1 and "cost is unknown" in str(entry.ended)
 
 
 def test_tries_count_for_the_budget(tiny: Make) -> None:

@@ -121,13 +121,13 @@ def test_the_replies_are_the_same_in_another_process(tiny: Make, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "no argument"),
+        ("", "is not an argument"),
         ("seed=1", "needs `theta`"),
         ("theta=", "needs `theta`"),
         ("theta=1e9", "decimal number"),
         ("theta=nan", "decimal number"),
         ("theta=0,skip=2", "share from 0 to 1"),
-        ("theta=0,skp=1", "`skp=1` is no argument"),
+        ("theta=0,skp=1", "`skp=1` is not an argument"),
         ("theta=0,bank=nowhere.json", "cannot be read"),
     ],
 )

@@ -61,11 +61,11 @@ def test_patterns_apply_in_order_and_the_name_wins(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "code", "words"),
     [
-        ("", 1, 1, "E203", "mapping of names"),
-        ("- a\n", 1, 1, "E203", "mapping of names"),
+        ("", 1, 1, "E203", "mapping from names"),
+        ("- a\n", 1, 1, "E203", "mapping from names"),
         ("a: b\n", 1, 4, "E203", "the labels of `a` are not a mapping"),
-        ("a:\n  x: [1]\n", 2, 6, "E203", "`x` is no text"),
-        ("a:\n  x:\n", 2, 5, "E203", "`x` is no text"),
+        ("a:\n  x: [1]\n", 2, 6, "E203", "`x` is not a text"),
+        ("a:\n  x:\n", 2, 5, "E203", "`x` is not a text"),
         ("a: {x: 1}\nb:\n  level: high\n", 3, 3, "E310", "`level` is already a label of questions"),
         ("a: {x: 1}\na: {x: 2}\n", 2, 1, "E105", "duplicate key"),
         ("a: &b {x: 1}\n", 1, 4, "E106", "anchors"),

@@ -98,7 +98,7 @@ class Room:
         for role in roles_with_prefill(sessions):
             model = cast.get(role)
             if model is not None and not self.prefill and not str(model).startswith(CONTINUING):
-                return f"a reply is begun for the model, which `{model}` is not known to continue: `-T prefill=true`"
+                return f"the prompt contains the beginning of the reply; if `{model}` can continue it, use `-T prefill=true`"
         return None
 
     async def play(self, state: TaskState) -> TaskState:

@@ -123,7 +123,7 @@ def test_a_judge_is_not_replayed_to_answers_that_it_never_saw(bundle: Path, caps
     judged = sum(
         answer_to(n) != SKIP for n in list(numbers(bundle).values())[:4]
     )  # of a skipped one no judge was asked
-    assert 0 < judged == sum("another conversation led there" in error for error in errors)
+    assert 0 < judged == sum("the conversation before it was different" in error for error in errors)
 
 
 def kept(path: Path, role: str) -> Counter[str | None]:

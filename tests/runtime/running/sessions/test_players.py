@@ -162,7 +162,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     result = called("run", bundle, "--model", "says:no", "-o", "a.run")
     error: Any = result.exception
     assert (error.exit_code, Path("a.run").exists()) == (2, False)
-    assert "give `--role judge=MODEL`, or `--role judge=none`" in error.diagnostics[0].help
+    assert "use `--role judge=MODEL`, or `--role judge=none`" in error.diagnostics[0].help
     for wrong in ("judge", "judge=", "=x"):
         failed: Any = called("run", bundle, "--model", "says:no", "--role", wrong).exception
         assert (failed.exit_code, failed.diagnostics[0].code) == (2, "E846")
@@ -180,7 +180,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     )
     with loop.serve(scripted.plays()) as server:
         result = called("run", made(begun, name="b"), "--model", "openai/m", "--base-url", server.url, "-o", "b.run")
-    assert result.return_value == 0 and "left out 1 question: a reply is begun for the model" in result.stderr
+    assert result.return_value == 0 and "left out 1 question: the prompt contains the beginning of the reply" in result.stderr
 
 
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:

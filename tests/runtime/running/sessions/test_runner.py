@@ -220,11 +220,11 @@ def test_nobody_as_a_judge_leaves_its_sessions_out(made: Make) -> None:
 @pytest.mark.parametrize(
     ("roles", "told"),
     [
-        ({}, "nobody is said to play the role `judge`"),
+        ({}, "no model for the role `judge`"),
         ({"judge": "openai/j", "jugde": "openai/j"}, "have no role `jugde`"),
-        ({"judge": "oracle"}, "`oracle` cannot play the role"),
-        ({"judge": "simulated:theta=1"}, "`simulated:theta=1` cannot play the role"),
-        ({"judge": "nonsense"}, "no respondent is called `nonsense`"),
+        ({"judge": "oracle"}, "`oracle` cannot take the role"),
+        ({"judge": "simulated:theta=1"}, "`simulated:theta=1` cannot take the role"),
+        ({"judge": "nonsense"}, "unknown model `nonsense`"),
     ],
 )
 def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[str, str], told: str) -> None:
@@ -235,7 +235,7 @@ def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[st
 
 @pytest.mark.parametrize("model", ["oracle", "abstain", "guess", "wrong", "simulated:theta=0"])
 def test_baselines_say_why_they_cannot_talk(made: Make, model: str) -> None:
-    with pytest.raises(DiaError, match="sessions have none: their truth is what a model does"):
+    with pytest.raises(DiaError, match="sessions have none: their truth depends on what the model does"):
         run(made(session_records.association()), model, "a.run")
     assert not Path("a.run").exists()
 
@@ -333,7 +333,7 @@ def test_a_reply_that_is_begun_for_the_model(made: Make) -> None:
         bundle = made(begun)
         (entry,) = asked(bundle, terms(server)).respondents
         ((why, number),) = entry.left_out.items()
-        assert (entry.asked, number, len(server.asked)) == (0, 1, 0) and "begun for the model" in why
+        assert (entry.asked, number, len(server.asked)) == (0, 1, 0) and "the beginning of the reply" in why
         asked(bundle, terms(server, prefill=True))
     first, second = server.asked
     assert first.body["messages"][-1] == {"role": "assistant", "content": "The number is"}
