@@ -86,8 +86,8 @@ class Room:
         bound = bound_roles()
         for role in sorted(self.roles - {SUBJECT}):
             if role not in bound:
-                help = f"give `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
-                raise PrerequisiteError(visible(f"nobody is said to play the role `{role}`: {help}"))
+                help = f"use `--model-role {role}=MODEL`, or `--model-role {role}=none` to leave its sessions out"
+                raise PrerequisiteError(visible(f"no model for the role `{role}`: {help}"))
             models = bound[role]
             model = models[0] if isinstance(models, list) else models
             cast[role] = None if str(model) == NOBODY else model
@@ -98,7 +98,10 @@ class Room:
         for role in roles_with_prefill(sessions):
             model = cast.get(role)
             if model is not None and not self.prefill and not str(model).startswith(CONTINUING):
-                return f"the prompt contains the beginning of the reply; if `{model}` can continue it, use `-T prefill=true`"
+                return (
+                    f"the prompt contains the beginning of the reply; if `{model}` can continue it, use `-T "
+                    "prefill=true`"
+                )
         return None
 
     async def play(self, state: TaskState) -> TaskState:

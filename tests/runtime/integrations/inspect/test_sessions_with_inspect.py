@@ -231,7 +231,7 @@ def test_roles_are_named_and_what_cannot_be_asked_is_left_out(mixed: Stage, caps
     task = f"dia/dia_bench -T bundle={mixed.bundle}"
     asked, told = mixed.theirs(task, "", 1)
     assert not asked and "Traceback" not in told
-    assert "nobody is said to play the role `judge`" in told and "--model-role judge=none" in told
+    assert "no model for the role `judge`" in told and "--model-role judge=none" in told
     asked, _ = mixed.theirs(task, "--model-role judge=none")
     assert not any("DECLINE" in json.dumps(body) or "Count from" in json.dumps(body) for body in asked)
     left = {sample["metadata"]["template"] for sample in mixed.samples() if "dia_left_out" in sample["metadata"]}

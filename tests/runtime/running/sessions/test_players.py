@@ -180,7 +180,10 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     )
     with loop.serve(scripted.plays()) as server:
         result = called("run", made(begun, name="b"), "--model", "openai/m", "--base-url", server.url, "-o", "b.run")
-    assert result.return_value == 0 and "left out 1 question: the prompt contains the beginning of the reply" in result.stderr
+    assert (
+        result.return_value == 0
+        and "left out 1 question: the prompt contains the beginning of the reply" in result.stderr
+    )
 
 
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
