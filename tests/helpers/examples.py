@@ -1,4 +1,4 @@
-"""How many examples properties are tested with: few every day, all of them where DIA_EXAMPLES is `all`."""
+"""How many examples properties are tested with: few every day, all where DIA_EXAMPLES is `all`, or the number in it."""
 
 from __future__ import annotations
 
@@ -8,5 +8,6 @@ EVERY_DAY = 40
 
 
 def examples(number: int) -> int:
-    """So many examples, or those of every day."""
-    return number if os.environ.get("DIA_EXAMPLES") == "all" else min(number, EVERY_DAY)
+    """This number of examples, or the smaller number of every day or of DIA_EXAMPLES."""
+    wanted = os.environ.get("DIA_EXAMPLES", "")
+    return number if wanted == "all" else min(number, int(wanted) if wanted else EVERY_DAY)

@@ -3,17 +3,22 @@
     python tests/mutation/run.py                       every module of targets.yaml, 20 mutants each
     python tests/mutation/run.py draw verify           those modules
     python tests/mutation/run.py draw --mutants 0      every mutant of a module
+    python tests/mutation/run.py draw --seed 7         another sample; of one seed, a smaller one is the start of a larger
     python tests/mutation/run.py --jobs 2 --json FILE  two modules at a time, with the results in a file
 
 The mutants are made by cosmic-ray (`pip install cosmic-ray`). Which of them are tried depends on the seed and the code
 alone, so that a run can be repeated. Everything happens in copies of the committed tree; the exit code is 1 where
-fewer than 90 % are killed. Mutants that change nothing a test could see are listed in equivalent.yaml, with the reason.
+fewer than 90 % are killed. Mutants that change nothing a test could see are listed in equivalent.yaml, with the reason;
+those of annotations, and of `==` into `is` (whether equal values are one object is up to Python), are not tried.
+
+The tests of a mutant run in a fork of a process that has loaded the libraries, but nothing of this project.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import difflib
 import hashlib
 import json
 import os
@@ -23,17 +28,20 @@ import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import yaml
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
-from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
+from cosmic_ray.work_item import MutationSpec, WorkItem
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WANTED = 0.9
-SECONDS = 180  # for the tests of one mutant
+SAME = ("_Eq_Is", "_Is_Eq", "_NotEq_IsNot", "_IsNot_NotEq")
+SECONDS = 60  # for the tests of one mutant
 CONFIG = """[cosmic-ray]
 module-path = {module!r}
 timeout = {seconds}
@@ -102,40 +110,99 @@ def tried(name: str, target: dict[str, object], most: int, seed: str) -> list[Mu
         tree = Path(folder) / "tree"
         subprocess.run(["git", "clone", "-q", "--shared", str(ROOT), str(tree)], check=True)
         config, session = Path(folder) / "config.toml", Path(folder) / "session.sqlite"
-        command = f"{sys.executable} -m pytest -x -q -n 0 -p no:cacheprovider --hypothesis-seed=0 {tests}"
-        config.write_text(CONFIG.format(module=module, seconds=SECONDS, command=command), encoding="utf-8")
+        arguments = ["-x", "-q", "-n", "0", "-p", "no:cacheprovider", "--hypothesis-seed=0", *tests.split()]
+        config.write_text(CONFIG.format(module=module, seconds=SECONDS, command="pytest"), encoding="utf-8")
         paths = os.pathsep.join(str(tree / part) for part in ("compiler", "runtime"))
         # Compiled files are known by size and second, which two mutants may share
-        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
-
-        def run(*words: str) -> None:
-            done = subprocess.run(words, cwd=tree, env=environment, capture_output=True, text=True, check=False)
-            if done.returncode:
-                sys.exit(f"{name}: {' '.join(words)} failed\n{done.stdout}{done.stderr}")
-
-        run(*command.split())  # tests that fail anyway would kill every mutant
+        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "DIA_EXAMPLES": "10"}
         cosmic_ray = str(Path(sys.executable).with_name("cosmic-ray"))
-        run(cosmic_ray, "init", str(config), str(session))
+        subprocess.run([cosmic_ray, "init", str(config), str(session)], cwd=tree, env=environment, check=True)
+        with use_db(session, WorkDB.Mode.open) as database:
+            items = list(database.work_items)
         text = (tree / module).read_text(encoding="utf-8")
-        with use_db(session, WorkDB.Mode.open) as database:
-            chosen = choose(list(database.work_items), ast.parse(text), most, seed)
-            for item in database.work_items:
-                if item.job_id not in chosen:
-                    database.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
         begun = time.monotonic()
-        run(cosmic_ray, "exec", str(config), str(session))
-        print(f"{name}: {len(chosen)} mutants in {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-        with use_db(session, WorkDB.Mode.open) as database:
-            results = {job: result for job, result in database.results if job in chosen}
-            items = {item.job_id: item.mutations[0] for item in database.work_items if item.job_id in chosen}
-        return sorted((mutant_of(module, items[job], results[job]) for job in items), key=lambda mutant: mutant.line)
+        with Runs(tree, environment, arguments) as runs:
+            if runs.code():  # tests that fail anyway would kill every mutant
+                sys.exit(f"{name}: the tests fail without a mutant")
+            mutants = [outcome_of(tree, item.mutations[0], text, runs)
+                       for item in choose(items, ast.parse(text), most, seed)]  # fmt: skip
+        print(f"{name}: {len(mutants)} mutants in {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+        return sorted(mutants, key=lambda mutant: mutant.line)
 
 
-def choose(items: list[WorkItem], tree: ast.Module, most: int, seed: str) -> set[str]:
-    """The jobs to run: a sample that depends on the seed and on what the mutants are, not on their random ids."""
+LOADED = """
+import os, signal, sys
+for name in ("pytest", "_pytest.assertion.rewrite", "xdist.plugin", "hypothesis", "hypothesis.strategies", "numpy", "yaml",
+             "scipy.optimize", "scipy.special", "scipy.stats", "sympy", "jsonschema", "click", "asyncio", "sqlite3"):
+    try:
+        __import__(name)
+    except ImportError:
+        pass
+import pytest
+nothing = os.open(os.devnull, os.O_RDWR)
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        os.setsid()
+        for number in (0, 1, 2):
+            os.dup2(nothing, number)
+        code = 1
+        try:
+            signal.alarm(SECONDS)
+            code = int(pytest.main(sys.argv[1:]))
+        finally:
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+class Runs:
+    """Runs the tests again and again, each time in a new fork of a process with the libraries."""
+
+    def __init__(self, tree: Path, environment: dict[str, str], arguments: list[str]) -> None:
+        program = LOADED.replace("SECONDS", str(SECONDS))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, *arguments],
+            cwd=tree, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def code(self) -> int:
+        """The exit code of the tests; that of a signal where they take too long."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def __enter__(self) -> Runs:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.communicate()
+
+
+def outcome_of(tree: Path, mutation: MutationSpec, text: str, runs: Runs) -> Mutant:
+    """The mutant, with what its tests made of it."""
+    operator = get_operator(mutation.operator_name)(**mutation.operator_args)
+    changed = mutate_code(text, operator, mutation.occurrence)
+    assert changed is not None
+    path = tree / mutation.module_path
+    path.write_text(changed, encoding="utf-8")
+    code = runs.code()
+    path.write_text(text, encoding="utf-8")
+    print("." if code else "S", end="", file=sys.stderr, flush=True)
+    lines = list(difflib.unified_diff(text.splitlines(), changed.splitlines(), lineterm="", n=0))[2:]
+    before, after = (" ".join(line[1:].strip() for line in lines if line.startswith(sign)) for sign in "-+")
+    mutant = Mutant(str(mutation.module_path), mutation.start_pos[0], mutation.operator_name, before, after, "killed")
+    if code:
+        return mutant
+    return replace(mutant, outcome="equivalent" if is_equivalent(mutant) else "survived")
+
+
+def choose(items: list[WorkItem], tree: ast.Module, most: int, seed: str) -> list[WorkItem]:
+    """The mutants to try: a sample that depends on the seed and on what the mutants are, not on their random ids."""
     useful = [item for item in items if not is_pointless(item.mutations[0], tree)]
     useful.sort(key=lambda item: hashlib.sha256(f"{seed} {identity(item.mutations[0])}".encode()).digest())
-    return {item.job_id for item in (useful[:most] if most else useful)}
+    return useful[:most] if most else useful
 
 
 def identity(mutation: MutationSpec) -> str:
@@ -143,7 +210,9 @@ def identity(mutation: MutationSpec) -> str:
 
 
 def is_pointless(mutation: MutationSpec, tree: ast.Module) -> bool:
-    """Whether the mutant changes annotations alone, which nothing evaluates."""
+    """Whether the mutant changes annotations alone, which nothing evaluates, or equality into identity."""
+    if mutation.operator_name.endswith(SAME):
+        return True
     start, end = mutation.start_pos, mutation.end_pos
     return any(first <= start and end <= last for first, last in annotations(tree))
 
@@ -153,18 +222,6 @@ def annotations(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, 
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if isinstance(part, ast.expr) and part.end_lineno is not None and part.end_col_offset is not None:
                 yield (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
-
-
-def mutant_of(module: str, mutation: MutationSpec, result: WorkResult) -> Mutant:
-    lines = (result.diff or "").splitlines()
-    before = [line[1:].strip() for line in lines if line.startswith("-") and not line.startswith("---")]
-    after = [line[1:].strip() for line in lines if line.startswith("+") and not line.startswith("+++")]
-    mutant = Mutant(module, mutation.start_pos[0], mutation.operator_name, " ".join(before), " ".join(after), "")
-    if result.test_outcome == TestOutcome.SURVIVED:
-        outcome = "equivalent" if is_equivalent(mutant) else "survived"
-    else:
-        outcome = "killed"
-    return Mutant(**{**asdict(mutant), "outcome": outcome})
 
 
 def is_equivalent(mutant: Mutant) -> bool:
