@@ -88,7 +88,7 @@ def test_other_formats_carry_letters_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[town for town in towns if town != answer][:3]", "towns", "two options read"),
+        ("[town for town in towns if town != answer][:3]", "towns", "two options are both `Paris`"),
         ("[town for town in towns if town != answer][:3]", "['Oslo', ' oslo']", "two options are both `oslo`"),
         ("[town for town in towns if town != answer][:3]", "['']", "an option is empty"),
         ("[town for town in towns if town != answer][:3]", "[]", "must be a list of 1 to 24 values"),

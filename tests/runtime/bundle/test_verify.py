@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.bundle.verify import examine, verify
+from dia_runtime.bundle.verify import Problem, examine, verify
 
 Make = Callable[..., Path]
 
@@ -212,3 +212,91 @@ def test_a_link_is_told_once_and_as_a_link(tiny: Make, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("x")
     (path / "more.txt").symlink_to(tmp_path / "elsewhere")
     assert named(path) == {("link", "more.txt")}
+
+
+def test_a_bundle_without_specs_is_valid(tiny: Make, manifest_writer: Make) -> None:
+    path = tiny()
+    shutil.rmtree(path / "specs")
+    assert named(path) == {("missing", "specs/benchmark.yaml")}
+    rehashed(path, manifest_writer)
+    assert verify(path) == []
+
+
+def test_questions_without_answers_are_valid(tiny: Make, manifest_writer: Make) -> None:
+    path = tiny()
+    (path / "answers.jsonl").unlink()
+    rehashed(path, manifest_writer)
+    assert verify(path) == []
+
+
+def test_the_messages_say_what_was_expected_and_found(tiny: Make, manifest_writer: Make) -> None:
+    counts = {"templates": 2, "items": 2, "questions": 7}
+    (problem,) = verify(tiny(counts=counts))
+    assert (problem.kind, problem.expected, problem.found) == ("counts", "7", "6")
+    assert problem.message == "gives 6 questions, the manifest says 7"
+    path = tiny("fewer", templates=1, k=2)
+    lines = (path / "answers.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "answers.jsonl").write_bytes(lines[0])
+    rehashed(path, manifest_writer)
+    (problem,) = verify(path)
+    assert (problem.kind, problem.path, problem.expected, problem.found) == ("answers", "answers.jsonl", "2", "1")
+    assert problem.message == "holds 1 answers for 2 questions"
+    (path / "answers.jsonl").write_bytes(b"".join([*lines, lines[0]]))
+    rehashed(path, manifest_writer)
+    (problem,) = verify(path)
+    assert (problem.expected, problem.found) == ("2", "3")
+    (path / "answers.jsonl").write_bytes(b"".join(lines[::-1]))
+    rehashed(path, manifest_writer)
+    (problem,) = verify(path)
+    assert "answers `tiny/sum_0/1` at line 1, where the question is `tiny/sum_0/0`" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [("manifest", "E702"), ("changed", "E703"), ("missing", "E704"), ("added", "E705"), ("renamed", "E705"),
+     ("link", "E706"), ("record", "E707"), ("answers", "E709"), ("signature", "E719"), ("counts", "E708"),
+     ("root", "E708")],
+)  # fmt: skip
+def test_each_kind_of_problem_has_its_code(kind: str, code: str) -> None:
+    told = Problem(kind, "a file", "is odd").as_diagnostic()
+    assert (told.code, told.message) == (code, "`a file` is odd")
+
+
+def test_one_missing_file_is_found_under_one_other_name_alone(tiny: Make) -> None:
+    path = tiny()
+    shutil.copy(path / "specs" / "benchmark.yaml", path / "a.yaml")
+    (path / "specs" / "benchmark.yaml").rename(path / "b.yaml")
+    found = named(path)
+    assert {kind for kind, _ in found} == {"renamed", "added"} and len(found) == 2
+
+
+def test_variants_of_one_instance_are_in_order_and_no_twins(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    path = tiny(templates=1, k=2, variants=[None, "b"])
+    assert verify(path) == []
+    made = open_bundle(path)
+    questions, answers = list(made.questions()), list(made.answers())
+    for name, order, is_twin in (
+        ("moved", [1, 0, 3, 2], False),
+        ("back", [2, 3, 0, 1], False),
+        ("two", [0, 1, 1], True),
+    ):
+        moved = bundle_writer(tmp_path / name, [questions[at] for at in order], [answers[at] for at in order], 2)
+        twins = [problem for problem in verify(moved) if "two questions" in problem.message]
+        assert bool(twins) is is_twin
+
+
+def test_an_asset_that_no_file_is_listed_for(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    made = open_bundle(tiny(templates=1, k=1))
+    questions, answers = list(made.questions()), list(made.answers())
+    questions[0]["assets"] = [{"name": "x.png", "path": f"assets/{'0' * 64}.png", "sha256": "0" * 64, "size": 3,
+                               "type": "image/png"}]  # fmt: skip
+    path = bundle_writer(tmp_path / "assets", questions, answers, 1)
+    assert [problem.kind for problem in verify(path)] == ["record"]
+
+
+def test_an_item_without_a_name_counts_too(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
+    made = open_bundle(tiny(templates=1, k=1))
+    questions, answers = list(made.questions()), list(made.answers())
+    questions[0]["item"] = ""
+    path = bundle_writer(tmp_path / "nameless", questions, answers, 1)
+    assert "counts" not in {problem.kind for problem in verify(path)}

@@ -278,3 +278,28 @@ def test_a_grade_does_not_depend_on_what_was_computed_before(monkeypatch: pytest
     grader = Grader(answer, FORMAT)
     monkeypatch.setattr(budgets._BUDGET, "left", 0)
     assert grader.grade(truth, [], text, f"<xml>{text}</xml>").verdict == CORRECT
+
+
+def test_the_share_is_that_of_the_reply_and_0_where_none_can_be_taken() -> None:
+    grader = Grader(INTEGER | {"share": "reply / 100"}, FORMAT)
+
+    def share(reply: Any) -> Fraction:
+        if reply == 7:
+            raise LanguageError("E504", "it cannot be evaluated")
+        if reply == 8:
+            raise DiaError([])
+        return Fraction(reply, 100)
+
+    def shared(reply: str | None) -> tuple[Verdict, Fraction | None]:
+        found = grader.grade(42, (), "42", reply, share=share)
+        return found.verdict, found.share
+
+    assert shared("<xml>42</xml>") == (CORRECT, Fraction(42, 100))
+    assert shared("<xml>50</xml>") == (WRONG, Fraction(1, 2))
+    for failing in ("<xml>7</xml>", "<xml>8</xml>", "<xml>seven</xml>"):
+        assert shared(failing) == (WRONG, Fraction(0))
+    assert shared(SKIP) == (SKIPPED, None)
+    assert shared("none") == (UNPARSED, None) and shared(None) == (ERROR, None)
+    with pytest.raises(ValueError, match="has a `share`"):
+        grader.grade(42, (), "42", "<xml>42</xml>")
+    assert Grader(INTEGER, FORMAT).grade(42, (), "42", "<xml>42</xml>").share is None

@@ -1,0 +1,160 @@
+"""Drawing: how many instances there are, what fixes them, and what messages say of the drawn values."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_compiler.analyze.items import Item
+from dia_compiler.generate.draw import Drawing
+from dia_language.diagnostics import DiaError
+from helpers.small_specs import expansion, questions
+
+HEAD = "template: sums\ntitle: Sums\n"
+TAIL = 'answer: {value: "1", type: integer}\nprompt: "{{ a }} {{ b }}"\n'
+
+
+def drawing(folder: Path, parameters: str, more: str = "", tail: str = TAIL) -> Drawing:
+    """The drawing of a template with these parameters."""
+    return expansion(folder, f"{HEAD}params:\n{parameters}{more}{tail}").drawing
+
+
+def freedom(folder: Path, parameters: str, more: str = "") -> dict[str, Any]:
+    return dict(drawing(folder, parameters, more).freedom().as_json())
+
+
+def integer(name: str, least: int, most: object, more: str = "") -> str:
+    return f"  {name}: {{type: integer, min: {least}, max: {most}{more}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "more", "expected"),
+    [
+        (integer("a", 1, 3) + integer("b", 1, 5), "", {"kind": "exact", "count": "15"}),
+        (integer("a", 1, 10**6) + integer("b", 1, 10**6), "", {"kind": "exact", "count": "1000000000000"}),
+        (integer("a", 1, 3) + integer("b", 1, 5), "where: a < b\n", {"kind": "exact", "count": "9"}),
+        (integer("a", 1, 10**6) + integer("b", 1, 10**6), "where: a < b\n", {"kind": "at_most", "count": f"{10**12}"}),
+        (integer("a", 1, 3) + integer("b", 0, "= a"), "", {"kind": "exact", "count": "9"}),
+        (integer("a", 1, 10**6) + integer("b", 0, "= a"), "", {"kind": "at_least", "count": f"{10**6}"}),
+        (integer("a", 1, 10**6) + integer("b", 0, "= a"), "where: b > 2\n", {"kind": "at_least", "count": "0"}),
+        (integer("a", 1, 2**70) + integer("b", 1, 2**70), "", {"kind": "vast", "count": None}),
+        (integer("a", 1, 2**70) + integer("b", 0, "= a + 2**100"), "", {"kind": "vast", "count": None}),
+    ],
+)  # fmt: skip
+def test_the_freedom_of_parameters(tmp_path: Path, parameters: str, more: str, expected: dict[str, Any]) -> None:
+    assert freedom(tmp_path, parameters, more) == expected
+
+
+@pytest.mark.parametrize(
+    ("places", "most", "expected"),
+    [
+        ("[3, 2, 4]", "= a", {"kind": "exact", "count": "2"}),
+        ("[3, 2, 4]", "9", {"kind": "exact", "count": "9"}),
+        ("[1, 1000000]", "= a", {"kind": "at_least", "count": "1"}),  # the item 1 is static, and not counted
+    ],
+)
+def test_the_freedom_of_a_template_with_items_is_the_least_of_them(
+    tmp_path: Path, places: str, most: str, expected: dict[str, Any]
+) -> None:
+    parameters = f"  a: {{type: choice, of: {places}}}\n" + integer("b", 1, most)
+    assert freedom(tmp_path, parameters, "each: a\n") == expected
+
+
+def test_the_freedom_of_many_different_items_is_measured_at_some(tmp_path: Path) -> None:
+    parameters = integer("a", 2, 60) + integer("b", 1, "= a")
+    assert freedom(tmp_path, parameters, "each: a\n") == {"kind": "at_least", "count": "1"}
+    assert freedom(tmp_path / "52", integer("a", 2, 53) + integer("b", 1, "= a"), "each: a\n")["kind"] == "at_least"
+    fewer = integer("a", 2, 52) + integer("b", 1, "= a")
+    assert freedom(tmp_path / "51", fewer, "each: a\n") == {"kind": "exact", "count": "2"}
+
+
+def test_an_estimate_is_made_for_one_item_with_choices(tmp_path: Path) -> None:
+    estimated = drawing(tmp_path / "a", integer("a", 1, 40) + integer("b", 0, "= a")).estimated()
+    assert estimated is None or estimated[0] > 0
+    assert drawing(tmp_path / "b", integer("a", 1, 4) + integer("b", 1, 400), "each: a\n").estimated() is None
+
+
+def test_items_fix_their_parameter_and_draw_from_keys_of_their_own(tmp_path: Path) -> None:
+    made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 10**9), "each: a\n")
+    assert [item.value for item in made.items] == [1, 2, 3]
+    assert [made.fixed(item) for item in made.items] == [{"a": 1}, {"a": 2}, {"a": 3}]
+    first = [next(made.positions(item))[1] for item in made.items]
+    assert [scope["a"] for scope in first] == [1, 2, 3]
+    assert len({scope["b"] for scope in first}) == 3
+    assert len({made.key_for(item) for item in made.items} | {made.key}) == 4
+    assert all(made.has_choices(item) for item in made.items)
+
+
+def test_what_was_drawn_and_rejected_is_counted(tmp_path: Path) -> None:
+    made = drawing(tmp_path, integer("a", 1, 4) + integer("b", 1, 4), "where: a < b\n")
+    assert (made.drawn, made.rejected) == (0, 0)
+    walk = made.positions(Item())
+    assert len(list(islice(walk, 6))) == 6
+    walk.close()  # type: ignore[attr-defined]
+    drawn, rejected = made.drawn, made.rejected
+    assert rejected > 0 and drawn >= rejected + 6
+    walk = made.positions(Item())
+    next(walk)
+    walk.close()  # type: ignore[attr-defined]
+    assert drawn < made.drawn <= 2 * drawn and rejected <= made.rejected <= 2 * rejected
+
+
+def test_a_message_shows_the_values_that_led_to_it(tmp_path: Path) -> None:
+    spec = HEAD + "params:\n" + integer("a", 7, 7) + integer("b", 1, 3) + "where: 1 / (a - 7) > b\n" + TAIL
+    with pytest.raises(DiaError) as caught:
+        questions(tmp_path, spec, k=1)
+    (told,) = caught.value.diagnostics
+    assert any(told.message.endswith(f" (where a = 7, b = {b})") for b in (1, 2, 3)), told.message
+
+
+@pytest.mark.parametrize(("length", "is_cut"), [(196, False), (197, True)])
+def test_long_values_are_cut_at_200_characters(tmp_path: Path, length: int, is_cut: bool) -> None:
+    made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 3))
+    shown = made.shown({"a": "x" * length})
+    whole = "a = " + "x" * length
+    assert shown == (f" (where {whole[:200]}...)" if is_cut else f" (where {whole})")
+    assert made.shown({}) == "" and made.shown({"other": 1}) == ""
+    assert made.shown({"b": 2, "a": 1}) == " (where a = 1, b = 2)"
+
+
+@pytest.mark.parametrize(("skip", "most"), [("", 25), ("  skip: I cannot say\n", 24)])
+def test_a_choice_has_as_many_options_as_letters(tmp_path: Path, skip: str, most: int) -> None:
+    spec = (
+        HEAD + "params:\n" + integer("a", 1, 90) + "choices:\n  correct: a\n"
+        "  distractors: '[-n for n in range(1, COUNT + 1)]'\n" + skip + "format: {kind: letter}\n"
+        'prompt: "{{ a }}\\n{{ options }}"\n'
+    )
+    (made,) = questions(tmp_path / "most", spec.replace("COUNT", str(most)), k=1)
+    assert len(made.challenge.split("\n")) == 1 + 26
+    with pytest.raises(DiaError) as caught:
+        questions(tmp_path / "more", spec.replace("COUNT", str(most + 1)), k=1)
+    assert f"`distractors` must be a list of 1 to {most} values" in caught.value.diagnostics[0].message
+    assert caught.value.diagnostics[0].code == "E203"
+
+
+def test_pairs_of_classes_that_a_condition_keeps_apart_come_first_too(tmp_path: Path) -> None:
+    """Both at an edge, one of them, or none, also where a condition forbids most of the rows that are tried first."""
+    edges = (1, 2, 49, 50)
+    made = drawing(tmp_path, integer("a", 1, 50) + integer("b", 1, 50),
+                   "where: a + b != 51 and (a not in [1, 2] or b > 2)\nfuzz: {first: boundary}\n")  # fmt: skip
+    front = [scope for scope in made.front(Item()) if scope is not None]
+    assert {(scope["a"] in edges, scope["b"] in edges) for scope in front} == {
+        (left, right) for left in (True, False) for right in (True, False)
+    }
+    values = [(scope["a"], scope["b"]) for scope in front]
+    assert len(set(values)) == len(values)
+    walked = [(scope["a"], scope["b"]) for _, scope in islice(made.positions(Item()), 100)]
+    assert walked[: len(front)] == values and len(set(walked)) == len(walked)
+
+
+def test_the_order_of_options_makes_another_instance(tmp_path: Path) -> None:
+    spec = (
+        HEAD + "params:\n" + integer("a", 1, 2) + "choices: {correct: a, distractors: '[5, 6]'}\n"
+        'format: {kind: letter}\nprompt: "{{ a }}\\n{{ options }}"\n'
+    )
+    made = expansion(tmp_path, spec).drawing
+    scopes = [scope for _, scope in islice(made.positions(Item()), 12)]
+    assert len(scopes) == 12 == len({made.identity(scope) for scope in scopes})
+    assert made.freedom().as_json() == {"kind": "exact", "count": "12"}
