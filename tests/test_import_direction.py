@@ -49,7 +49,7 @@ STAGES: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"commands"}),
     ),
     "dia_compiler": (
-        frozenset({"types"}),
+        frozenset({"types", "probe"}),
         frozenset({"sampling", "assets"}),
         frozenset({"parse"}),
         frozenset({"analyze"}),

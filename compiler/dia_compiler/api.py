@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from dia_compiler.analyze.check import Checked
     from dia_compiler.freeze.incremental import BundleResult, Inputs
     from dia_compiler.part import Part
+    from dia_compiler.probe.probe import Shortcut
 
 Progress = Callable[[str, int, int], None]
-TRIAL = 3
+TRIAL = 3  # instances of each template that a check makes
+STRICT_TRIAL = 60  # where it also looks for shortcuts
+PROBED = 400
 HEAVY, MANY = ("sympy", "numpy"), 20  # so many templates surely need them, and half a second of each worker is spared
 
 
@@ -139,13 +142,62 @@ def check_specs(
     on_progress: Progress | None = None,
     allow_programs: str = NO,
     estimates: bool = False,
+    finds_shortcuts: bool = False,
 ) -> Checked:
     """Return every error of every spec: of its text, of its examples, and of three instances of each template.
 
-    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted.
+    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. With
+    `finds_shortcuts`, more instances are made, and rules that need no understanding are tried on them.
     """
+    options = CompileOptions(TRIAL, jobs=jobs or os.cpu_count() or 1, is_strict=is_strict, programs=allow_programs)
+    if finds_shortcuts:
+        return _probe([Path(path) for path in paths], replace(options, k=STRICT_TRIAL), on_progress, estimates).checked
     folders = discover([Path(path) for path in paths])
-    with _worker_pool(folders, jobs or os.cpu_count() or 1, TRIAL) as pool:
+    with _worker_pool(folders, options.jobs, options.k) as pool:
         from dia_compiler.pipeline import check_instances
 
-        return check_instances(folders, TRIAL, pool, is_strict, on_progress, allow_programs, estimates)
+        return check_instances(folders, options, pool, on_progress, estimates)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The best shortcut of each template that has one to seek, by position, and what the check reported."""
+
+    checked: Checked
+    shortcuts: tuple[Shortcut, ...]
+    reasons: dict[tuple[str, str], str]  # why a spec allows a shortcut, by benchmark and template
+
+
+def probe_specs(
+    paths: list[Path] | list[str],
+    k: int = PROBED,
+    seed: str | None = None,
+    jobs: int | None = None,
+    allow_programs: str = NO,
+    on_progress: Progress | None = None,
+) -> Probe:
+    """Return how far rules get that do not understand the question, learnt on one half of k instances of each template.
+
+    Shortcuts above their limit are also warnings of the check, unless the template allows them. Raises DiaError (exit
+    code 2) for `k` below 20 and for paths without specs; errors of the specs are in the check.
+    """
+    from dia_compiler.probe.probe import FEWEST
+
+    if k < FEWEST:
+        raise DiaError(Diagnostic("E600", f"--k must be at least {FEWEST}: a rule is learnt and judged on them", None))
+    options = CompileOptions(k, seed, jobs=jobs or os.cpu_count() or 1, programs=allow_programs)
+    return _probe([Path(path) for path in paths], options, on_progress)
+
+
+def _probe(
+    paths: list[Path], options: CompileOptions, on_progress: Progress | None, estimates: bool = False
+) -> Probe:
+    folders = discover(paths)
+    with _worker_pool(folders, options.jobs, options.k) as pool:
+        from dia_compiler.pipeline import check_instances
+        from dia_compiler.probe.rows import Prober
+
+        with Prober(options.jobs) as prober:
+            checked = check_instances(folders, options, pool, on_progress, estimates, prober.look)
+            shortcuts = prober.shortcuts(checked.diagnostics)
+    return Probe(checked, shortcuts, prober.reasons)

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dia_language.confinement.permission import NO
 from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import WorkerPool
@@ -70,20 +69,20 @@ def make_bundles(
 
 def check_instances(
     folders: list[Folder],
-    k: int,
+    options: CompileOptions,
     pool: WorkerPool,
-    is_strict: bool,
     on_progress: Progress | None,
-    programs: str = NO,
     estimates: bool = False,
+    look: Callable[[TemplateJob, GatheredRows], None] | None = None,
 ) -> Checked:
     """Return every error of every spec, including those that only the first k instances show; nothing is written.
 
-    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted.
+    With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. `look` is
+    called with the rows of each template that could be expanded, while they are there.
     """
     with scratch_folder() as scratch:
-        checked = check(folders, is_strict, defers=True, programs=programs)
-        plans = [plan_of(item, CompileOptions(k=k)) for item in checked.benchmarks]
+        checked = check(folders, options.is_strict, defers=True, programs=options.programs)
+        plans = [plan_of(item, options) for item in checked.benchmarks]
         template_jobs = [
             replace(
                 job_of(plan, template, is_trial=True),
@@ -93,15 +92,20 @@ def check_instances(
             for plan in plans
             for template in plan.item.clean
         ]
-        gathering = Gatherer(template_jobs, checked.diagnostics, None, on_progress, explainer(plans))
-        expanded = gathering.run(pool)
-    for job, rows in zip(template_jobs, expanded, strict=True):
-        if rows.summary is not None:
+        private = None if look is None else Path(scratch)  # many rows do not stay in memory
+        gathering = Gatherer(template_jobs, checked.diagnostics, private, on_progress, explainer(plans))
+        for job, rows in zip(template_jobs, gathering.run(pool), strict=True):
+            if rows.summary is None:
+                continue
             statistics = row_statistics(rows.spool)
-            check_health(job.template, rows.spool, rows.summary, statistics, k, checked.diagnostics, is_trial=True)
+            check_health(
+                job.template, rows.spool, rows.summary, statistics, options.k, checked.diagnostics, is_trial=True
+            )
             if estimates:
                 freedom = freedom_text(rows.summary.freedom.as_json(), rows.summary.estimate)
                 checked.freedoms[f"{job.benchmark.name}/{job.template.name}"] = freedom
+            if look is not None:
+                look(job, rows)
     return checked
 
 

@@ -348,5 +348,9 @@ HEALTH_WARNINGS: dict[str, str] = {
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "shadowed-function": "A function of the spec hides a library function.",
+    "shortcut": (
+        "A rule that understands nothing finds the answer, such as the longest word of the prompt. Only "
+        "`dia check --strict` and `dia probe` look for it."
+    ),
     "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",
 }

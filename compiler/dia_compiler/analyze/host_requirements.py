@@ -19,6 +19,7 @@ EXTRAS = {
     "report": ("matplotlib",),
     "cluster": ("distributed",),
     "parquet": ("pyarrow",),
+    "probe": ("sklearn",),
     "speed": ("gmpy2",),
 }
 KINDS = ("extra", "file", "tool")

@@ -67,7 +67,12 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
     context = click.get_current_context()
     with progress(is_quiet(context), has_lines=False) as report:
         checked = check_specs(
-            list(paths), jobs, on_progress=report, allow_programs=programs, estimates=is_verbose(context)
+            list(paths),
+            jobs,
+            on_progress=report,
+            allow_programs=programs,
+            estimates=is_verbose(context),
+            finds_shortcuts=strict,
         )
     diagnostics = checked.diagnostics.ordered(checked.sources)
     errors = [entry for entry in diagnostics if entry.severity == "error"]

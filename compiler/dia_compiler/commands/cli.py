@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "new": ("dia_compiler.commands.new", "Create a template or a benchmark to start from."),
     "check": ("dia_compiler.commands.check", "Report every error in every spec."),
     "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
+    "probe": ("dia_compiler.commands.probe", "Find shortcuts to the answers that need no understanding."),
     "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
     "merge": ("dia_compiler.commands.merge", "Join parts to one bundle, or runs to one run."),
     "verify": ("dia_compiler.commands.verify", "Verify that no byte of a bundle has changed."),

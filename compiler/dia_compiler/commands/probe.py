@@ -1,0 +1,112 @@
+"""`dia probe`: shortcuts to the answers that need no understanding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from dia_language.counts import counted
+
+from dia_compiler.commands.console import is_quiet, print_diagnostics, progress
+from dia_compiler.commands.programs import allow_programs
+
+if TYPE_CHECKING:
+    from dia_compiler.api import Probe
+    from dia_compiler.probe.probe import Shortcut
+
+WIDEST_RULE = 60
+
+
+@click.command("probe")
+@click.argument("paths", metavar="SPEC...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--k", type=click.IntRange(20, 100_000), default=400, show_default=True, metavar="N",
+              help="Number of instances of each template.")  # fmt: skip
+@click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's seed, or 0).")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
+)
+@allow_programs
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    k: int,
+    seed: str | None,
+    jobs: int | None,
+    allow_programs: str,
+    as_json: bool,
+) -> int:
+    """Find shortcuts: rules that answer a template's questions without understanding them.
+
+    Rules see only the text of the prompt: the commonest answer, the longest or the last token that looks like an
+    answer, the token after a keyword, the line that stands out, or a shallow decision tree over counts (needs the extra
+    `probe`). They are learnt on one half of the instances. The best 20 are judged on the other half. A template is over
+    its limit if the lower bound of the 95 % interval, corrected for the number of rules judged, is above 25 % and above
+    blind guessing plus 5 points. Writes nothing. Exit code 1 if a template is over its limit and does not allow it.
+
+    \b
+    Example:
+      dia probe specs/dia_bench/d001_next_prime.yaml --k 100
+    """
+    from dia_compiler.api import probe_specs
+
+    with progress(is_quiet(ctx), has_lines=False) as report:
+        result = probe_specs(list(paths), k, seed, jobs, allow_programs, report)
+    entries = result.checked.diagnostics.ordered(result.checked.sources)
+    errors = [entry for entry in entries if entry.severity == "error"]
+    shortcuts = sorted(result.shortcuts, key=lambda one: (-one.low, one.benchmark, one.template))
+    if as_json:
+        click.echo(json.dumps({"k": k, "templates": [facts(one, result) for one in shortcuts]}, indent=2))
+    elif shortcuts:
+        click.echo("\n".join(table(shortcuts, result)))
+    print_diagnostics(errors, result.checked.sources)
+    if errors:
+        return 2
+    over = sum(one.is_over for one in shortcuts)
+    refused = sum(one.is_over and reason_of(one, result) is None for one in shortcuts)
+    if not as_json:
+        click.echo(
+            f"{counted(len(shortcuts), 'template')} probed, {over} over the limit, {over - refused} of them allowed"
+        )
+    return 1 if refused else 0
+
+
+def reason_of(shortcut: Shortcut, result: Probe) -> str | None:
+    """Return why the spec allows the shortcut; None where it does not."""
+    return result.reasons.get((shortcut.benchmark, shortcut.template))
+
+
+def facts(shortcut: Shortcut, result: Probe) -> dict[str, Any]:
+    """Return the entry of a template as `--json` prints it."""
+    return {
+        "benchmark": shortcut.benchmark,
+        "template": shortcut.template,
+        "rule": shortcut.rule,
+        "accuracy": {"value": shortcut.accuracy, "ci": [shortcut.low, shortcut.high]},
+        "instances": shortcut.instances,
+        "rules": shortcut.rules_judged,
+        "limit": shortcut.limit,
+        "points": shortcut.points,
+        "over": shortcut.is_over,
+        "allowed": reason_of(shortcut, result),
+    }
+
+
+def table(shortcuts: Sequence[Shortcut], result: Probe) -> list[str]:
+    """Return the lines of the table: the strongest shortcut first."""
+    width = max(8, *(len(one.template) for one in shortcuts))
+    lines = [f"{'template':<{width}}  right  interval      limit  points        best rule"]
+    for one in shortcuts:
+        state = "" if not one.is_over else "allowed" if reason_of(one, result) is not None else "over"
+        points = "" if one.points is None else f"{one.points:+.2f}"
+        interval = f"{100 * one.low:3.0f} - {100 * one.high:3.0f} %"
+        rule = one.rule if len(one.rule) <= WIDEST_RULE else f"{one.rule[: WIDEST_RULE - 3]}..."
+        lines.append(
+            f"{one.template:<{width}}  {100 * one.accuracy:3.0f} %  {interval}  {100 * one.limit:3.0f} %  {points:>6}"
+            f"  {state:<7}  {rule}".rstrip()
+        )
+    return lines

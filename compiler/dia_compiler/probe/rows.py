@@ -1,0 +1,72 @@
+"""The rows of templates, while they are made, to their shortcuts: several templates at a time."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import Diagnostics
+
+from dia_compiler.probe.probe import Shortcut, probe_questions
+
+if TYPE_CHECKING:
+    from dia_compiler.distribute.gather import GatheredRows
+    from dia_compiler.distribute.task import TemplateJob
+    from dia_compiler.parse.model import Template
+
+NUL = b"\0"  # which no attachment has that a reader takes for text
+ADVICE = "give every decoy the feature that singles out the answer, draw the answer's position"
+
+
+class Prober:
+    """Seeks shortcuts in the rows of templates; a context manager, since it has workers."""
+
+    def __init__(self, jobs: int) -> None:
+        self.executor = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else ThreadPoolExecutor(1)
+        self.waiting: list[tuple[Template, Future[Shortcut | None]]] = []
+        self.reasons: dict[tuple[str, str], str] = {}
+
+    def __enter__(self) -> Prober:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.executor.shutdown(wait=kind is None, cancel_futures=True)
+
+    def look(self, job: TemplateJob, rows: GatheredRows) -> None:
+        """Take the rows of a template that has answers."""
+        template = job.template
+        if template.session_spec is not None:
+            return  # the truth of sessions is what the model says
+        questions, answers = (b"".join(rows.spool.parts[name].lines()) for name in ("questions", "answers"))
+        texts = {name: content for name, content in rows.spool.assets() if NUL not in content}
+        self.waiting.append((template, self.executor.submit(shortcut_in, questions, answers, texts)))
+        reason = template.allow.get("shortcut")
+        if reason is not None:
+            self.reasons[job.benchmark.name, template.name] = reason.text
+
+    def shortcuts(self, diagnostics: Diagnostics) -> tuple[Shortcut, ...]:
+        """Return the shortcuts in the order of the templates; add a warning for each that is over its limit."""
+        shortcuts = []
+        for template, future in self.waiting:
+            shortcut = future.result()
+            if shortcut is None:
+                continue
+            shortcuts.append(shortcut)
+            if shortcut.is_over and "shortcut" not in template.allow:
+                place = template.prompt.position if template.prompt else template.position
+                message = (
+                    f"{shortcut.rule} is the answer in {shortcut.right} of {shortcut.instances} instances: "
+                    "a model needs to understand nothing"
+                )
+                diagnostics.warn("shortcut", message, place, f"{ADVICE}, or allow it: `allow: {{shortcut: reason}}`")
+        return tuple(shortcuts)
+
+
+def shortcut_in(questions: bytes, answers: bytes, texts: dict[str, bytes]) -> Shortcut | None:
+    """Return the best shortcut of the lines of a template's questions and answers; attachments by their names."""
+    records: list[dict[str, Any]] = [json.loads(line) for line in questions.splitlines()]
+    answers_by_id = {record["id"]: record for record in map(json.loads, answers.splitlines())}
+    by_path = {f"assets/{name}": content.decode("utf-8", "replace") for name, content in texts.items()}
+    return probe_questions(records, answers_by_id, by_path)

@@ -1,0 +1,319 @@
+"""Rules that guess an answer from the surface of a prompt. None of them reads what is asked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from dia_compiler.probe.surface import (
+    COUNTS,
+    TOKENIZERS,
+    Prompt,
+    Shape,
+    Token,
+    after,
+    before,
+    keywords,
+    number_in,
+    pattern_of,
+)
+
+PLACES = 12  # from either end, up to which a token is picked by its place
+FIELDS = 12  # of a line, up to which they are compared
+MOST_KEYWORDS = 120
+FEW_ANSWERS = 40  # distinct answers up to which a tree is grown
+Guess = Callable[[Prompt], str | None]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A prompt, its canonical answer, and all texts that are right."""
+
+    prompt: Prompt
+    answer: str
+    accepted: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A guess, in words that say how it is made."""
+
+    name: str
+    guess: Guess
+
+    def is_right(self, example: Example) -> bool:
+        """Whether the guess is one of the right texts."""
+        guess = self.guess(example.prompt)
+        return guess is not None and guess in example.accepted
+
+
+def commonest(items: Iterable[Hashable]) -> Any:
+    """Return the most frequent item, of several the first."""
+    return Counter(items).most_common(1)[0][0]
+
+
+def constant(examples: Sequence[Example]) -> Iterator[Rule]:
+    """The commonest answer, whatever is asked."""
+    answer = commonest(example.answer for example in examples)
+    yield Rule(f"always `{answer[:40]}`", lambda prompt: answer)
+
+
+# Rules that pick a token
+
+Selector = Callable[[Sequence[Token]], str]
+
+
+def _nth(place: int) -> Selector:
+    return lambda tokens: tokens[place].text if -len(tokens) <= place < len(tokens) else ""
+
+
+def _by_count(largest: bool) -> Selector:
+    def select(tokens: Sequence[Token]) -> str:
+        counts = Counter(token.text for token in tokens)
+        return (max if largest else min)(counts, key=lambda text: counts[text])
+
+    return select
+
+
+def _by_size(largest: bool) -> Selector:
+    def select(tokens: Sequence[Token]) -> str:
+        sized = [(number, token.text) for token in tokens if (number := number_in(token.text)) is not None]
+        return (max if largest else min)(sized, key=lambda pair: pair[0])[1] if sized else ""
+
+    return select
+
+
+def _odd_one(feature: Callable[[str], Hashable]) -> Selector:
+    """Return a selector of the token that alone has its value of a feature."""
+
+    def select(tokens: Sequence[Token]) -> str:
+        texts = dict.fromkeys(token.text for token in tokens)
+        counts = Counter(map(feature, texts))
+        alone = [text for text in texts if counts[feature(text)] == 1]
+        return alone[0] if len(alone) == 1 else ""
+
+    return select
+
+
+FEATURES: Mapping[str, Callable[[str], Hashable]] = {
+    "length": len,
+    "pattern": pattern_of,
+    "first character": lambda text: text[:1],
+    "last character": lambda text: text[-1:],
+    "number of digits": lambda text: sum(map(str.isdigit, text)),
+    "number of capitals": lambda text: sum(map(str.isupper, text)),
+    "number of distinct characters": lambda text: len(set(text)),
+    "punctuation": lambda text: frozenset(char for char in text if not char.isalnum()),
+}
+
+
+def _extreme(feature: Callable[[str], Any], largest: bool) -> Selector:
+    return lambda tokens: (max if largest else min)(tokens, key=lambda token: feature(token.text)).text
+
+
+SELECTORS: Mapping[str, Selector] = {
+    **{f"{place + 1}. {{}}": _nth(place) for place in range(PLACES)},
+    **{f"{{}} {place} from the end": _nth(-place) for place in range(1, PLACES + 1)},
+    "longest {}": _extreme(len, True),
+    "shortest {}": _extreme(len, False),
+    "{} with the most distinct characters": _extreme(lambda text: len(set(text)), True),
+    "{} with the most digits": _extreme(lambda text: sum(map(str.isdigit, text)), True),
+    "{} with the most punctuation": _extreme(lambda text: sum(not char.isalnum() for char in text), True),
+    "commonest {}": _by_count(True),
+    "rarest {}": _by_count(False),
+    "largest {}": _by_size(True),
+    "smallest {}": _by_size(False),
+    "first {} in the alphabet": lambda tokens: min(tokens).text,
+    "last {} in the alphabet": lambda tokens: max(tokens).text,
+    **{f"{{}} that differs in {name}": _odd_one(feature) for name, feature in FEATURES.items()},
+}
+
+
+def picked(examples: Sequence[Example]) -> Iterator[Rule]:
+    """A token of a kind, of all or of those that look like answers, by its place or by a feature."""
+    shape = Shape.of(example.answer for example in examples)
+    for kind in TOKENIZERS:
+        for looks, fits in filters(shape).items():
+            if not can_hold(examples, kind, fits):
+                continue
+            for name, select in SELECTORS.items():
+                yield Rule(name.format(kind) + looks, _picking(kind, fits, select))
+
+
+def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
+    """Return which tokens of a kind are looked at, by what is said of them."""
+    return {
+        "": lambda text: True,
+        " of an answer's length and characters": shape.has_length,
+        " built like an answer": shape.has_pattern,
+    }
+
+
+def can_hold(examples: Sequence[Example], kind: str, fits: Callable[[str], bool]) -> bool:
+    """Whether the tokens of a kind hold the answer often enough for a rule to pick it."""
+    few = examples[:40]
+    holds = (any(fits(token.text) and token.text in one.accepted for token in one.prompt.tokens(kind)) for one in few)
+    return 5 * sum(holds) >= len(few)
+
+
+def fitting(prompt: Prompt, kind: str, fits: Callable[[str], bool]) -> list[Token]:
+    """Return the tokens of a kind that a filter lets through."""
+    key = kind, fits
+    if key not in prompt.memory:
+        prompt.memory[key] = [token for token in prompt.tokens(kind) if fits(token.text)]
+    tokens: list[Token] = prompt.memory[key]
+    return tokens
+
+
+def _picking(kind: str, fits: Callable[[str], bool], select: Selector) -> Guess:
+    def guess(prompt: Prompt) -> str | None:
+        tokens = fitting(prompt, kind, fits)
+        return select(tokens) if tokens else None
+
+    return guess
+
+
+def beside_keywords(examples: Sequence[Example]) -> Iterator[Rule]:
+    """The token that looks like an answer next to something that all prompts have."""
+    fits = Shape.of(example.answer for example in examples).has_pattern
+    kinds = [kind for kind in TOKENIZERS if can_hold(examples, kind, fits)]
+    for word in keywords([example.prompt for example in examples], MOST_KEYWORDS):
+        for kind, is_last, is_after in product(kinds, (False, True), (False, True)):
+            side = "after" if is_after else "before"
+            name = f"{kind} built like an answer {side} the {'last' if is_last else 'first'} `{word[:40]}`"
+            yield Rule(name, _beside(word, kind, fits, is_last, is_after))
+
+
+def _beside(word: str, kind: str, fits: Callable[[str], bool], is_last: bool, is_after: bool) -> Guess:
+    def guess(prompt: Prompt) -> str | None:
+        place = prompt.text.rfind(word) if is_last else prompt.text.find(word)
+        if place < 0:
+            return None
+        tokens = fitting(prompt, kind, fits)
+        token = after(tokens, place + len(word)) if is_after else before(tokens, place)
+        return token.text if token else None
+
+    return guess
+
+
+# Rules that pick a line, and give a field of it or its number
+
+
+def _field_number(place: int) -> Callable[[str, list[str]], Any]:
+    return lambda line, fields: number_in(fields[place]) if place < len(fields) else None
+
+
+def _field_length(place: int) -> Callable[[str, list[str]], Any]:
+    return lambda line, fields: len(fields[place]) if place < len(fields) else None
+
+
+MEASURES: Mapping[str, Callable[[str, list[str]], Any]] = {
+    "length": lambda line, fields: len(line),
+    "number of fields": lambda line, fields: len(fields),
+    "number of digits": lambda line, fields: sum(map(str.isdigit, line)),
+    "amount of punctuation": lambda line, fields: sum(not char.isalnum() for char in line),
+    "length of its longest field": lambda line, fields: max(map(len, fields)),
+    **{f"number in field {place + 1}": _field_number(place) for place in range(FIELDS)},
+    **{f"length of field {place + 1}": _field_length(place) for place in range(FIELDS)},
+}
+
+
+def _extreme_line(measure: Callable[[str, list[str]], Any], largest: bool) -> Callable[[Prompt], int | None]:
+    def choose(prompt: Prompt) -> int | None:
+        sized = [
+            (size, number)
+            for number, (line, fields) in enumerate(zip(prompt.lines, prompt.rows, strict=True))
+            if (size := measure(line, fields)) is not None
+        ]
+        if len(sized) < 2:
+            return None
+        return (max if largest else min)(sized, key=lambda pair: pair[0])[1]
+
+    return choose
+
+
+def _odd_line(place: int) -> Callable[[Prompt], int | None]:
+    """Choose the line whose field at a place differs from all others, which are several and alike."""
+
+    def choose(prompt: Prompt) -> int | None:
+        values = [(fields[place], number) for number, fields in enumerate(prompt.rows) if place < len(fields)]
+        counts = Counter(value for value, _ in values)
+        alone = [number for value, number in values if counts[value] == 1]
+        return alone[0] if len(alone) == 1 and len(values) > 2 else None
+
+    return choose
+
+
+LINES: Mapping[str, Callable[[Prompt], int | None]] = {
+    **{f"the line with the largest {name}": _extreme_line(measure, True) for name, measure in MEASURES.items()},
+    **{f"the line with the smallest {name}": _extreme_line(measure, False) for name, measure in MEASURES.items()},
+    **{f"the line that differs in field {place + 1}": _odd_line(place) for place in range(FIELDS)},
+}
+
+
+def lines(examples: Sequence[Example]) -> Iterator[Rule]:
+    """A field of a line that stands out, or the line's number."""
+    if not any(len(example.prompt.lines) > 2 for example in examples):
+        return
+    for name, choose in LINES.items():
+        for place in (*range(6), -1, -2, -3):
+            where = f"field {place + 1}" if place >= 0 else f"field {-place} from the end"
+            yield Rule(f"{where} of {name}", _field_of(choose, place))
+        for first in (-1, 0, 1):
+            yield Rule(f"the number of {name}, {'without the head, ' * (first < 0)}counted from {max(first, 0)}",
+                       _number_of(choose, first))  # fmt: skip
+
+
+def _chosen(prompt: Prompt, choose: Callable[[Prompt], int | None]) -> int | None:
+    if choose not in prompt.memory:
+        prompt.memory[choose] = choose(prompt)
+    number: int | None = prompt.memory[choose]
+    return number
+
+
+def _field_of(choose: Callable[[Prompt], int | None], place: int) -> Guess:
+    def guess(prompt: Prompt) -> str | None:
+        number = _chosen(prompt, choose)
+        if number is None:
+            return None
+        fields = prompt.rows[number]
+        return fields[place] if -len(fields) <= place < len(fields) else None
+
+    return guess
+
+
+def _number_of(choose: Callable[[Prompt], int | None], first: int) -> Guess:
+    def guess(prompt: Prompt) -> str | None:
+        number = _chosen(prompt, choose)
+        return None if number is None else str(number + first)
+
+    return guess
+
+
+# A rule that counts
+
+
+def trees(examples: Sequence[Example]) -> Iterator[Rule]:
+    """Shallow decision trees over counts, where there are few answers; needs scikit-learn."""
+    answers = [example.answer for example in examples]
+    if not 2 <= len(set(answers)) <= min(FEW_ANSWERS, len(answers) // 4):
+        return
+    try:
+        from sklearn.tree import DecisionTreeClassifier
+    except ImportError:
+        return
+    table = [example.prompt.counts for example in examples]
+    for depth in (2, 4, 6):
+        tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=4, random_state=0).fit(table, answers)
+        used = sorted({list(COUNTS)[place] for place in tree.tree_.feature if place >= 0})
+        yield Rule(f"a tree of depth {depth} over {', '.join(used) or 'nothing'}", _growing(tree))
+
+
+def _growing(tree: Any) -> Guess:
+    return lambda prompt: str(tree.predict([prompt.counts])[0])
+
+
+LEARNERS = (constant, picked, beside_keywords, lines, trees)

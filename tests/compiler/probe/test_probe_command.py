@@ -1,0 +1,87 @@
+"""`dia probe` and the warning of `dia check --strict`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from dia_compiler.commands.cli import run
+from helpers.schemas import faults
+
+PLANTED = """template: planted
+title: A longest word
+params:
+  code: {type: string, alphabet: lower, length: 14}
+  first: {type: string, alphabet: lower, length: 6}
+  second: {type: string, alphabet: lower, length: 6}
+answer: {value: code, type: text}
+checks: [length(answer) == 14]
+prompt: "Which of {{ first }}, {{ code }} and {{ second }} is the code?"
+allow: {answer-ignores-parameter: decoys, answer-in-prompt: it is sought in the prompt}
+"""
+CLEAN = """template: clean
+title: A product
+params:
+  n: {type: integer, min: 100, max: 999}
+  m: {type: integer, min: 100, max: 999}
+answer: {value: n * m, type: integer}
+checks: [answer // n == m]
+prompt: What is {{ n }} times {{ m }}?
+"""
+
+
+@pytest.fixture
+def specs(tmp_path: Path) -> Path:
+    (tmp_path / "benchmark.yaml").write_text("language: 1\nbenchmark: mine\nversion: 1.0.0\n", encoding="utf-8")
+    (tmp_path / "planted.yaml").write_text(PLANTED, encoding="utf-8")
+    (tmp_path / "clean.yaml").write_text(CLEAN, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_planted_template_is_over_and_the_clean_one_is_not(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = set()
+    for jobs in ("1", "2"):
+        assert run(["probe", str(specs), "--k", "40", "--json", "--jobs", jobs]) == 1
+        outputs.add(capsys.readouterr().out)
+    (output,) = outputs
+    printed = json.loads(output)
+    assert not list(faults("probe", printed))
+    planted, clean = printed["templates"]
+    assert (planted["template"], planted["over"], planted["accuracy"]["value"]) == ("planted", True, 1.0)
+    assert (clean["template"], clean["over"], clean["points"]) == ("clean", False, -1.0)
+
+
+def test_the_table_says_which_rule_and_what_it_earns(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["probe", str(specs), "--k", "40", "--jobs", "1", "-q"]) == 1
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].split()[:2] == ["template", "right"]
+    assert lines[1].startswith("planted   100 %")
+    assert " over " in lines[1]
+    assert lines[-1] == "2 templates probed, 1 over the limit, 0 of them allowed"
+    assert max(map(len, lines)) <= 130
+
+
+def test_a_template_that_allows_its_shortcut_passes(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PLANTED.replace("allow: {", "allow: {shortcut: finding the longest word is the task, ")
+    (specs / "planted.yaml").write_text(text, encoding="utf-8")
+    assert run(["probe", str(specs), "--k", "40", "--jobs", "1", "-q"]) == 0
+    assert "1 over the limit, 1 of them allowed" in capsys.readouterr().out
+    assert run(["check", str(specs), "--strict", "--jobs", "1", "-q"]) == 0
+
+
+def test_a_strict_check_warns(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", str(specs), "--jobs", "1"]) == 0
+    assert "shortcut" not in capsys.readouterr().err
+    assert run(["check", str(specs), "--strict", "--jobs", "1"]) == 1
+    warning = capsys.readouterr().err
+    assert "planted.yaml:9:" in warning
+    assert "a model needs to understand nothing" in warning
+    assert "allow: {shortcut: reason}" in warning
+
+
+def test_errors_of_specs_come_first(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (specs / "clean.yaml").write_text(CLEAN.replace("n * m", "n *"), encoding="utf-8")
+    assert run(["probe", str(specs), "--k", "40", "--jobs", "1"]) == 2
+    assert "clean.yaml:6:" in capsys.readouterr().err
