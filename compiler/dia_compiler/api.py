@@ -189,9 +189,7 @@ def probe_specs(
     return _probe([Path(path) for path in paths], options, on_progress)
 
 
-def _probe(
-    paths: list[Path], options: CompileOptions, on_progress: Progress | None, estimates: bool = False
-) -> Probe:
+def _probe(paths: list[Path], options: CompileOptions, on_progress: Progress | None, estimates: bool = False) -> Probe:
     folders = discover(paths)
     with _worker_pool(folders, options.jobs, options.k) as pool:
         from dia_compiler.pipeline import check_instances
