@@ -60,7 +60,9 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     if isinstance(items, str):
         items = list(items)
     if not isinstance(items, list):
-        raise OptionFault("of", "`of` must be a list", "write [a, b], {from: list} or an expression after `= `")
+        raise OptionFault(
+            "of", "`of` must be a list", "write [a, b], {from: list} or an expression that starts with `= `"
+        )
     if not items:
         raise OptionFault("of", "`of` is empty")
     keys = keys_of(items)

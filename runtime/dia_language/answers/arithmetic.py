@@ -76,16 +76,16 @@ class ArithmeticAnswer(WordAnswer):
         operators = comparison.get("operators", DEFAULT)
         is_list = isinstance(operators, list | tuple) and operators
         if not is_list or not all(sign in OPERATORS for sign in operators) or len(set(operators)) < len(operators):
-            return [f"`operators` must be a list of some of {' '.join(OPERATORS)}"]
+            return [f"`operators` must be a list of operators from {' '.join(OPERATORS)}"]
         return []
 
     def settle(self, value: Value) -> Value:
         if type(value) not in (str, Record, int):
-            raise unfit(self.name, value, "give a tree, or arithmetic as text")
+            raise unfit(self.name, value, 'give a tree, such as `arithmetic("1 + 2")`, or arithmetic as text')
         try:
             return self.read(value if type(value) is str else self._text(value), "strict")
         except Unreadable as error:
-            help = f"it may hold whole numbers, brackets and {' '.join(self.operators)}"
+            help = f"it may contain integers, brackets and {' '.join(self.operators)}"
             raise LanguageError(f"the answer's type is arithmetic, but its value does not fit: {error}", help) from None
 
     def _text(self, value: Value) -> str:

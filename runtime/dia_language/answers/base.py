@@ -113,7 +113,7 @@ class Types:
             return ["an answer needs a `type`"]
         if name not in self.table:
             near = did_you_mean(name, self.table)
-            return [f"no answer type is called `{name}`" + (f"; {near}" if near else "")]
+            return [f"there is no answer type `{name}`" + (f"; {near}" if near else "")]
         allowed = self.table[name].options | COMMON
         messages = [f"answers of type {name} have no option `{key}`" for key in comparison if key not in allowed]
         return messages + self.table[name].faults(comparison, self)
@@ -127,5 +127,5 @@ def unfit(name: str, value: Value, help: str | None = None) -> LanguageError:
 def within(text: str, limit: int = CHARACTERS) -> str:
     """The text itself. Raises LanguageError where it is longer than any reply that is read."""
     if len(text) > limit:
-        raise LanguageError(f"the answer has {len(text):,} characters; a reply is read up to {limit:,}")
+        raise LanguageError(f"the answer has {len(text):,} characters; replies are only read up to {limit:,}")
     return text

@@ -37,7 +37,7 @@ class BytesAnswer(WordAnswer):
 
     def settle(self, value: Value) -> Value:
         if type(value) is not bytes:
-            raise unfit(self.name, value, "make it bytes with `utf8` or `from_hex`, or declare another `type`")
+            raise unfit(self.name, value, "convert it with `utf8` or `from_hex`, or declare another `type`")
         return value
 
     def holds(self, value: Value) -> bool:

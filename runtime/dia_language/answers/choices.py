@@ -41,7 +41,7 @@ class ChoiceAnswer(WordAnswer):
             return [f"answers of type choice need `of`, from 2 to {LABELS:,} labels, such as [GET, POST]"]
         if not all(is_label(label) for label in of):
             return [
-                f"each label of `of` must be an integer or a text of 1 to {LONGEST} characters without outer blanks"
+                f"each label of `of` must be an integer or a text of 1 to {LONGEST} characters without outer spaces"
             ]
         if len({plain(label) for label in of}) < len(of):
             return ["the labels of `of` must be different"]
@@ -57,7 +57,7 @@ class ChoiceAnswer(WordAnswer):
             return label
         excerpt = label if len(label) <= 60 else label[:60] + "..."
         help = did_you_mean(label, self.labels) or f"the labels are {', '.join(self.labels[:20])}"
-        raise LanguageError(f"the answer `{excerpt}` is none of its labels", help)
+        raise LanguageError(f"the answer `{excerpt}` is not one of the labels", help)
 
     def holds(self, value: Value) -> bool:
         return type(value) is str and value in self.known

@@ -43,8 +43,8 @@ class DateAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable:
-            help = "dates are text such as 2026-01-31, from year 1 to 9999"
-            raise LanguageError("the answer's type is date, but its value is no date", help) from None
+            help = "write dates as text such as 2026-01-31, in the years 1 to 9999"
+            raise LanguageError("the answer's type is date, but its value is not a date", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()

@@ -34,7 +34,7 @@ class DomainAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable as error:
-            help = "a domain has labels of letters, digits and hyphens between full stops"
+            help = "a domain consists of labels of letters, digits and hyphens, separated by dots"
             raise LanguageError(f"the answer's type is domain, but its value does not fit: {error}", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:

@@ -56,7 +56,7 @@ class ExpressionAnswer(WordAnswer):
             raise unfit(self.name, value, "give a number or a symbolic expression, or declare another `type`")
         try:
             if not is_defined(self.node(value), list(self.variables)):
-                message = "the answer has no real value that can be enclosed at any of the points that are tried"
+                message = "no real value of the answer could be computed at any of the tested points"
                 raise LanguageError(message, "declare another `type`")
             is_readable = bool(self.node(plain(value))) and self.equal(plain(value), value)
         except Unreadable as error:
@@ -114,5 +114,5 @@ def are_equal(left: Node, right: Node, variables: list[str]) -> bool:
         return True
     is_zero_number = is_zero_algebraic(difference)
     if is_zero_number is None:
-        raise Undecided("whether two expressions are equal could be proven neither way")
+        raise Undecided("it could not be proven whether two expressions are equal")
     return is_zero_number

@@ -24,8 +24,8 @@ class IpAddressAnswer(WordAnswer):
         try:
             return self.read(value, "strict")
         except Unreadable:
-            help = "addresses are text such as 192.0.2.1 or 2001:db8::1"
-            raise LanguageError("the answer's type is ip_address, but its value is no address", help) from None
+            help = "write addresses as text such as 192.0.2.1 or 2001:db8::1"
+            raise LanguageError("the answer's type is ip_address, but its value is not an address", help) from None
 
     def read(self, text: str, mode: Mode) -> Value:
         from ipaddress import ip_address

@@ -71,10 +71,10 @@ def written_faults(template: object, names: Sequence[str]) -> list[str]:
         return [f"`written` must be a text of at most {LONGEST:,} characters"]
     layout = layout_of(template)
     if any(mark in literal for literal in layout.literals for mark in ("{{", "{%")):
-        return ["`written` can hold nothing but the parts of the answer, such as `{{ " + names[0] + " }}`"]
+        return ["`written` can only contain text and the parts of the answer, such as `{{ " + names[0] + " }}`"]
     if sorted(layout.names) != sorted(names):
         gaps = ", ".join("`{{ " + name + " }}`" for name in names[:10])
-        return [f"`written` must hold every part of the answer once: {gaps}"]
+        return [f"`written` must contain every part of the answer once: {gaps}"]
     if not all(layout.literals[1:-1]):
-        return ["`written` needs something between its parts, so that they can be told apart"]
+        return ["`written` needs text between its parts to separate them"]
     return []

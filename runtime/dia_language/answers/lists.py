@@ -50,7 +50,7 @@ class ListAnswer(AnswerType):
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
         of = comparison.get("of")
         if isinstance(of, Sequence) and not isinstance(of, str) and cls.name != "tuple":
-            return [f"a {cls.name} has elements of one type; use type tuple"]
+            return [f"the elements of a {cls.name} all have one type; use the type tuple"]
         return element_faults(comparison, types)
 
     def settle(self, value: Value) -> Value:
@@ -76,7 +76,7 @@ class ListAnswer(AnswerType):
 
     def write(self, value: Value) -> str:
         if len(value) > ELEMENTS:
-            raise LanguageError(f"the answer has {len(value):,} elements; a reply is read up to {ELEMENTS:,}")
+            raise LanguageError(f"the answer has {len(value):,} elements; replies are only read up to {ELEMENTS:,}")
         joint = self.separator if self.separator.isspace() else f"{self.separator} "
         inner = [of.write_inside(item, self.separator) for of, item in zip(self.types, value, strict=False)]
         return within(self.opener + joint.join(inner) + self.closer)
@@ -158,7 +158,7 @@ class TupleAnswer(ListAnswer):
         except Unreadable:
             is_same = False
         if not is_same:
-            raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
+            raise LanguageError("a part of the answer cannot be separated from the surrounding text in `written`")
         return text
 
     @property
@@ -223,7 +223,7 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
     elements = elements_of(comparison, types)
     messages = [message for element in elements for message in types.faults(element)]
     unused = [
-        f"no element takes the option `{name}`"
+        f"none of the elements has the option `{name}`"
         for name in sorted(INHERITED & comparison.keys())
         if not any(name in element for element in elements)
     ]
@@ -253,19 +253,19 @@ def _inside(comparison: Comparison) -> list[Any]:
 
 def too_deep() -> str:
     """The message for types that nest deeper than DEPTH."""
-    return f"lists nest deeper than {DEPTH}"
+    return f"lists are nested deeper than {DEPTH} levels"
 
 
 def separator_faults(separator: Any, elements: Sequence[Comparison]) -> list[str]:
     """What makes a separator one that elements could hold."""
     if not isinstance(separator, str) or not separator:
-        return ["`separator` must be a text of at least one character"]
+        return ["`separator` must be a text that is not empty"]
     mark = separator.strip() or separator
     if any(char.isalnum() or char in SPECIAL or char == "\\" for char in mark):
-        return ["`separator` can hold no letters, digits, brackets, quotes or backslashes"]
+        return ["`separator` cannot contain letters, digits, brackets, quotes or backslashes"]
     numbers = {"integer", "rational", "real"} & {element["type"] for element in elements}
     if numbers and all(char in "+-./" for char in mark):
-        return [f"the separator `{mark}` can be a part of a number"]
+        return [f"the separator `{mark}` could be part of a number"]
     if any(mark == (element.get("round") or {}).get("thousands") for element in elements):
         return ["`separator` and `thousands` cannot be the same"]
     return []

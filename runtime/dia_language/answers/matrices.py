@@ -38,7 +38,7 @@ class MatrixAnswer(AnswerType):
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
         if isinstance(comparison.get("of"), list | tuple):
-            return ["a matrix has elements of one type"]
+            return ["the elements of a matrix all have one type"]
         messages = types.faults(_nested(comparison, ","))
         return messages or types.faults(_nested(comparison, " ")["of"])
 
@@ -49,7 +49,7 @@ class MatrixAnswer(AnswerType):
             raise unfit(self.name, value, "give a list of rows, each a list")
         rows: list[list[Value]] = self.rows.settle(value)
         if not _is_matrix(rows):
-            raise LanguageError("the rows of a matrix must be of one length, and not empty")
+            raise LanguageError("the rows of a matrix must have the same length and must not be empty")
         return rows
 
     def holds(self, value: Value) -> bool:

@@ -73,7 +73,7 @@ class IntegerAnswer(RoundedAnswer):
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
         messages = round_faults(comparison.get("round")) + unit_faults(comparison.get("units"))
         if not messages and (comparison.get("round") or {}).get("places", 0) > 0:
-            messages.append("an integer has no decimal places to be rounded to; use type real or `places: 0`")
+            messages.append("an integer cannot be rounded to decimal places; use the type real or `places: 0`")
         return messages
 
     def settle(self, value: Value) -> Value:
@@ -85,8 +85,8 @@ class IntegerAnswer(RoundedAnswer):
             number = candidate if equals(number, Fraction(candidate)) else number
         if type(number) is int:
             return number
-        help = "declare `round: {places: 0, ties: half_even}`, or use type rational or real"
-        raise LanguageError("the answer's type is integer, but its value is not whole", help)
+        help = "declare `round: {places: 0, ties: half_even}`, or use the type rational or real"
+        raise LanguageError("the answer's type is integer, but its value is not an integer", help)
 
     def holds(self, value: Value) -> bool:
         return type(value) is int
@@ -122,7 +122,7 @@ class RationalAnswer(AnswerType):
     def settle(self, value: Value) -> Value:
         number = number_of(self.name, value)
         if is_symbolic(number):
-            raise unfit(self.name, value, "use type real with `round` or `tolerance`")
+            raise unfit(self.name, value, "use the type real with `round` or `tolerance`")
         return normal(Fraction(number))
 
     def holds(self, value: Value) -> bool:
@@ -187,7 +187,7 @@ class RealAnswer(RoundedAnswer):
     def _required_margin(self, size: Fraction) -> Fraction:
         margin = self.margin(size)
         if not margin:
-            help = "declare `round` (the truth is rounded) or `tolerance` (a reply may differ by so much)"
+            help = "declare `round` (rounds the answer) or `tolerance` (how far a reply may differ)"
             raise LanguageError("the answer's type is real, but its value has no finite decimals", help)
         return margin
 
@@ -238,7 +238,7 @@ def number_of(name: str, value: Value) -> Value:
 def few_digits(text: str) -> str:
     """The text of a number itself. Raises LanguageError where a reply could not hold so many digits."""
     if len(text) > DIGITS and sum(map(str.isdigit, text)) > DIGITS:
-        raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+        raise LanguageError(f"the answer has more than {DIGITS:,} digits; replies are only read up to that")
     return text
 
 
@@ -253,7 +253,7 @@ def _size(number: Any) -> Fraction:
             return least
         if low <= 0 <= high and equals(number, Fraction(0)):
             return Fraction(0)
-    raise LanguageError(f"the answer has more than {DIGITS:,} digits, which no reply is read to")
+    raise LanguageError(f"the answer has more than {DIGITS:,} digits; replies are only read up to that")
 
 
 def _near(number: Value, margin: Fraction) -> Value:

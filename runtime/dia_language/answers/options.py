@@ -79,7 +79,7 @@ def unit_faults(units: Any) -> list[str]:
     if not isinstance(several, list | tuple) or not all(isinstance(unit, str) for unit in several):
         return ["`units` must be a unit or a list of units, such as [km, kilometres]"]
     if any(not 0 < len(unit) <= UNIT or unit != unit.strip() or NUMERIC.issuperset(unit) for unit in several):
-        return [f"each of `units` must be a text of 1 to {UNIT} characters that is no part of a number"]
+        return [f"each of `units` must be a text of 1 to {UNIT} characters that cannot be part of a number"]
     return []
 
 
@@ -93,14 +93,14 @@ def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
     """What is wrong with the options `variable` and `variables`."""
     names = [name for name in ("variable", "variables") if name in comparison]
     if len(names) > 1:
-        return ["`variable` and `variables` cannot stand together"]
+        return ["`variable` and `variables` cannot be combined"]
     for name in names:
         several = [comparison[name]] if isinstance(comparison[name], str) else comparison[name]
         is_list = isinstance(several, list | tuple) and 0 < len(several) <= VARIABLES
         if not is_list or not all(isinstance(one, str) and VARIABLE.fullmatch(one) for one in several):
             return [f"`{name}` must be a name, or a list of names, of letters, digits and _"]
         if len(set(several)) < len(several):
-            return [f"a name stands twice in `{name}`"]
+            return [f"`{name}` contains a name twice"]
     return []
 
 

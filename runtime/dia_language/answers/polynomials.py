@@ -140,7 +140,7 @@ class PolynomialAnswer(WordAnswer):
             if not is_symbolic(value) and not isinstance(value, int | Fraction):
                 raise unfit(self.name, value, "give an expression, such as `polynomial([1, 2])`") from None
             names = ", ".join(self.variables)
-            message = f"the answer's type is polynomial, but its value is no polynomial in {names}: {error}"
+            message = f"the answer's type is polynomial, but its value is not a polynomial in {names}: {error}"
             raise LanguageError(message, "declare its `variable`, or another `type`") from None
 
     def terms(self, value: Value) -> Terms:

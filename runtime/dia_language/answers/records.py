@@ -54,7 +54,7 @@ class RecordAnswer(AnswerType):
                 f"answers of type record need `of`, from 1 to {FIELDS} names with their types, such as {{x: integer}}"
             ]
         if not all(isinstance(name, str) and NAME.fullmatch(name) for name in fields):
-            return ["the names of a record's fields must be letters, digits and _, and begin with a letter"]
+            return ["the names of a record's fields must start with a letter and contain only letters, digits and _"]
         if comparison_depth(comparison) is None:
             return [too_deep()]
         elements = {name: inheriting(of, comparison, types) for name, of in fields.items()}
@@ -95,7 +95,7 @@ class RecordAnswer(AnswerType):
         except Unreadable:
             is_same = False
         if not is_same:
-            raise LanguageError("a part of the answer cannot be told from the text around it in `written`")
+            raise LanguageError("a part of the answer cannot be separated from the surrounding text in `written`")
         return text
 
     def _plain(self, value: Value, is_inside: bool = False) -> str:

@@ -25,7 +25,7 @@ class MultisetAnswer(ListAnswer):
     def settle(self, value: Value) -> Value:
         elements = self._ordered(super().settle(value))
         if len(elements) > PAIRED and self._keys(elements) is None:
-            raise LanguageError(f"more than {PAIRED} elements that are compared by a tolerance or as expressions")
+            raise LanguageError(f"more than {PAIRED} elements are compared with a tolerance or as expressions")
         return elements
 
     def _ordered(self, items: Sequence[Value]) -> list[Value]:
@@ -69,7 +69,7 @@ class SetAnswer(MultisetAnswer):
         elements = super().settle(value)
         if self._has_repeats(elements):
             raise LanguageError(
-                "the answer's type is set, but an element stands in it twice", "use `unique`, or multiset"
+                "the answer's type is set, but it contains an element twice", "use `unique`, or the type multiset"
             )
         return elements
 

@@ -60,7 +60,7 @@ class TextAnswer(AnswerType):
 
     def settle(self, value: Value) -> Value:
         if type(value) is not str:
-            raise unfit(self.name, value, "make it text with `text` or an f-string, or declare another `type`")
+            raise unfit(self.name, value, "convert it with `str` or an f-string, or declare another `type`")
         return value
 
     def holds(self, value: Value) -> bool:

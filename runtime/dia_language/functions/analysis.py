@@ -113,7 +113,7 @@ def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expres
 
 
 def _transform(transform: Any) -> tuple[Any, Any]:
-    """The transform and the number above which it converges; -1/0 is written as a very small number."""
+    """The transform and the number above which it converges; minus infinity is given as a very small number."""
     import sympy
 
     if not isinstance(transform, tuple) or transform[0].has(sympy.LaplaceTransform):

@@ -19,7 +19,7 @@ LOCAL_HEADER, CHECK, MARK, ROUNDS = 30, 2, 10, 1000
 MOST_MEMBERS = 10_000
 IS_ENCRYPTED = 1
 CIPHERS = {1: "aes128", 2: "aes192", 3: "aes256"}
-# All that zipfile and zlib raise for bytes that are no whole archive
+# All that zipfile and zlib raise for bytes that are not a complete archive
 DAMAGED = (
     zipfile.BadZipFile, zlib.error, EOFError, IndexError, KeyError, NotImplementedError, OSError, OverflowError,
     RuntimeError, UnicodeDecodeError, ValueError,
@@ -89,7 +89,7 @@ def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
 
 
 def _unreadable(name: str, cipher: str, error: Exception) -> LanguageError:
-    # zipfile tells a wrong password by a bare RuntimeError, and what it cannot unpack by the kind below it.
+    # zipfile reports a wrong password as RuntimeError, and an unsupported method as its subclass NotImplementedError.
     wrong = isinstance(error, RuntimeError) and not isinstance(error, NotImplementedError)
     if cipher != "none" and wrong:
         return LanguageError(f"the password for the member `{name}` is wrong")
@@ -123,7 +123,7 @@ def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 
 
 def _cipher(info: zipfile.ZipInfo) -> tuple[str, int]:
-    """How a member is encrypted, and how it is packed before that."""
+    """The encryption method of a member, and its compression method."""
     if not info.flag_bits & IS_ENCRYPTED:
         return "none", info.compress_type
     if info.compress_type != AES_METHOD:
@@ -135,7 +135,7 @@ def _cipher(info: zipfile.ZipInfo) -> tuple[str, int]:
 
 
 def _aes_field(extra: bytes) -> bytes:
-    """The extra field of the kind 0x9901, empty where there is none."""
+    """The extra field with ID 0x9901, or empty bytes if there is none."""
     at = 0
     while at + 4 <= len(extra):
         size = int.from_bytes(extra[at + 2 : at + 4], "little")
@@ -146,7 +146,7 @@ def _aes_field(extra: bytes) -> bytes:
 
 
 def _decrypted(archive: bytes, info: zipfile.ZipInfo, password: str, cipher: str, method: int) -> bytes:
-    """A member that is encrypted by AES, unpacked up to the first byte that is too many."""
+    """An AES-encrypted member, decompressed up to one byte beyond the limit."""
     from Crypto.Cipher import AES
     from Crypto.Util import Counter
 
@@ -175,7 +175,7 @@ def _inflated(packed: bytes, name: str) -> bytes:
 
 
 def _stored(archive: bytes, info: zipfile.ZipInfo) -> bytes:
-    """The member's bytes as they stand in the file."""
+    """The member's raw bytes in the file."""
     header = archive[info.header_offset : info.header_offset + LOCAL_HEADER]
     if len(header) < LOCAL_HEADER or header[:4] != b"PK\x03\x04":
         raise LanguageError(f"the member `{info.filename}` is damaged")

@@ -35,7 +35,7 @@ def _list_of(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _all_of(kind: type, check: Callable[[Any], bool] | None = None) -> Callable[[Any], bool]:
-    """Whether a value is a list of one plain kind, asked of all elements at once; else each has to pass the check."""
+    """Return a test for lists of one plain type, asked of all elements at once; otherwise each must pass `check`."""
     kinds = {kind}
 
     def test(value: Any) -> bool:
@@ -92,7 +92,7 @@ def _is_noun(value: Any) -> bool:
     return all(map(_is_text, forms))
 
 
-# Annotation in a function's signature -> (word in messages and docs, test). `Value` is anything.
+# Annotation in a function's signature -> (words in messages and docs, test). `Value` accepts anything.
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("integer", _is_integer),
     "int | None": ("integer or none", lambda value: value is None or _is_integer(value)),
@@ -157,7 +157,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
-# Annotation -> a type whose values all pass its test
+# Annotation -> a type whose values all pass the test, which saves calling it
 USUAL: dict[str, type] = {
     "int": int,
     "int | None": int,
@@ -182,7 +182,7 @@ PLAIN = frozenset({str, bool, bytes, list, Record, type(None)})
 
 
 def _settled(result: Any) -> Any:
-    """What a function gave in its normal form. Raises LanguageError for an integer that is too large."""
+    """The result of a function in normal form. Raises LanguageError for an integer that is too large."""
     if type(result) is not int:
         return normal(result)
     if result.bit_length() > SIZE.bits:
@@ -193,12 +193,12 @@ def _settled(result: Any) -> Any:
 def checked_function(
     name: str, raw: Callable[..., Any], kinds: tuple[tuple[str, str], ...], variadic: bool
 ) -> Callable[..., Any]:
-    """The function behind the checks of its arguments; its result is in normal form."""
+    """Wrap the function so that its arguments are checked and its result is in normal form."""
     usual = [USUAL.get(kind) for _, kind in kinds]
     tests = [KINDS[kind][1] for _, kind in kinds]
 
     def mismatch(arguments: tuple[Any, ...]) -> LanguageError:
-        """The error for the first argument of another kind; those after the last parameter are of its kind."""
+        """The error for the first argument of a wrong kind. Arguments after the last parameter must be of its kind."""
         places = (min(place, len(kinds) - 1) for place in range(len(arguments)))
         at, argument = next(pair for pair in zip(places, arguments, strict=True) if not tests[pair[0]](pair[1]))
         parameter, kind = kinds[at]
@@ -219,7 +219,7 @@ def checked_function(
         return result if type(result) in PLAIN else _settled(result)
 
     def call_of_one(subject: Any) -> Any:
-        """As `call`, but without a loop, which saves a quarter of the compile of lookalike_domain."""
+        """Like `call`, but without a loop, which saves a quarter of the compile time of lookalike_domain."""
         if type(subject) is not first_kind and not first_test(subject):
             raise mismatch((subject,))
         result = raw(subject)

@@ -18,8 +18,8 @@ from dia_language.numbers.radix import SAFE_DIGITS, digits_of, number_of
 from dia_language.numbers.values import ExactDecimal, decimal, is_symbolic, normal
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-WRITTEN = DIGITS.encode().ljust(256)  # the digit of each value as a byte
-FORMATS = {2: "b", 8: "o", 16: "x"}  # of Python, which writes these in linear time
+WRITTEN = DIGITS.encode().ljust(256)  # the digit for each value, as a byte
+FORMATS = {2: "b", 8: "o", 16: "x"}  # Python's format codes for bases that it writes in linear time
 
 
 @library_function

@@ -21,7 +21,7 @@ KEYS = {
     for column, key in enumerate(keys)
 }
 BY_TONES = {tones: key for key, tones in KEYS.items()}
-# Blocks a second into which a recording is cut: a tone of 200 hertz still has a peak in each.
+# Number of blocks per second of a recording; even a 200 Hz tone has a peak in each block.
 BLOCKS = 200
 HEARD = 50
 
@@ -63,7 +63,7 @@ def wav_samples(recording: bytes) -> list[int]:
 
 
 def _heard(recording: bytes) -> tuple[int, list[int]]:
-    """Rate and samples."""
+    """The sample rate and the samples."""
     import io
     import wave
     from struct import unpack
@@ -106,7 +106,7 @@ def morse_of(recording: bytes, unit: int = 60) -> str:
 
 
 def _units(length: int, rate: int, unit: int) -> int:
-    """Samples as a whole number of units."""
+    """The number of samples, rounded to whole units."""
     return (2000 * length + rate * unit) // (2 * rate * unit)
 
 
@@ -151,7 +151,7 @@ def _key(tone: list[int], rate: int) -> str:
 
 
 def _power(tone: list[int], frequency: int, rate: int) -> int:
-    """How much of the tone has the frequency: the square of its part in the discrete Fourier transform."""
+    """The power of the tone at the frequency: its squared component in the discrete Fourier transform."""
     table = sines()
     places = [frequency * place * STEPS // rate % STEPS for place in range(len(tone))]
     across = sum(sample * table[place] for sample, place in zip(tone, places, strict=True))
@@ -160,7 +160,7 @@ def _power(tone: list[int], frequency: int, rate: int) -> int:
 
 
 def _runs(rate: int, samples: list[int]) -> Iterator[tuple[bool, int, int]]:
-    """Stretches of sound and of silence: whether it is sound, its first sample, how many it has."""
+    """Runs of sound and silence: whether a run is sound, its first sample, and its length."""
     size = rate // BLOCKS
     quiet = max(map(abs, samples), default=0) // 4
     blocks = [max(map(abs, samples[at : at + size])) > quiet for at in range(0, len(samples), size)]

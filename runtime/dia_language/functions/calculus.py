@@ -128,7 +128,7 @@ def expand(expression: Expression) -> Expression:
 
 
 def _terms(expression: Any) -> int:
-    """Upper bound on the terms of the expanded expression."""
+    """An upper bound for the number of terms of the expanded expression."""
     if expression.is_Add:
         return sum(map(_terms, expression.args))
     if expression.is_Mul:
@@ -155,7 +155,7 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
 
 
 def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
-    """Upper bound on the bits of the numbers in the expression, with `size` bits in place of the symbol."""
+    """An upper bound for the bits of the numbers in the expression if the symbol has `size` bits."""
     if expression.is_Rational:
         return max(int(expression.p).bit_length(), int(expression.q).bit_length())
     if expression == symbol:
@@ -204,9 +204,9 @@ def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, 
 
 
 def rational_integral(integrand: Expression, over: Expression, low: Endpoint, high: Endpoint) -> Expression | None:
-    """The integral of a polynomial with rational coefficients between rational bounds or none; None for others.
+    """The integral of a polynomial with rational coefficients, with rational bounds or none. None for anything else.
 
-    The general method gives the same in thirty times the time.
+    The general method gives the same result but takes thirty times as long.
     """
     import sympy
 
@@ -265,7 +265,7 @@ def solve(expression: Expression, symbol: Expression) -> list[Expression]:
 
 
 def _roots(formula: Any, unknown: Any) -> list[Any]:
-    """All roots of a polynomial with rational coefficients; none where the expression is none."""
+    """All roots of a polynomial with rational coefficients; an empty list for any other expression."""
     import sympy
 
     polynomial = formula.as_poly(unknown)

@@ -10,14 +10,14 @@ from dia_language.numbers.values import normal
 
 
 def require_symbol(value: Any) -> Any:
-    """The symbol itself. Raises LanguageError for what is none."""
+    """Return the symbol. Raises LanguageError if the argument is not one."""
     if not getattr(value, "is_Symbol", False):
         raise LanguageError("this argument must be a symbol", 'create one with `symbol("x")`')
     return value
 
 
 def attempted(what: str, compute: Callable[[], Any]) -> Any:
-    """What sympy computes, its own failures told as an answer that it does not find."""
+    """The result of sympy; its failures are reported as "no closed form"."""
     try:
         return compute()
     except (
@@ -34,7 +34,7 @@ def attempted(what: str, compute: Callable[[], Any]) -> Any:
 
 
 def closed(what: str, result: Any) -> Any:
-    """The result in normal form, if it is finished and holds for all values of its symbols."""
+    """The result in normal form, if sympy evaluated it fully and it holds for all values of its symbols."""
     import sympy
 
     open_forms = (sympy.Integral, sympy.Derivative, sympy.Limit, sympy.Subs, sympy.Piecewise, sympy.RootOf)
@@ -44,5 +44,5 @@ def closed(what: str, result: Any) -> Any:
 
 
 def no_closed_form(what: str) -> LanguageError:
-    """The error that says so."""
+    """The error that no closed form was found."""
     return LanguageError(f"no closed form was found for the {what}", code="E504")

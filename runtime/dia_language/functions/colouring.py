@@ -31,10 +31,10 @@ def chromatic_number(graph: Graph) -> int:
 
 
 def _coloured(around: list[int], near: list[int], free: dict[int, int], used: int, best: int, least: int) -> int:
-    """The fewest colours below `best` to complete the colouring with, or `best`; `least` of them need no improving.
+    """The fewest colours below `best` that complete the colouring, or `best`; the search stops at `least`.
 
-    `near` holds the nodes around those of each colour, as bits; `free` the nodes without a colour, each with 256 times
-    the number of colours around it and its degree, by which the next one is chosen.
+    `near` holds, for each colour, the neighbours of its nodes as bits. `free` holds the uncoloured nodes, each with
+    256 times the number of colours next to it plus its degree; this decides which node is next.
     """
     charge(1 + len(around) * len(free) // 12)
     if not free:
@@ -121,11 +121,11 @@ def _counted(around: tuple[int, ...], colours: int, counts: dict[tuple[int, ...]
         others = min(around, key=int.bit_count)
         apart = _strangers(around, others)
         if apart is None:
-            # The node and its neighbours are a clique: with fewer colours than nodes of it there is no colouring
+            # The node and its neighbours form a clique, which cannot be coloured with fewer colours than nodes
             left = colours - others.bit_count()
             count = left * _counted(_without(around, around.index(others)), colours, counts) if left > 0 else 0
         else:
-            # Two nodes without an edge have different colours, or one colour
+            # Two nodes without an edge have either different colours or the same colour
             joined = _counted(_joined(around, *apart), colours, counts)
             count = joined + _counted(_merged(around, *apart), colours, counts)
         counts[around] = count
@@ -133,7 +133,7 @@ def _counted(around: tuple[int, ...], colours: int, counts: dict[tuple[int, ...]
 
 
 def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
-    """Two of the places that share no edge; None where each two do."""
+    """Two positions without an edge between them; None if every two have one."""
     rest = places
     while rest:
         low = rest & -rest
@@ -146,7 +146,7 @@ def _strangers(around: tuple[int, ...], places: int) -> tuple[int, int] | None:
 
 
 def _joined(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
-    """The graph with one more edge."""
+    """The graph with an additional edge."""
     changed = list(around)
     changed[a] |= 1 << b
     changed[b] |= 1 << a
@@ -154,14 +154,14 @@ def _joined(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
 
 
 def _merged(around: tuple[int, ...], a: int, b: int) -> tuple[int, ...]:
-    """The graph with two nodes made one."""
+    """The graph with two nodes merged."""
     changed = [others | (1 << a) if others >> b & 1 else others for others in around]
     changed[a] |= around[b]
     return _without(tuple(changed), b)
 
 
 def _without(around: tuple[int, ...], place: int) -> tuple[int, ...]:
-    """The graph without the node; those behind it move up."""
+    """The graph without the node; later nodes move up."""
     below = (1 << place) - 1
     above = ~below
     remaining = around[:place] + around[place + 1 :]

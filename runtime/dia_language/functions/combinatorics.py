@@ -13,7 +13,7 @@ from dia_language.functions.number_theory import binomial
 from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, LIST_LENGTH
 
-TABLE = 2_000  # the largest argument of numbers that are computed from all smaller ones
+TABLE = 2_000  # largest argument of functions that compute all smaller values first
 DERANGED = 20_000
 
 
@@ -97,7 +97,7 @@ def partitions(n: int, k: int | None = None) -> int:
     if k is not None and not 0 < k <= n:
         return int(n == k)
     charge(n * n // 8)
-    # As many as the partitions of n - k into parts of at most k, by turning the diagram (Ferrers)
+    # Equal to the number of partitions of n - k into parts of at most k, by conjugating the Ferrers diagram
     rest, most = (n, n) if k is None else (n - k, k)
     ways = [1] + [0] * rest
     for part in range(1, min(most, rest) + 1):

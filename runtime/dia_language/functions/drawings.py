@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 PRINTABLE: Final = "".join(map(chr, range(32, 127)))
 ALPHABET: Final = 1000
-LIKENESS: Final = 24  # of 255: how far a cell may be from its glyph on average
-COLOURFUL: Final = 40  # of 255: how far apart the samples of a colour are that is no grey
+LIKENESS: Final = 24  # largest mean difference, out of 255, between a cell and its glyph
+COLOURFUL: Final = 40  # smallest spread, out of 255, between the samples of a colour that is not grey
 
 
 @library_function
@@ -80,7 +80,7 @@ def _steps(count: int, size: int) -> range:
 
 
 def _ink(picture: Picture) -> numpy.ndarray[Any, Any]:
-    """How much ink each pixel has, from 0 to 255: paper is what the first row shows, ink what is farthest from it."""
+    """The ink in each pixel, from 0 to 255. The first row is paper; ink is the colour farthest from it."""
     import numpy
 
     samples = picture.array.astype(numpy.int32)
@@ -136,14 +136,14 @@ def disks_of(data: bytes) -> list[Value]:
 
 
 def _pegs(picture: Picture) -> int:
-    """How many posts the first row shows that is not all paper."""
+    """The number of pegs in the first row that is not blank."""
     dark = picture.array.max(axis=2) < 200
     row = dark[int(dark.any(axis=1).argmax())]
     return len(_runs(row))
 
 
 def _runs(row: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    """The stretches of a row that are set: first place and the place behind the last."""
+    """The runs of set pixels in a row: the first position and the position after the last."""
     import numpy
 
     edges = numpy.flatnonzero(numpy.diff(numpy.pad(row.astype(numpy.int8), 1)))
@@ -151,7 +151,7 @@ def _runs(row: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
 
 
 def _boxes(picture: Picture) -> list[tuple[int, int, int]]:
-    """The coloured rectangles: the row where each begins, its first column and the column behind its last."""
+    """The coloured rectangles: the first row of each, its first column, and the column after its last."""
     import numpy
 
     samples = picture.array.astype(numpy.int16)

@@ -20,7 +20,7 @@ MACHINES = {3: "x86", 40: "arm", 62: "x86-64", 183: "aarch64", 243: "riscv"}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: its name, where it stands in memory and in the file, and its bytes there."""
+    """A section: its name, its address in memory, its offset in the file, and its size."""
 
     name: str
     kind: int
@@ -30,7 +30,7 @@ class Section:
     size: int
 
     def held(self, binary: bytes) -> bytes:
-        """Its bytes; none of one that the file only tells the size of."""
+        """Its bytes; empty for a section that has only a size in the file."""
         return b"" if self.kind == WITHOUT_BYTES else binary[self.offset : self.offset + self.size]
 
 
@@ -95,7 +95,7 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
 
 
 def _sections(binary: bytes) -> list[Section]:
-    """The sections in the order of their table, without the empty first one."""
+    """The sections in table order, without the empty first one."""
     if len(binary) > TEXT_LENGTH:
         raise LanguageError(f"the ELF file exceeds {TEXT_LENGTH} bytes", code="E502")
     if len(binary) < FILE_HEADER or binary[:6] != b"\x7fELF\x02\x01":

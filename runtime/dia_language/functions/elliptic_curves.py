@@ -227,7 +227,7 @@ def point_order(curve: Curve, point: Point) -> int:
 
 
 def _parts(curve: Curve) -> tuple[int, int, int]:
-    """a, b and p of a curve, which may be a record of an author's own: looked into as in `curve`."""
+    """a, b and p of a curve, checked as in `curve`, because authors can write the record by hand."""
     if "name" in curve and curve["name"] in NAMED and curve == named_curve(curve["name"]):
         return curve["a"], curve["b"], curve["p"]
     return _sound(curve["a"], curve["b"], curve["p"])
@@ -253,7 +253,7 @@ def _on(curve: Curve, point: Point) -> Point:
 
 @lru_cache(maxsize=4)
 def _roots(p: int) -> dict[int, tuple[int, ...]]:
-    """The square roots, in ascending order, of each square modulo a small prime."""
+    """The square roots of each square modulo a small prime, in ascending order."""
     if p > COUNTED:
         raise LanguageError(f"the points can only be counted for `p` up to {COUNTED}", code="E502")
     roots: dict[int, tuple[int, ...]] = {}
@@ -274,7 +274,7 @@ def _double(curve: Curve, point: Jacobian) -> Jacobian:
 
 
 def _plus(curve: Curve, first: Jacobian, second: Jacobian) -> Jacobian:
-    """The sum of a point and another whose z is 1."""
+    """The sum of a point and another point with z = 1."""
     p = curve["p"]
     (x1, y1, z1), (x2, y2, _) = first, second
     if z1 == 0:

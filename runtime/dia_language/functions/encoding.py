@@ -17,7 +17,7 @@ from dia_language.numbers.radix import digits_of, number_of
 BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 Encoder: TypeAlias = Callable[[bytes], str]
 Decoder: TypeAlias = Callable[[bytes], bytes]
-# How `percent_encode` writes each byte, and which byte each two digits behind a % stand for
+# How `percent_encode` writes each byte, and the byte for each two digits after a %
 UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 PERCENTED = [chr(byte) if byte in UNRESERVED else f"%{byte:02X}" for byte in range(256)]
 OCTETS = {bytes(pair): bytes([int(bytes(pair), 16)]) for pair in product(b"0123456789ABCDEFabcdef", repeat=2)}

@@ -104,7 +104,7 @@ def _moved(signs: str, by: int) -> str:
 
 
 def _parsed(code: str) -> Code:
-    """The program with runs of moves and changes folded, and the places of partners beside brackets."""
+    """The program with runs of moves and changes combined, and each bracket with the position of its partner."""
     charge(len(code))
     folded: Code = []
     open_places: list[int] = []

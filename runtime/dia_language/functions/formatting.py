@@ -27,7 +27,7 @@ SIZES = (
     (100, "hundred"),
 )
 
-# Layout of JSON -> what follows a colon (and a comma on the same line), and what a level is indented by
+# JSON layout -> the space after a colon (and after a comma on the same line), and the indentation per level
 LAYOUTS = {"spaced": (" ", ""), "compact": ("", ""), "indented": (" ", "  ")}
 JSON_WORDS = {True: "true", False: "false", None: "null"}
 

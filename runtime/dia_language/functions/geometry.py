@@ -169,7 +169,7 @@ def line_intersection(a: list[Rational], b: list[Rational], c: list[Rational], d
 
 
 def _turn(a: Point, b: Point, c: Point) -> Rational:
-    """Above 0 where one turns left at b on the way from a to c, 0 on a line."""
+    """Positive if the path from a over b to c turns left, 0 if it is straight."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 

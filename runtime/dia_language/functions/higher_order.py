@@ -13,7 +13,7 @@ from dia_language.functions.registry import library_function
 from dia_language.limits import LIST_LENGTH
 from dia_language.numbers import operators
 
-CALLS = 1_000  # of the function of a fixpoint
+CALLS = 1_000  # limit for the function of a fixpoint
 
 
 @library_function

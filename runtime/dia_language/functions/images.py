@@ -17,7 +17,7 @@ DUBLIN_CORE: Final = "{http://purl.org/dc/elements/1.1/}"
 RDF: Final = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 XMP_KEYWORD: Final = "XML:com.adobe.xmp"
 PACKET: Final = 200_000
-# Exif 3.0 (CIPA DC-008), tables 6 and 8: tags of texts
+# Exif 3.0 (CIPA DC-008), tables 6 and 8: tags with text values
 TAGS: Final = {
     0x010E: "description",
     0x010F: "make",
@@ -139,7 +139,7 @@ def xmp_of(data: bytes) -> Record:
 
 
 def _packet(text: str) -> ElementTree.Element:
-    """The packet as a tree of XML; entities of its own are refused, so that it cannot grow."""
+    """The packet as an XML tree. Entity declarations are refused, because entities could expand without limit."""
     charge(len(text) // 8)
     if len(text) > PACKET or "<!" in text:
         raise LanguageError("the picture's XMP packet is too large or declares entities")
@@ -185,7 +185,7 @@ def exif_of(data: bytes) -> Record:
 
 
 def _directory(tiff: bytes, order: str, place: int, tags: Record) -> int | None:
-    """Adds the texts of one directory of tags; gives the place of the directory below it, where it has one."""
+    """Add the texts of one tag directory and return the position of its subdirectory, if it has one."""
     below, count = None, struct.unpack_from(order + "H", tiff, place)[0]
     if count > ENTRIES:
         raise LanguageError(f"the picture has more than {ENTRIES} EXIF tags", code="E502")

@@ -14,7 +14,7 @@ from dia_language.numbers.values import Record, Value, is_symbolic, plain
 
 @dataclass(frozen=True)
 class IndexedGraph:
-    """The graph by places of its nodes; `after[i]` leads from a place to its neighbours and the edges' weights."""
+    """The graph by node index; `after[i]` maps the neighbours of node i to the weights of the edges."""
 
     nodes: list[Value]
     places: dict[Value, int]
@@ -23,7 +23,7 @@ class IndexedGraph:
     after: list[dict[int, Any]]
 
     def place(self, node: Value) -> int:
-        """Place of the node. Raises LanguageError where the graph has no such node."""
+        """The index of the node. Raises LanguageError if the graph does not have it."""
         try:
             return self.places[node]
         except (KeyError, TypeError):
@@ -31,7 +31,7 @@ class IndexedGraph:
 
     @cached_property
     def around(self) -> list[int]:
-        """For each place the bits of those it shares an edge with, whatever the direction; nobody changes it."""
+        """For each node, its neighbours in either direction as bits. Must not be modified."""
         masks = [0] * len(self.nodes)
         for a, b, _ in self.edges:
             masks[a] |= 1 << b
@@ -40,7 +40,7 @@ class IndexedGraph:
 
 
 def indexed(graph: Record) -> IndexedGraph:
-    """The graph record, judged; nobody changes it later. Raises LanguageError for what `graph` would not have made."""
+    """The checked graph; must not be modified. Raises LanguageError for a record that `graph` cannot create."""
     charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
     return _read(graph)
 
@@ -58,7 +58,7 @@ def _read(graph: Record) -> IndexedGraph:
         try:
             a, b = places[one], places[other]
         except (KeyError, TypeError):
-            a, b = result.place(one), result.place(other)  # which tells the name of the node
+            a, b = result.place(one), result.place(other)  # raises an error that names the node
         if a == b or b in after[a]:
             raise LanguageError("each edge must join two different nodes, and no two edges may join the same nodes")
         append((a, b, weight))
@@ -72,7 +72,7 @@ NAMES = frozenset({int, str})
 
 
 def _weights(graph: Record) -> list[Any]:
-    """The weights of the graph's edges, 1 where it has none."""
+    """The weights of the graph's edges; all 1 in an unweighted graph."""
     if "weights" not in graph:
         return [1] * len(graph["edges"])
     weights = graph["weights"]
@@ -86,6 +86,6 @@ def _is_weight(weight: Value) -> bool:
 
 
 def require_size(name: str, graph: IndexedGraph, most: int) -> None:
-    """Raises LanguageError for a graph of more nodes than the function takes."""
+    """Raise LanguageError if the graph has more nodes than the function accepts."""
     if len(graph.nodes) > most:
         raise LanguageError(f"`{name}` accepts graphs of at most {most} nodes", code="E502")

@@ -18,7 +18,7 @@ CRYPT64 = "./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 SALT = frozenset(CRYPT64)
 DERIVING = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512")
 
-# Which bytes of the digest each four signs hold, the highest first: Drepper, step 22, and md5-crypt's own order
+# The digest bytes encoded by each four characters, highest first: Drepper, step 22, and the order of md5-crypt
 MD5_ORDER = "0 6 12, 1 7 13, 2 8 14, 3 9 15, 4 10 5, 11"
 SHA256_ORDER = "0 10 20, 21 1 11, 12 22 2, 3 13 23, 24 4 14, 15 25 5, 6 16 26, 27 7 17, 18 28 8, 9 19 29, 31 30"
 SHA512_ORDER = (
@@ -182,7 +182,7 @@ def _sha_crypt(secret: bytes, salt: bytes, name: str, rounds: int) -> bytes:
 
 
 def _turned(turn: int, digest: bytes, secret: bytes, salt: bytes) -> bytes:
-    """What one round hashes: the same in both schemes."""
+    """The input of one round, which is the same in both schemes."""
     middle = (salt if turn % 3 else b"") + (secret if turn % 7 else b"")
     return secret + middle + digest if turn & 1 else digest + middle + secret
 

@@ -12,7 +12,7 @@ from dia_language.functions.registry import library_function
 BLOCK, ROUNDS = 16, 10
 LEAST_KNOWN = 14
 SHOWN = range(32, 127)
-WORD = "<u4"  # a column, its first row in the lowest byte
+WORD = "<u4"  # a column, with its first row in the lowest byte
 
 
 @library_function
@@ -46,7 +46,7 @@ def _is_shown(data: bytes, key: bytes) -> bool:
 
 
 def _fitting(block: bytes, known_bytes: bytes, is_last: bool) -> list[int]:
-    """The rests of the key, as numbers, under which the first block may be text: few, to be looked at closely."""
+    """The few key remainders, as numbers, for which the first block may be text; each is then checked in full."""
     import numpy
 
     state = list(numpy.frombuffer(block, dtype=WORD))
@@ -63,9 +63,9 @@ def _fitting(block: bytes, known_bytes: bytes, is_last: bool) -> list[int]:
 
 
 def _schedules(known_bytes: bytes) -> tuple[list[Any], list[Any]]:
-    """The 44 words of each key's schedule, and the same words with their columns mixed backwards.
+    """The 44 words of each key's schedule, and the same words after inverse MixColumns.
 
-    Mixing is linear, so that the second list follows from its own words. Source: FIPS 197, sections 5.2 and 5.3.5.
+    MixColumns is linear, so the second list can be computed word by word. Source: FIPS 197, sections 5.2 and 5.3.5.
     """
     tables, keys = _tables(), _first_words(known_bytes)
     mixed = [_looked_up(tables["mixed"], [key] * 4) for key in keys]
@@ -83,7 +83,7 @@ def _schedules(known_bytes: bytes) -> tuple[list[Any], list[Any]]:
 
 
 def _first_words(known_bytes: bytes) -> list[Any]:
-    """The four words of each key; the last one alone differs, its bytes that are not known count upwards."""
+    """The four words of each key. Only the last one differs: its unknown bytes count upwards."""
     import numpy
 
     missing = BLOCK - len(known_bytes)
@@ -93,7 +93,7 @@ def _first_words(known_bytes: bytes) -> list[Any]:
 
 
 def _shifted(tables: list[Any], state: list[Any], column: int) -> Any:
-    """One column of the next state; its row r comes from the column r places before."""
+    """One column of the next state; its row r comes from the column r positions earlier."""
     return _looked_up(tables, [state[(column - row) % 4] for row in range(4)])
 
 
@@ -102,7 +102,7 @@ def _turned(tables: list[Any], word: Any) -> Any:
 
 
 def _looked_up(tables: list[Any], words: list[Any]) -> Any:
-    """What the tables of the four rows say of the words' bytes in these rows, summed up."""
+    """The XOR of the four row tables at the words' bytes."""
     import numpy
 
     rows = [numpy.take(tables[row], _row(words[row], row)) for row in range(4)]
@@ -117,7 +117,7 @@ def _row(word: Any, row: int) -> Any:
 
 @cache
 def _tables() -> dict[str, list[Any]]:
-    """For each row, the column that a byte there makes: boxed, mixed backwards, or both as a round undoes them."""
+    """For each row, the column that a byte produces: after the S-box, inverse MixColumns, or a decryption round."""
     boxes = _boxes()
     undone = sorted(range(256), key=boxes.__getitem__)
     unmixed = [[_times(byte, factor) for factor in (14, 9, 13, 11)] for byte in range(256)]
@@ -137,7 +137,7 @@ def _table(columns: list[list[int]], row: int) -> Any:
 
 
 def _boxes() -> list[int]:
-    """The S-box: the inverse in the field of 256 elements, and its bits mixed. Source: FIPS 197, section 5.1.1."""
+    """The S-box: the inverse in GF(256), followed by the affine transformation. Source: FIPS 197, section 5.1.1."""
     powers = [1]
     while len(powers) < 255:
         powers.append(_times(powers[-1], 3))
@@ -151,7 +151,7 @@ def _affine(byte: int) -> int:
 
 
 def _times(a: int, b: int) -> int:
-    """The product in the field of 256 elements."""
+    """The product in GF(256)."""
     product = 0
     while b:
         product ^= a if b & 1 else 0

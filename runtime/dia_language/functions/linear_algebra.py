@@ -21,7 +21,7 @@ from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import is_symbolic, normal
 
-MANY = 9  # numbers from which on it pays to look whether all are whole
+MANY = 9  # number of entries from which on checking for integers pays off
 
 
 @library_function
@@ -213,7 +213,7 @@ def eigenvalues(matrix: Matrix) -> list[Number]:
 
 
 def _rational_quadratic(total: Rational, product: Rational) -> list[Number]:
-    """The two real numbers of this rational sum and product, the smaller first."""
+    """The two real numbers with this rational sum and product, the smaller first."""
     inside = total * total - 4 * product
     if inside < 0:
         raise LanguageError("an eigenvalue is not real", code="E504")
@@ -242,7 +242,7 @@ def _expanded(value: Number) -> Number:
 
 
 def _by_factors(matrix: Matrix) -> list[Number]:
-    """Roots of the characteristic polynomial's factors over the rationals."""
+    """The roots of the characteristic polynomial, from its factors over the rationals."""
     if _symbolic(matrix):
         raise LanguageError("`eigenvalues` of 3 rows or more needs rational entries")
     import sympy
@@ -288,7 +288,7 @@ def _sympy(matrix: Matrix) -> Any:
 
 
 def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
-    """The matrix with each row times its common denominator, and the product of these."""
+    """The matrix with each row multiplied by its common denominator, and the product of these denominators."""
     if _is_whole(matrix):
         scales, rows = [1], [row.copy() for row in matrix]
     else:
@@ -301,7 +301,7 @@ def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
 
 
 def _eliminated(rows: list[list[int]]) -> tuple[int, int]:
-    """Rank of the matrix of integers, and its determinant if it is square: Bareiss' elimination."""
+    """The rank of an integer matrix, and its determinant if it is square, by Bareiss elimination."""
     height, width = len(rows), len(rows[0])
     charge(height * min(height, width) * width)
     rank, previous, sign = 0, 1, 1
@@ -327,7 +327,7 @@ def _clear_below(rows: list[list[int]], top: int, column: int, previous: int) ->
 
 
 def _reduced(matrix: Matrix, right: Matrix) -> Matrix:
-    """The right side after the row operations that make the matrix the identity (Gauss and Jordan)."""
+    """The right side after the row operations that turn the matrix into the identity (Gauss-Jordan)."""
     size = len(matrix)
     charge(size * size * (size + len(right[0])))
     if _is_whole(matrix) and _is_whole(right):
@@ -347,7 +347,7 @@ def _reduced(matrix: Matrix, right: Matrix) -> Matrix:
 
 
 def _reduced_integers(matrix: Matrix, right: Matrix) -> Matrix:
-    """As `_reduced`, without a quotient before the end: all rows keep one common factor (Bareiss and Jordan)."""
+    """Like `_reduced`, but without fractions until the end: all rows keep one common factor (Bareiss-Jordan)."""
     size, previous = len(matrix), 1
     rows = [left + values for left, values in zip(matrix, right, strict=True)]
     for column in range(size):

@@ -21,11 +21,11 @@ from dia_language.numbers import operators
 from dia_language.numbers.values import Record, described, plain
 
 DEPTH = 200
-STEPS = 5  # that a part of a tree costs
-SHORT = 1 << 256  # tables below it cost nothing more
+STEPS = 5  # cost of each part of a tree
+SHORT = 1 << 256  # smaller tables cost nothing extra
 LISTED_NAMES = 16
 JUDGED_NAMES = 20
-# The operands' least and greatest number
+# The smallest and largest number of operands
 ARITY: dict[str, tuple[int, int]] = {
     "and": (2, LIST_LENGTH), "or": (2, LIST_LENGTH), "not": (1, 1), "xor": (2, 2), "implies": (2, 2), "iff": (2, 2),
     "+": (2, LIST_LENGTH), "*": (2, LIST_LENGTH), "-": (2, 2), "/": (2, 2), "**": (2, 2), "neg": (1, 1),
@@ -71,7 +71,7 @@ def _evaluated(tree: Tree, values: Record, depth: int) -> Value:
     if operator in LOGICAL:
         for value in values_of_operands:
             if value is not True and value is not False:
-                operators.truth(value)  # which refuses it
+                operators.truth(value)  # raises the error
         return bool(reduce(LOGICAL[operator], values_of_operands) & 1)
     if operator == "not":
         return not operators.truth(values_of_operands[0])
@@ -92,9 +92,9 @@ def _leaf(tree: Tree, values: Record) -> Value:
 
 
 def parts(tree: Tree, depth: int) -> tuple[str | None, list[Tree]]:
-    """The operator and the operands of a tree, or none and no operands of a leaf.
+    """The operator and the operands of a tree; for a leaf, None and no operands.
 
-    Raises LanguageError for what is no tree, and beyond a depth of 200.
+    Raises LanguageError for a value that is not a tree, and for depths over 200.
     """
     charge(STEPS)
     if depth > DEPTH:
@@ -161,18 +161,18 @@ def truth_table(tree: Tree, names: list[str]) -> list[bool]:
 
 
 def _table(tree: Tree, names: list[str]) -> int:
-    """The truth table as bits of one integer, the first row the lowest."""
+    """The truth table as the bits of one integer; the first row is the lowest bit."""
     return _bits(tree, *_columns(tuple(names)), 0)
 
 
 def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
-    """The rows in which each of the names is true, as bits of integers, and the integer of all rows."""
+    """For each name, the rows in which it is true, as bits; and an integer with the bits of all rows."""
     if len(set(names)) < len(names):
         raise LanguageError("two of the names are equal")
     every = (1 << (1 << len(names))) - 1
     columns = {}
     for at, name in enumerate(reversed(names)):
-        run = 1 << at  # so many rows false, then so many true
+        run = 1 << at  # length of the alternating runs of false and true rows
         columns[name] = every // ((1 << run) + 1) << run
     return columns, every
 
@@ -204,7 +204,7 @@ def _leaf_bits(leaf: Tree, columns: Mapping[str, int], every: int) -> int:
 
 
 def _judged(tree: Tree, names: list[str]) -> tuple[int, int]:
-    """The bits of the truth table over the names, and how many there are."""
+    """The truth table as bits, and its number of rows."""
     if len(names) > JUDGED_NAMES:
         raise LanguageError(f"the formula has more than {JUDGED_NAMES} variables", code="E502")
     return _table(tree, names), 1 << len(names)

@@ -133,7 +133,7 @@ def _told(text: str) -> str | None:
 
 
 def _unescaped(text: str) -> str:
-    """The text whose bytes are written in hexadecimal where they are no visible ASCII."""
+    """The text in which bytes that are not printable ASCII are written in hexadecimal."""
     if "\\" not in text:
         return text
     try:

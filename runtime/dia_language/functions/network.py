@@ -13,7 +13,7 @@ from dia_language.numbers.values import Record
 BITS = {4: 32, 6: 128}
 SUBNETS = 65_536
 
-# What is seen as what: first two signs for one, then one for one. A part of Unicode's confusables (UTS #39).
+# Lookalikes: pairs of characters first, then single ones. A subset of Unicode's confusables (UTS #39).
 PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 SINGLES = {
     "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "3": "e", "8": "b", "9": "g", "2": "z",

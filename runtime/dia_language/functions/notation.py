@@ -21,7 +21,7 @@ from dia_language.numbers import operators
 from dia_language.numbers.radix import integer_of, integer_text
 from dia_language.numbers.values import Record, decimal, decimal_text, has_finite_decimals, is_symbolic
 
-# The sign of each operator in each way of writing
+# The sign of each operator in each style
 STYLES: dict[str, dict[str, str]] = {
     "python": {
         "and": "and", "or": "or", "not": "not ", "xor": "!=", "implies": "<=", "iff": "==", "true": "True",
@@ -42,10 +42,10 @@ STYLES: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 
-# How tightly the operators bind that may stand in a chain; others are kept apart by brackets.
+# Precedence of the operators that can be chained; others need brackets.
 LEVELS = {"and": 5, "or": 3, "+": 3, "-": 3, "*": 4, "/": 4}
 CHAINS = LEVELS.keys()
-NEGATED, COMPARED, TIGHT = 5, 7, 8  # the level of a minus sign before something, of == != <=, of ! and ¬
+NEGATED, COMPARED, TIGHT = 5, 7, 8  # precedence of unary minus, of == != <=, of ! and ¬
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 RESERVED = {"and", "or", "not", "xor", "implies", "iff", "if", "only", "true", "false", "True", "False",
             "plus", "minus", "times", "divided", "by", "to", "the", "power", "of"}  # fmt: skip
@@ -80,7 +80,7 @@ class _Writer:
     style: str
 
     def text(self, tree: Tree, depth: int) -> tuple[str, str]:
-        """The text, and the operator at its top (the empty text for a name or a number without a sign)."""
+        """The text and its outermost operator (empty for a name or an unsigned number)."""
         if type(tree) is str and depth <= DEPTH and _is_name(tree):
             charge(STEPS)
             return tree, ""
@@ -105,13 +105,13 @@ class _Writer:
         return text, operator
 
     def fits_prefix(self, operator: str, inner: str, operand: Tree) -> bool:
-        """Whether the operand of a sign before it needs no brackets; `-3` is a number, `-(3)` its negation."""
+        """Whether the operand of a prefix operator needs no brackets; `-3` is a number, `-(3)` its negation."""
         if operator == "not":
             return inner in ("", "not")
         return inner == "**" or (inner == "" and isinstance(operand, str))
 
     def fits(self, operator: str, inner: str, at: int) -> bool:
-        """Whether the operand at that place, which has an operator at its top, needs no brackets."""
+        """Whether the operand at this position, given its outermost operator, needs no brackets."""
         if inner == "not":
             return self.style != "python" or operator in ("and", "or")
         if inner == "neg":
@@ -150,7 +150,7 @@ class _Writer:
         return f"{minus}{integer_text(size.numerator)} {sign} {integer_text(size.denominator)}", "/"
 
 
-# Sign -> operator and level, of signs between operands and of signs before one
+# Sign -> operator and precedence, for infix and for prefix operators
 LOGIC_BETWEEN = {
     "or": ("or", 3), "||": ("or", 3), "∨": ("or", 3), "and": ("and", 5), "&&": ("and", 5), "∧": ("and", 5),
     "xor": ("xor", 4), "⊕": ("xor", 4), "implies": ("implies", 2), "→": ("implies", 2), "iff": ("iff", 1),
@@ -203,7 +203,7 @@ def arithmetic(text: str) -> Tree:
 
 
 class _Reader:
-    """Reads by precedence climbing: an operand, then all operators that bind at least as tightly as asked."""
+    """A precedence-climbing parser: an operand, then all operators that bind as tightly as requested or tighter."""
 
     def __init__(self, text: str, what: str) -> None:
         charge(len(text) // 4)
@@ -212,10 +212,10 @@ class _Reader:
         self.tokens = self.cut(text)
 
     def cut(self, text: str) -> list[str]:
-        """The signs, and the empty text behind the last one."""
+        """The tokens, followed by an empty text."""
         tokens = TOKEN.findall(text)
-        joined = "".join(tokens).split()  # one piece, unless there are signs of several words
-        if "".join(joined) != "".join(text.split()):  # something was passed over
+        joined = "".join(tokens).split()  # one piece, unless there are operators of several words
+        if "".join(joined) != "".join(text.split()):  # some characters are not part of any token
             at = 0
             while token := TOKEN.match(text, at):
                 at = token.end()
@@ -230,7 +230,7 @@ class _Reader:
         return self.tokens[self.place]
 
     def take(self) -> str:
-        """The next sign; behind the empty text at the end nothing is asked for, since none can do with it."""
+        """The next token. Nothing reads past the final empty text, because no rule accepts it."""
         self.place += 1
         return self.tokens[self.place - 1]
 
@@ -278,7 +278,7 @@ class _Reader:
         return TRUTHS[token] if token in TRUTHS else self.name(token)
 
     def negated(self, depth: int) -> Tree:
-        """A number with its sign, or the negation of what follows, which powers bind before."""
+        """A signed number, or the negation of what follows; powers bind more tightly."""
         following = self.tokens[self.place + 1] if self.place + 1 < len(self.tokens) else ""
         if self.next[:1].isdigit() and self.between.get(following, ("", 0))[0] != "**":
             return operators.negate(self.number(self.take()))

@@ -19,8 +19,8 @@ from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
 FACTORIAL_MAXIMUM = 68_403
 FIBONACCI_MAXIMUM = 1_440_421
 PRIMES_COUNTED = 100_000
-GROUP = 500  # small primes that are looked for together
-SIEVED = 10**12  # up to here a sieve is quicker than a test of each number, unless the numbers are few
+GROUP = 500  # number of small primes tested with one division
+SIEVED = 10**12  # up to here a sieve is faster than testing each number, unless there are few
 
 
 @library_function
@@ -87,13 +87,13 @@ def primes_between(low: int, high: int) -> list[int]:
 
 
 def _sieved(low: int, high: int) -> list[int]:
-    """The primes of a range."""
+    """The primes in a range, from a sieve."""
     odd = range(max(low, 3) | 1, high + 1, 2)
     return [2] * (low <= 2 <= high) + list(compress(odd, _marks(odd)))
 
 
 def _marks(odd: range) -> bytearray:
-    """A 1 for each of the odd numbers that is prime, else a 0: the sieve of Eratosthenes. They begin at 3 or above."""
+    """For each odd number of a range from 3 on, 1 if it is prime, else 0 (sieve of Eratosthenes)."""
     left = bytearray(b"\x01") * len(odd)
     root = math.isqrt(odd[-1]) if odd else 0
     for prime in _odd_primes(root.bit_length()) if root >= 3 else ():
@@ -107,7 +107,7 @@ def _marks(odd: range) -> bytearray:
 
 @lru_cache(maxsize=24)
 def _odd_primes(bits: int) -> list[int]:
-    """The odd primes of so many bits and fewer, with which ranges are sieved; kept, since there are few such lists."""
+    """The odd primes with up to the given number of bits, for sieving. Cached, because there are few such lists."""
     return _sieved(3, (1 << bits) - 1)
 
 
@@ -158,7 +158,7 @@ def factor(n: int) -> list[list[int]]:
     exponents, rest = _small_factors(_small_enough("factor", n))
     try:
         exponents |= {int(prime): int(exponent) for prime, exponent in factorint(rest).items()}
-    except OverflowError:  # of a binary float in sympy's search for bounds
+    except OverflowError:  # from a float in sympy's search for bounds
         raise LanguageError(
             "the integer has two large prime factors, which cannot be found in time", code="E502"
         ) from None
@@ -166,9 +166,9 @@ def factor(n: int) -> list[list[int]]:
 
 
 def _small_factors(n: int) -> tuple[dict[int, int], int]:
-    """The prime factors below 2**20 of an integer beyond 64 bits, and what is left of it.
+    """The prime factors below 2**20 of an integer with more than 64 bits, and the remaining cofactor.
 
-    Many such factors at once are what the general method finds slowly.
+    The general method is slow if there are many such factors.
     """
     exponents: dict[int, int] = {}
     if n.bit_length() <= 64:
@@ -185,7 +185,7 @@ def _small_factors(n: int) -> tuple[dict[int, int], int]:
 
 @cache
 def _small_primes() -> list[tuple[int, tuple[int, ...]]]:
-    """The primes below 2**20 in groups, each with its product, so that one division looks for many of them."""
+    """The primes below 2**20 in groups with their products, so that one division tests many of them."""
     primes = (2, *_odd_primes(20))
     groups = [primes[at : at + GROUP] for at in range(0, len(primes), GROUP)]
     return [(math.prod(group), group) for group in groups]

@@ -13,7 +13,7 @@ from dia_language.limits import TEXT_LENGTH
 WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)
 FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
-# A word, or a text in quotes, to the end of its line where it lacks the second one
+# A word, or a quoted text, which ends with its line if the closing quote is missing
 WORD_OR_QUOTED = re.compile(r"""(\w++|'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+)""")
 
 
@@ -71,7 +71,7 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
     """
     charge(len(source) // 4 + len(old) + len(new))
     names = _names(old, new)
-    pieces = WORD_OR_QUOTED.split(source)  # words and texts in quotes at the odd places, what is between them at others
+    pieces = WORD_OR_QUOTED.split(source)  # words and quoted texts at odd indexes, everything else at even ones
     parts = pieces[1::2]
     conflicts = set(names.values()).intersection(parts).difference(names)
     if conflicts:

@@ -21,9 +21,9 @@ FAMILIES: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 
 def order(values: Sequence[Value]) -> list[int]:
-    """Places of the values in ascending order of the values; equal ones keep their order.
+    """The indexes of the values in ascending order of the values; equal values keep their order.
 
-    Raises LanguageError when two of the values have no order.
+    Raises LanguageError if two of the values cannot be compared.
     """
     charge(len(values))
     if is_plain(values):
@@ -38,7 +38,7 @@ def order(values: Sequence[Value]) -> list[int]:
 
 
 def ascending(values: Sequence[Value]) -> list[Value]:
-    """The values in ascending order. Raises LanguageError when two of them have no order."""
+    """The values in ascending order. Raises LanguageError if two of them cannot be compared."""
     if is_plain(values):
         charge(len(values))
         return sorted(values)
@@ -55,7 +55,7 @@ PLAIN = frozenset({int, str})
 
 
 def compare(a: Value, b: Value) -> int:
-    """-1, 0 or 1: how two values stand in the language's order; lists element by element."""
+    """Compare two values in the language's order and return -1, 0 or 1; lists are compared element by element."""
     charge(1)
     if type(a) is list and type(b) is list:
         for x, y in zip(a, b, strict=False):
@@ -79,7 +79,7 @@ def _family(value: Value) -> str:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether two values are the same; values of different kinds are not, and that is no error."""
+    """Whether two values are equal; values of different kinds are unequal, without an error."""
     if type(a) is list and type(b) is list:
         return len(a) == len(b) and all(map(same, a, b))
     if is_symbolic(a) or is_symbolic(b):
@@ -88,7 +88,7 @@ def same(a: Value, b: Value) -> bool:
 
 
 def is_exact(value: Value) -> bool:
-    """Whether Python's `==` tells of the value what `same` tells: nothing symbolic is in it, nor anything unknown."""
+    """Whether Python's `==` gives the same result as `same` for the value: it contains nothing symbolic or unknown."""
     if type(value) is list:
         return EXACT.issuperset(map(type, value)) or (list in map(type, value) and all(map(is_exact, value)))
     return type(value) in EXACT
@@ -98,7 +98,7 @@ EXACT = frozenset({int, str, bool, bytes, Fraction, ExactDecimal, type(None)})
 
 
 def distinct(values: Sequence[Value]) -> list[Value]:
-    """The values without repeats, in the order of their first appearance."""
+    """The values without duplicates, in order of first appearance."""
     charge(len(values))
     if is_plain(values):
         return list(dict.fromkeys(values))
@@ -121,7 +121,7 @@ def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
 
 
 def _key(value: Value) -> Hashable | None:
-    """A key that equal values share, or None where only computing can tell (symbolic expressions)."""
+    """A key that equal values share, or None if only computation can decide (symbolic expressions)."""
     if is_symbolic(value):
         return None
     if isinstance(value, list):

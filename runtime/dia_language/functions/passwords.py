@@ -10,7 +10,7 @@ from dia_language.functions.registry import library_function
 
 LENGTH = 1_000
 DIRECTIONS = 3  # up, down, or the same character again
-# Kinds of characters with their numbers: those beyond ASCII are counted with the 32 signs and the blank
+# Character classes with their sizes; non-ASCII characters count with the 32 punctuation characters and the space
 CLASSES = {"lower": 26, "upper": 26, "digit": 10, "other": 33}
 
 
@@ -53,7 +53,7 @@ def guesses(text: str) -> int:
 
 
 def _runs(text: str) -> list[int]:
-    """Lengths of the runs from left to right: each as long as it can be, of three characters or more, or of one."""
+    """The lengths of the runs from left to right, each as long as possible: three or more characters, or one."""
     steps = [_step(a, b) for a, b in pairwise(text)]
     lengths, at = [], 0
     while at < len(text):
@@ -67,7 +67,7 @@ def _runs(text: str) -> list[int]:
 
 
 def _step(a: str, b: str) -> int | None:
-    """1, 0 or -1 where b follows a, repeats it or goes before it among the characters of one kind."""
+    """1, 0 or -1 if b follows, repeats or precedes a in the same character class; otherwise None."""
     step = ord(b) - ord(a)
     return step if abs(step) <= 1 and _kind(a) == _kind(b) else None
 

@@ -72,7 +72,7 @@ def diameter(graph: Graph) -> Rational:
 
 
 def _distances(graph: IndexedGraph, start: int) -> dict[int, Rational]:
-    """Length of the shortest path to each place that can be reached."""
+    """The length of the shortest path to each reachable node."""
     charge(len(graph.nodes) + 2 * len(graph.edges))
     lengths: dict[int, Rational] = {}
     waiting: list[tuple[Rational, int]] = [(0, start)]
@@ -94,7 +94,7 @@ def _reached(lengths: dict[int, Rational], place: int) -> Rational:
 
 
 def _turned(graph: IndexedGraph) -> IndexedGraph:
-    """The graph with its directions turned round."""
+    """The graph with all edges reversed."""
     after: list[dict[int, Any]] = [{} for _ in graph.nodes]
     for place, others in enumerate(graph.after):
         for other, weight in others.items():
@@ -169,7 +169,7 @@ def max_flow(graph: Graph, source: Value, sink: Value) -> Rational:
 
 
 def _augmenting(spare: list[dict[int, Any]], start: int, end: int) -> list[tuple[int, int]] | None:
-    """Edges of the path with the fewest of them on which more can flow; None where there is none."""
+    """The edges of the shortest augmenting path; None if there is none."""
     came: dict[int, int] = {start: start}
     waiting = [start]
     for place in waiting:

@@ -31,15 +31,15 @@ def matches(pattern: str, text: str) -> list[Value]:
     matched = _spans(compiled.search, text.encode("ascii"))
     if compiled.groups < 2:
         return [text[spans[-1][0] : spans[-1][1]] for spans in matched]
-    return [[text[begin:end] for begin, end in spans[1:]] for spans in matched]  # of an unused group that is -1 to -1
+    return [[text[begin:end] for begin, end in spans[1:]] for spans in matched]  # an unused group has the span -1 to -1
 
 
-# From bytes and two places in them to the spans of a match and its groups
+# (bytes, start, end) -> the spans of a match and its groups
 Search = Callable[[bytes, int, int], list[tuple[int, int]]]
 
 
 class Pattern(NamedTuple):
-    """A pattern, how many groups it has, and the engine's search in bytes where the binding lets one at it."""
+    """A pattern, its number of groups, and the engine's search in bytes if the binding exposes it."""
 
     regex: Any
     groups: int
@@ -62,7 +62,7 @@ def _pattern(pattern: str) -> Pattern:
 
 
 def _search(compiled: Any) -> Search | None:
-    """The engine's own search; None in a version of the binding that keeps it elsewhere."""
+    """The engine's own search; None if this version of the binding does not have it there."""
     import re2
 
     try:
@@ -72,9 +72,9 @@ def _search(compiled: Any) -> Search | None:
 
 
 def _spans(search: Search, data: bytes) -> list[list[tuple[int, int]]]:
-    """Where each match and its groups begin and end, from left to right; an unused group is -1 to -1.
+    """The spans of each match and its groups, from left to right; an unused group is -1 to -1.
 
-    Equals what `findall` of the binding gives, whose own loop is slower: this saves an eighth of the compiles of
+    Gives the same as `findall` of the binding, whose loop is slower; saves an eighth of the compile time of
     s3_policy and pin_among_decoys.
     """
     result, at, end = [], 0, len(data)
@@ -84,7 +84,7 @@ def _spans(search: Search, data: bytes) -> list[list[tuple[int, int]]]:
         if begin < 0:
             break
         result.append(spans)
-        at = behind + (behind == at)  # a match of nothing where the search began would be found for ever
+        at = behind + (behind == at)  # an empty match at the start would otherwise be found forever
     return result
 
 

@@ -13,9 +13,9 @@ from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 MOST_PAGES = 200
-# Readers look for the file's first words in so many bytes (ISO 32000-1, annex H.3.4.1).
+# Readers look for the header in the first bytes of this number (ISO 32000-1, annex H.3.4.1).
 BEGIN = 1024
-# What a reader of hostile bytes may stumble over.
+# What pypdf can raise for malformed files.
 STUMBLES = (
     ArithmeticError, AssertionError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError,
 )  # fmt: skip
@@ -72,7 +72,7 @@ def pdf_info(document: bytes, password: str = "") -> Record:
 
 
 def _opened(document: bytes, password: str) -> Any:
-    """The reader of the file, which the password has opened."""
+    """The reader of the file, after decryption with the password."""
     if len(document) > TEXT_LENGTH:
         raise LanguageError(f"the PDF file exceeds {TEXT_LENGTH} bytes", code="E502")
     if b"%PDF-" not in document[:BEGIN]:
@@ -100,7 +100,7 @@ def _pages(reader: Any) -> Any:
 
 
 def _cipher(reader: Any) -> str:
-    """The name of the cipher by the entries of ISO 32000-2, section 7.6.2."""
+    """The name of the cipher, from the entries in ISO 32000-2, section 7.6.2."""
     if not reader.is_encrypted:
         return "none"
     entries = reader.trailer["/Encrypt"]

@@ -22,7 +22,7 @@ MOST: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The first and the last column and row of the axes."""
+    """The first and last column and row of the axes."""
 
     left: int
     right: int
@@ -59,7 +59,7 @@ def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
 
 
 def _axes(black: numpy.ndarray[Any, Any], is_mark: numpy.ndarray[Any, Any]) -> Axes:
-    """The axes: the longest lines, which marks may cover in part; their ticks tell where they end."""
+    """The axes: the longest lines, which marks may cover in part. Their ticks show where they end."""
     lines = black | is_mark
     left, bottom = int(black.sum(axis=0).argmax()), int(black.sum(axis=1).argmax())
     top = _run(lines[:, left], bottom)[0]
@@ -72,7 +72,7 @@ def _axes(black: numpy.ndarray[Any, Any], is_mark: numpy.ndarray[Any, Any]) -> A
 
 
 def _run(line: numpy.ndarray[Any, Any], place: int) -> tuple[int, int]:
-    """The first and the last place of the stretch of a line that is set around a place."""
+    """The first and last position of the run of set pixels around a position."""
     import numpy
 
     gaps = numpy.flatnonzero(~line)
@@ -81,7 +81,7 @@ def _run(line: numpy.ndarray[Any, Any], place: int) -> tuple[int, int]:
 
 
 def _ends(is_mark: numpy.ndarray[Any, Any]) -> list[tuple[int, int]]:
-    """Column and row of each mark: of the middle of a point, of the middle of a bar's upper end."""
+    """The column and row of each mark: the centre of a point, or the middle of the top of a bar."""
     from scipy import ndimage
 
     labelled, count = ndimage.label(is_mark)

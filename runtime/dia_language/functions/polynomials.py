@@ -97,7 +97,7 @@ def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list
 
 
 def _rational(name: str, polynomial: Expression, symbol: Expression) -> Any:
-    """The polynomial with rational coefficients, of a degree that can be factored."""
+    """The polynomial, checked to have rational coefficients and a degree that can be factored."""
     poly = _polynomial(name, polynomial, symbol, FACTORED_DEGREE)
     if not (poly.domain.is_ZZ or poly.domain.is_QQ):
         raise LanguageError(f"`{name}` needs a polynomial with rational coefficients in one symbol")
@@ -118,7 +118,7 @@ def _polynomial(name: str, expression: Expression, symbol: Expression, most: int
 
 
 def _degree(expression: Any, symbol: Any) -> int:
-    """Upper bound on the degree, without multiplying out."""
+    """An upper bound for the degree, without expanding."""
     if expression == symbol:
         return 1
     parts = [_degree(part, symbol) for part in expression.args]

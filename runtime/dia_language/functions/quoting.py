@@ -20,7 +20,7 @@ NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\\": r"\\"}
 FENCE, FENCES = "```", re.compile(r"`{3,}")
 NESTING = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
 EXPONENT = 10_000
-# What Python and C write otherwise: all but visible ASCII, the quote and the backslash (and C's question mark)
+# What Python and C escape: all but printable ASCII, the quote and the backslash (and C's question mark)
 FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]")
 
 
@@ -77,14 +77,14 @@ def from_json(text: str) -> Value:
 
 
 def json_value(text: str) -> Value:
-    """The value that the JSON text says, without a charge for its length. Raises LanguageError."""
+    """The value of the JSON text, without charging for its length. Raises LanguageError."""
     if text.count("[") + text.count("{") > 100 and _depth(text) > 100:
         raise LanguageError("the JSON text nests more than 100 levels deep", code="E502")
     try:
         value, end = JSON.scan_once(text, 0)  # type: ignore[attr-defined]
     except (StopIteration, stdlib_json.JSONDecodeError):
         end = -1
-    if end != len(text):  # blanks around it, or a fault
+    if end != len(text):  # whitespace around it, or an error
         value = _decoded(text)
     if "\\u" in text:
         utf8(stdlib_json.dumps(value, ensure_ascii=False, default=str))
@@ -151,7 +151,7 @@ def _c(text: str) -> str:
 
 
 def _c_sign(match: re.Match[str]) -> str:
-    """A question mark is escaped, lest two of them begin a trigraph."""
+    """The escaped character. Question marks are escaped, because two of them could start a trigraph."""
     character = match[0]
     if character in NAMED or character in '"?':
         return NAMED.get(character, "\\" + character)

@@ -34,7 +34,7 @@ def multiplicative_order(a: int, modulus: int) -> int:
 
 
 def _exponent(modulus: int) -> int:
-    """A number that every order divides: Carmichael's function, twice it for some powers of 2."""
+    """A multiple of every order: Carmichael's function, or twice its value for some powers of 2."""
     return math.lcm(*((prime - 1) * prime ** (times - 1) for prime, times in factor(modulus)))
 
 

@@ -73,7 +73,7 @@ def is_sorted(items: list[Value]) -> bool:
     """
     if is_plain(items):
         charge(len(items) // 4)
-        return items == sorted(items)  # which takes a third of the time of pairs, since what is sorted is left alone
+        return items == sorted(items)  # a third of the time of comparing pairs, because sorting sorted data is fast
     return all(compare(*pair) <= 0 for pair in pairwise(items))
 
 
@@ -221,7 +221,7 @@ def count(whole: str | list[Value], value: Value) -> int:
         return whole.count(_sought(value))
     charge(len(whole))
     if is_exact(value) and is_exact(whole):
-        return whole.count(value)  # equals the sum below, and saves a quarter of the compile of captcha
+        return whole.count(value)  # equals the sum below and saves a quarter of the compile time of captcha
     return sum(same(item, value) for item in whole)
 
 
@@ -241,7 +241,7 @@ def first_index(whole: str | list[Value], value: Value) -> int | None:
         return None if place < 0 else place
     charge(len(whole))
     if is_exact(value) and is_exact(whole):
-        return whole.index(value) if value in whole else None  # saves a third of the compile of aes_ecb
+        return whole.index(value) if value in whole else None  # saves a third of the compile time of aes_ecb
     return next((at for at, item in enumerate(whole) if same(item, value)), None)
 
 

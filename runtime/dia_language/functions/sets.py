@@ -73,7 +73,7 @@ def tally(items: list[Value]) -> list[list[Value]]:
 
 
 def _membership(items: list[Value], others: list[Value]) -> Callable[[Value], bool]:
-    """What tells of each of the items whether it is among the others."""
+    """A function that says whether an item is in the list."""
     if PLAIN.issuperset(map(type, items)) and PLAIN.issuperset(map(type, others)):
         charge(len(items) + len(others))
         return set(others).__contains__

@@ -79,7 +79,7 @@ def ecdsa_nonce(curve: Curve, key: int, digest: bytes, name: str = "sha256") -> 
 
 
 def _generated(seed: bytes, n: int, name: str) -> int:
-    """The first number from 1 to n - 1 of the generator HMAC_DRBG."""
+    """The first number from 1 to n - 1 that HMAC_DRBG generates."""
     width = len(hmac(b"", b"", name))
     k, v = bytes(width), b"\1" * width
     for mark in (b"\0", b"\1"):
@@ -172,14 +172,14 @@ def x25519(key: bytes, public: bytes) -> bytes:
 
 
 def _order(curve: Curve) -> int:
-    """The base point's order; only named curves have one, and a record of an author's own must be as they are."""
+    """The order of the base point. Only named curves have one, and a record written by hand must equal one of them."""
     if "name" not in curve or curve != named_curve(str(curve["name"])):
         raise LanguageError("ECDSA needs a named curve", "create one with `named_curve`")
     return int(curve["n"])
 
 
 def _leading(data: bytes, n: int) -> int:
-    """The number in as many leading bits as n has."""
+    """The leading bits of the digest as a number, as many as n has."""
     return int.from_bytes(data) >> max(0, 8 * len(data) - n.bit_length())
 
 

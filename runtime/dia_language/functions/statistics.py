@@ -128,7 +128,7 @@ def quantile(values: list[Number], share: Rational, method: str = "linear") -> N
 
 
 HALF = Fraction(1, 2)
-# How far from the lower neighbour to the higher one, by the lower one's place and the part of the way
+# The share of the way from the lower to the higher neighbour, from the lower index and the fractional part
 QUANTILES: dict[str, Callable[[int, Fraction], Fraction]] = {
     "linear": lambda place, part: part,
     "lower": lambda place, part: Fraction(0),
@@ -139,7 +139,7 @@ QUANTILES: dict[str, Callable[[int, Fraction], Fraction]] = {
 
 
 def _products(a: list[Number], b: list[Number]) -> Number:
-    """Sum of the products of distances from the two means."""
+    """The sum of the products of the deviations from the two means."""
     if len(a) != len(b):
         raise LanguageError(f"the two lists must have the same length; these have {len(a)} and {len(b)} numbers")
     charge(2 * len(a))

@@ -67,7 +67,7 @@ def longest_common_subsequence(a: str, b: str) -> str:
     common, j, last = [], 0, len(b) - 1
     for character, ends in zip(a, steps, strict=True):
         longer = bisect_right(ends, last - j)
-        stop = last - ends[longer - 1] if longer else last  # the first place that cannot be left out for nothing
+        stop = last - ends[longer - 1] if longer else last  # the first position that cannot be skipped without loss
         place = b.find(character, j, stop + 1)
         if place >= 0:
             common.append(character)
@@ -80,21 +80,21 @@ def longest_common_subsequence(a: str, b: str) -> str:
 
 
 def _last_beginnings(a: str, b: str) -> list[list[int]]:
-    """For each rest a[i:], and each length 1, 2, ... of a common subsequence, how near b's end one can begin.
+    """For each suffix a[i:] and each length of a common subsequence, the last position in b where one can start.
 
-    Behind them stands the length of b, which is farther than any.
+    The last entry is the length of b, beyond all positions.
     """
     charge((len(a) + 1) * (len(b) + 1))
     places: dict[str, list[int]] = {}
     for place, character in enumerate(reversed(b)):
         places.setdefault(character, []).append(place)
     for ascending in places.values():
-        ascending.reverse()  # from the last one on, when counted from the end
+        ascending.reverse()  # last one first, counted from the end
     ends, beginnings = [len(b)], []
     for character in reversed(a):
         for place in places.get(character, ()):
             ends[bisect_left(ends, place)] = place
-        if ends[-1] < len(b):  # a character makes the longest one longer by no more than itself
+        if ends[-1] < len(b):  # one more character makes the longest one longer by at most one
             ends.append(len(b))
         beginnings.append(ends.copy())
     return beginnings[::-1]
@@ -126,7 +126,7 @@ def is_subsequence(part: str, whole: str) -> bool:
         is_subsequence("aec", "abcde") -> False
     """
     charge(len(whole) // 8)
-    rest: Any = iter(whole)  # each search goes on where the last one ended
+    rest: Any = iter(whole)  # each search continues where the last one ended
     return all(map(contains, repeat(rest), part))
 
 
@@ -148,5 +148,5 @@ def indel_distance(a: str, b: str) -> int:
     row = every = bit - 1
     for mask in filter(None, map(places.get, b)):
         matches = row & mask
-        row = row + matches | row - matches  # what is carried beyond the row are as many bits as len(b) has
+        row = row + matches | row - matches  # the carry beyond the row has as many bits as len(b)
     return len(a) + len(b) - 2 * (len(a) - (row & every).bit_count())

@@ -24,7 +24,7 @@ MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2})(
 
 
 def is_moment(text: object) -> bool:
-    """Whether the value is the text of a date or of a time."""
+    """Whether the value is a date or time as text."""
     match = MOMENT.fullmatch(text) if isinstance(text, str) else None
     if match is None:
         return False
@@ -289,7 +289,7 @@ def _directive(directive: str, moment: str, fields: dict[str, int]) -> str:
 
 
 def _days_before(year: int, month: int, day: int) -> int:
-    """Days from 0001-01-01 to the date."""
+    """The number of days from 0001-01-01 to the date."""
     past = year - 1
     whole = 365 * past + past // 4 - past // 100 + past // 400
     return whole + sum(_length(year, earlier) for earlier in range(1, month)) + day - 1
@@ -305,10 +305,10 @@ def _seconds(moment: str) -> int:
 
 
 def _dated(number: int) -> str:
-    """The date of that many days after 0001-01-01."""
+    """The date this many days after 0001-01-01."""
     if not 0 <= number <= LAST_DAY:
         raise _outside()
-    at = number * 400 // 146_097 + 1  # no later year holds the day; at most the one before it or after it does
+    at = number * 400 // 146_097 + 1  # an estimate of the year that is off by at most one
     at += (_days_before(at + 1, 1, 1) <= number) - (_days_before(at, 1, 1) > number)
     rest, in_month = number - _days_before(at, 1, 1), 1
     while rest >= _length(at, in_month):

@@ -68,7 +68,7 @@ def jwt_verify(token: str, secret: str | bytes) -> bool:
 
 
 def _said(part: str) -> Value:
-    """The value that a part's JSON says. Raises LanguageError."""
+    """The value of the JSON in a part of the token. Raises LanguageError."""
     return from_json(text_of(from_base64url(part)))
 
 

@@ -13,7 +13,7 @@ from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
-# HTML, section 13.1.2: elements without an end, with text alone, and with text whose entities stand for signs
+# HTML, section 13.1.2: void elements, raw text elements, and escapable raw text elements
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"])
 RAW = frozenset(["script", "style"])
 TEXT_ALONE = RAW | {"textarea", "title"}
@@ -25,7 +25,7 @@ RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in 
 
 
 class Piece(NamedTuple):
-    """A tag, a comment or a run of text of a page, entities and all, and where it ends."""
+    """A tag, a comment or a run of text (with its entities) of a page, and where it ends."""
 
     kind: str
     content: str
@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 
 
 class Element(NamedTuple):
-    """An element of a page: the piece that begins it, the places of its first inner piece and of that behind them."""
+    """An element of a page: its opening piece, the index of its first inner piece, and the index after the last one."""
 
     tag: Piece
     first: int
@@ -120,7 +120,7 @@ def _bounded(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _elements(pieces: list[Piece], name: str) -> list[Element]:
-    """The elements of that name in the order of their tags."""
+    """The elements with this name, in the order of their opening tags."""
     begin_tags = [place for place, piece in enumerate(pieces) if piece.content == name and piece.kind == "begin"]
     if not begin_tags or name in VOID:
         return [Element(pieces[place], place + 1, place + 1) for place in begin_tags]
@@ -138,7 +138,7 @@ def _elements(pieces: list[Piece], name: str) -> list[Element]:
 
 
 def _close(pieces: list[Piece], place: int, is_open: list[int], names: Counter[str], ends: dict[int, int]) -> None:
-    """Ends the last open element of the end tag's name, and those within it."""
+    """Close the last open element with the end tag's name, and those inside it."""
     name = ""
     while name != pieces[place].content:
         begin_tag = is_open.pop()
@@ -155,7 +155,7 @@ def _text_of(element: Element, pieces: list[Piece]) -> str:
 
 
 def _pieces(page: str) -> list[Piece]:
-    """The page from its beginning to its end."""
+    """The pieces of the page, in order."""
     pieces: list[Piece] = []
     at = 0
     while (sign := page.find("<", at)) >= 0:
@@ -173,7 +173,7 @@ def _pieces(page: str) -> list[Piece]:
 
 
 def _markup(page: str, at: int) -> Piece:
-    """The tag or comment at the sign; the sign itself, as text, where there is none."""
+    """The tag or comment that starts at the `<`; if there is none, the `<` as text."""
     if page.startswith("<!--", at):
         end = _found(page, "-->", at + 4)
         return Piece("comment", page[at + 4 : end], at, end + 3)
@@ -188,7 +188,7 @@ def _markup(page: str, at: int) -> Piece:
 
 
 def _attributes(page: str, at: int) -> tuple[Record, int]:
-    """The attributes of a tag, the first of each name, and where the tag ends."""
+    """The attributes of a tag (the first of each name) and where the tag ends."""
     attributes = Record()
     while (end := TAG_END.match(page, at)) is None:
         match = ATTRIBUTE.match(page, at)
@@ -201,7 +201,7 @@ def _attributes(page: str, at: int) -> tuple[Record, int]:
 
 
 def _until_end_of(tag: Piece, page: str) -> Piece:
-    """The text of a script, a style and the like, which reaches to the tag that ends it."""
+    """The text of a script, style or similar element, up to its end tag."""
     end = RAW_ENDS[tag.content].search(page, tag.end)
     if end is None:
         raise LanguageError(f"an element `{tag.content}` of the page is not closed")

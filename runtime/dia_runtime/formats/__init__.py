@@ -22,7 +22,7 @@ __all__ = ["FORMATS", "Extraction", "Format"]
 
 def plugin_fault(value: Any) -> str | None:
     """What keeps a thing of another package from being an answer format, or None."""
-    return None if isinstance(value, Format) else "it is no instance of dia_runtime.formats.Format"
+    return None if isinstance(value, Format) else "it is not an instance of dia_runtime.formats.Format"
 
 
 OWN: dict[str, Format] = {

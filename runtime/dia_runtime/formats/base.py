@@ -112,7 +112,11 @@ def skip_sentence(wrapped: str, format: FormatRecord, verb: str = "write") -> st
 def text_fault(format: FormatRecord, name: str) -> list[str]:
     """What keeps the option from being a text of at least one character."""
     value = format.get(name)
-    return [] if isinstance(value, str) and value else [f"`{name}` of the format {format['kind']} must be a text"]
+    return (
+        []
+        if isinstance(value, str) and value
+        else [f"`{name}` of the format {format['kind']} must be a text that is not empty"]
+    )
 
 
 def points_sentence(points: Mapping[str, Any]) -> str:

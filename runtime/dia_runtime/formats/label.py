@@ -66,7 +66,7 @@ class Label(Format):
     def faults(self, format: FormatRecord) -> list[str]:
         faults, of = super().faults(format), format.get("of")
         if not isinstance(of, list) or not 2 <= len(of) <= MOST:
-            return [*faults, f"the format label needs at least two labels, and at most {MOST}: `of: [AGREE, DISAGREE]`"]
+            return [*faults, f"the format label needs 2 to {MOST} labels: `of: [AGREE, DISAGREE]`"]
         if not all(isinstance(word, str) and is_label(word) for word in of):
             faults.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
         elif len(set(of)) < len(of):

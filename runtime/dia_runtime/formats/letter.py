@@ -181,9 +181,9 @@ class Letter(Format):
         if not isinstance(letters, (dict, list)) or len(letters) < 2:
             return [*faults, "the format letter needs the letters of the options: `of: [A, B, C, D]`, or `choices`"]
         if not all(isinstance(one, str) and one in CAPITALS for one in letters) or len(set(letters)) < len(letters):
-            faults.append("the letters of the format letter must be different capital letters from A to Z")
+            faults.append("the letters of the format letter must be different uppercase letters from A to Z")
         if isinstance(letters, dict) and not all(isinstance(one, str) for one in letters.values()):
-            faults.append("`options` of the format letter must be texts by their letters")
+            faults.append("`options` of the format letter must map letters to texts")
         return faults
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:

@@ -74,7 +74,7 @@ class Regex(Format):
 
     def _reply_faults(self, format: FormatRecord) -> list[str]:
         if format["reply"].count(PLACE) != 1:
-            return [f"`reply` of the format regex must hold `{PLACE}` once, where the answer stands"]
+            return [f"`reply` of the format regex must contain `{PLACE}` exactly once, in place of the answer"]
         if not any(only(self.wrap(text, format), format) == text for text in SAMPLES):
             return [f"`pattern` of the format regex does not find the answer in `reply` (`{PLACE}` replaced)"]
         return []

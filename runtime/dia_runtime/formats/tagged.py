@@ -81,7 +81,7 @@ class Tagged(Format):
     def faults(self, format: FormatRecord) -> list[str]:
         tag = format.get("tag", "answer")
         is_name = isinstance(tag, str) and TAG.fullmatch(tag)
-        message = "`tag` must be at most 32 letters, digits, - and _, and begin with a letter"
+        message = "`tag` must start with a letter and have at most 32 letters, digits, - and _"
         return super().faults(format) + ([] if is_name else [message])
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:

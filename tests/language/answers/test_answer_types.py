@@ -216,7 +216,7 @@ def _escaped(word: str) -> str:
 WRONG_KINDS: list[tuple[dict[str, Any], Any, str]] = [
     (INTEGER, "5", "type is integer, but its value is text"),
     (INTEGER, True, "type is integer, but its value is a boolean"),
-    (INTEGER, Fraction(5, 2), "not whole"),
+    (INTEGER, Fraction(5, 2), "not an integer"),
     (INTEGER, None, "none"),
     (INTEGER, [5], "a list"),
     (RATIONAL, "1/2", "type is rational, but its value is text"),
@@ -229,7 +229,7 @@ WRONG_KINDS: list[tuple[dict[str, Any], Any, str]] = [
     ({"type": "list", "of": INTEGER}, 5, "type is list"),
     ({"type": "list", "of": INTEGER}, [1, "2"], "element 2: the answer's type is integer"),
     ({"type": "list", "of": {"type": "list", "of": INTEGER}}, [[1], [2, None]], "element 2: element 2: "),
-    ({"type": "tuple", "of": [INTEGER, TEXT]}, [1], "has 1 elements; its type has 2"),
+    ({"type": "tuple", "of": [INTEGER, TEXT]}, [1], "has 1 elements, but its type has 2"),
     ({"type": "tuple", "of": INTEGER}, Record({"a": 1}), "a record"),
 ]
 
@@ -450,7 +450,7 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "integer", "case": "fold"}, "integer have no option `case`"),
     ({"type": "text", "case": "lower"}, "`case` must be one of"),
     ({"type": "text", "whitespace": ["fold"]}, "`whitespace` must be one of"),
-    ({"type": "integer", "round": {"places": 2}}, "no decimal places"),
+    ({"type": "integer", "round": {"places": 2}}, "cannot be rounded to decimal places"),
     ({"type": "real", "round": 2}, "`round` must be a mapping"),
     ({"type": "real", "round": {}}, "`places`"),
     ({"type": "real", "round": {"places": 2, "ties": "up"}}, "`ties` must be one of"),
@@ -465,15 +465,15 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "list", "of": [INTEGER, TEXT]}, "use type tuple"),
     ({"type": "list", "of": "txt"}, "unknown answer type `txt`; did you mean `text`?"),
     ({"type": "list", "of": {"type": []}}, "needs a `type`"),
-    ({"type": "list", "of": INTEGER, "case": "fold"}, "no element takes the option `case`"),
-    ({"type": "list", "of": INTEGER, "separator": ""}, "at least one character"),
+    ({"type": "list", "of": INTEGER, "case": "fold"}, "none of the elements has the option `case`"),
+    ({"type": "list", "of": INTEGER, "separator": ""}, "not empty"),
     ({"type": "list", "of": INTEGER, "separator": "-"}, "part of a number"),
-    ({"type": "list", "of": TEXT, "separator": " and "}, "no letters"),
+    ({"type": "list", "of": TEXT, "separator": " and "}, "cannot contain letters"),
     ({"type": "list", "of": TEXT, "separator": "]"}, "brackets"),
     ({"type": "list", "of": CENTS}, "cannot be the same"),
     ({"type": "integer", "units": 7}, "`units` must be a unit or a list"),
-    ({"type": "integer", "units": ["km", "e3"]}, "no part of a number"),
-    ({"type": "integer", "units": " km"}, "no part of a number"),
+    ({"type": "integer", "units": ["km", "e3"]}, "cannot be part of a number"),
+    ({"type": "integer", "units": " km"}, "cannot be part of a number"),
     ({"type": "choice"}, "need `of`, from 2"),
     ({"type": "choice", "of": ["A"]}, "need `of`, from 2"),
     ({"type": "choice", "of": ["A", "A"]}, "must be different"),
@@ -483,7 +483,7 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "choice", "of": {"A": "x", "B": 7}}, "options of `of` must be texts"),
     ({"type": "bytes", "encoding": "base32"}, "`encoding` must be one of"),
     ({"type": "set"}, "need `of`"),
-    ({"type": "set", "of": [INTEGER, TEXT]}, "use type tuple"),
+    ({"type": "set", "of": [INTEGER, TEXT]}, "use the type tuple"),
     ({"type": "record"}, "need `of`"),
     ({"type": "record", "of": {"x y": "integer"}}, "names of a record's fields"),
     ({"type": "record", "of": {"x": "intger"}}, "field x: unknown answer type `intger`"),
@@ -495,11 +495,11 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "tuple", "of": INTEGER, "written": "{{ it[0] }}"}, "list the type of every element"),
     ({"type": "tuple", "of": [INTEGER], "written": "{{ x }}"}, "every part of the answer once"),
     ({"type": "list", "of": INTEGER, "written": "{{ it[0] }}"}, "no option `written`"),
-    ({"type": "matrix", "of": [INTEGER]}, "elements of one type"),
+    ({"type": "matrix", "of": [INTEGER]}, "all have one type"),
     ({"type": "matrix", "of": "intger"}, "did you mean `integer`?"),
-    ({"type": "polynomial", "variable": "x", "variables": ["y"]}, "cannot stand together"),
+    ({"type": "polynomial", "variable": "x", "variables": ["y"]}, "cannot be combined"),
     ({"type": "polynomial", "variable": "2x"}, "`variable` must be a name"),
-    ({"type": "expression", "variables": ["x", "x"]}, "stands twice"),
+    ({"type": "expression", "variables": ["x", "x"]}, "contains a name twice"),
     ({"type": "arithmetic", "operators": []}, "`operators` must be a list"),
     ({"type": "arithmetic", "operators": ["+", "%"]}, "`operators` must be a list"),
     ({"type": "arithmetic", "operators": "+-"}, "`operators` must be a list"),
@@ -529,7 +529,7 @@ def test_nested_lists_have_a_bound() -> None:
     for _ in range(7):
         comparison = {"type": "list", "of": comparison}
     assert validate(comparison) == []
-    assert validate({"type": "list", "of": comparison}) == ["lists nest deeper than 8"]
+    assert validate({"type": "list", "of": comparison}) == ["lists are nested deeper than 8 levels"]
 
 
 # limits

@@ -258,14 +258,14 @@ def test_hostile_replies_take_no_time(reply: str) -> None:
 
 BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"kind": "xml", "tag": "x"}, "no option `tag`"),
-    ({"kind": "tagged", "tag": "a b"}, "`tag` must be"),
-    ({"kind": "tagged", "tag": 7}, "`tag` must be"),
+    ({"kind": "tagged", "tag": "a b"}, "`tag` must start with a letter"),
+    ({"kind": "tagged", "tag": 7}, "`tag` must start with a letter"),
     ({"kind": "json", "key": ""}, "`key` must be"),
     ({"kind": "json", "key": ["x"]}, "`key` must be"),
     ({"kind": "boxed", "of": ["A", "B"]}, "no option `of`"),
-    ({"kind": "label"}, "at least two labels"),
-    ({"kind": "label", "of": ["A"]}, "at least two labels"),
-    ({"kind": "label", "of": "AB"}, "at least two labels"),
+    ({"kind": "label"}, "needs 2 to 1000 labels"),
+    ({"kind": "label", "of": ["A"]}, "needs 2 to 1000 labels"),
+    ({"kind": "label", "of": "AB"}, "needs 2 to 1000 labels"),
     ({"kind": "label", "of": ["A", "A"]}, "must be different"),
     ({"kind": "label", "of": ["A", " B"]}, "must be one line"),
     ({"kind": "label", "of": ["A", "B\nC"]}, "must be one line"),
@@ -284,7 +284,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"kind": "regex", "pattern": "(?=a)(b)", "reply": "{answer}"}, "is not RE2"),
     ({"kind": "regex", "pattern": "a", "reply": "{answer}"}, "must have one group; it has 0"),
     ({"kind": "regex", "pattern": "(a)(b)", "reply": "{answer}"}, "must have one group; it has 2"),
-    ({"kind": "regex", "pattern": "x=(.*)", "reply": "x=answer"}, "must hold `{answer}` once"),
+    ({"kind": "regex", "pattern": "x=(.*)", "reply": "x=answer"}, "must contain `{answer}` exactly once"),
     ({"kind": "regex", "pattern": "x=(.*)", "reply": "y={answer}"}, "does not find the answer"),
     ({"kind": "regex", "pattern": "(a)" + "b" * 1000, "reply": "{answer}"}, "longer than 1,000"),
 ]

@@ -42,7 +42,7 @@ def faults(format: ReplyRecord) -> list[str]:
     if form is not None:
         return form.faults(format)
     name, names = visible(str(format.get("kind"))[:60]), [*REPLY_FORMATS, *FORMATS]
-    return [f"no reply format is called `{name}`; {did_you_mean(name, names) or 'there are ' + ', '.join(names)}"]
+    return [f"there is no reply format `{name}`; {did_you_mean(name, names) or 'the formats are ' + ', '.join(names)}"]
 
 
 def instruction(format: ReplyRecord) -> str:

@@ -62,7 +62,7 @@ def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
     if not isinstance(texts, list) or not least <= len(texts) <= MOST:
         return [f"the format {kind} needs `{name}`: a list of {least} to {MOST} texts"]
     if not all(isinstance(one, str) and is_line(one) for one in texts):
-        return [f"`{name}` of the format {kind} must hold texts of one line, of 1 to {LONGEST} characters"]
+        return [f"`{name}` of the format {kind} must contain one-line texts of 1 to {LONGEST} characters"]
     folded = [one.casefold() for one in texts]
     return [] if len(set(folded)) == len(folded) else [f"the texts in `{name}` of the format {kind} must be different"]
 
@@ -76,7 +76,7 @@ def count_fault(format: ReplyRecord, name: str) -> list[str]:
     """What keeps an option, where it is given, from being a number of things."""
     count = format.get(name, 1)
     is_count = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST
-    return [] if is_count else [f"`{name}` of the format {format['kind']} must be a whole number from 1 to {MOST}"]
+    return [] if is_count else [f"`{name}` of the format {format['kind']} must be an integer from 1 to {MOST}"]
 
 
 def by_fold(names: list[str]) -> dict[str, str]:

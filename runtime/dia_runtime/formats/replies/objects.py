@@ -103,10 +103,10 @@ def kind_faults(kind: Any, depth: int = DEPTH) -> Iterator[str]:
         if "list" in kind and set(kind) <= {"list", "length"}:
             length = kind.get("length", 1)
             if not isinstance(length, int) or isinstance(length, bool) or not 1 <= length <= MOST:
-                yield f"`length` must be a whole number from 1 to {MOST}"
+                yield f"`length` must be an integer from 1 to {MOST}"
             yield from kind_faults(kind["list"], depth - 1)
             return
-    yield f"a field of the format json is {', '.join(PLAIN)}, {{label: [...]}}, {{flags: [...]}} or {{list: type}}"
+    yield f"a field of the format json must be {', '.join(PLAIN)}, {{label: [...]}}, {{flags: [...]}} or {{list: type}}"
 
 
 class Json(ReplyFormat):
@@ -129,7 +129,7 @@ class Json(ReplyFormat):
         if not isinstance(fields, Mapping) or not 0 < len(fields) <= MOST:
             return [*faults, "the format json needs `fields`: the names of its fields and the type of each"]
         if not all(isinstance(name, str) and 0 < len(name) <= LONGEST for name in fields):
-            faults.append("a field of the format json has a name that is a text")
+            faults.append("the name of a field of the format json must be a text")
         return faults + list(dict.fromkeys(message for kind in fields.values() for message in kind_faults(kind)))
 
     def instruction(self, format: ReplyRecord) -> str:

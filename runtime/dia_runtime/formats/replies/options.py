@@ -192,7 +192,7 @@ class Subset(ReplyFormat):
     def faults(self, format: ReplyRecord) -> list[str]:
         faults = super().faults(format) + texts_fault(format, "of", 1)
         if not faults and any(_bare(one) != one or "," in one or one.casefold() == NONE for one in format["of"]):
-            faults = ["an option of the format subset must be no `none`, and hold no comma, quotes or bullet around it"]
+            faults = ["an option of the format subset must not be `none` or contain a comma, outer quotes or a bullet"]
         return faults
 
     def instruction(self, format: ReplyRecord) -> str:
@@ -267,7 +267,7 @@ class Ranking(ReplyFormat):
     def faults(self, format: ReplyRecord) -> list[str]:
         faults, key = super().faults(format) + texts_fault(format, "of", 2), format.get("key", "ranking")
         if not faults and any(SEPARATORS.search(one) or _bare(one) != one for one in format["of"]):
-            faults = ["a label of the format ranking must hold no comma, semicolon, `>`, quotes or bullet"]
+            faults = ["a label of the format ranking must not contain a comma, semicolon, `>`, quotes or bullet"]
         return faults + ([] if isinstance(key, str) and 0 < len(key) <= 100 else ["`key` must be a text"])
 
     def instruction(self, format: ReplyRecord) -> str:

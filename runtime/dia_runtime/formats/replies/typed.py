@@ -32,7 +32,7 @@ class Typed(ReplyFormat):
         faults = self.form.faults(self.record(format))
         more = format.get("answer", {})
         if not isinstance(more, Mapping) or ("type" not in format and more):
-            return [*faults, "`answer` holds the options of the reply's `type`"]
+            return [*faults, "`answer` must contain the options of the reply's `type`"]
         return faults + (list(validate({**more, "type": format["type"]})) if "type" in format else [])
 
     @staticmethod

@@ -165,15 +165,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "subset", "of": ["none"]}, "`none`"),
     ({"kind": "subset", "of": ["a", "A"]}, "different"),
     ({"kind": "ranking", "of": ["one"]}, "needs `of`"),
-    ({"kind": "ranking", "of": ["a>b", "c"]}, "must hold no"),
-    ({"kind": "flags", "of": [" a"]}, "one line"),
+    ({"kind": "ranking", "of": ["a>b", "c"]}, "must not contain a comma"),
+    ({"kind": "flags", "of": [" a"]}, "one-line texts"),
     ({"kind": "json"}, "needs `fields`"),
-    ({"kind": "json", "fields": {"x": "float"}}, "a field of the format json is"),
+    ({"kind": "json", "fields": {"x": "float"}}, "a field of the format json must be"),
     ({"kind": "json", "fields": {"x": {"list": {"list": {"list": {"list": {"list": "text"}}}}}}}, "a field of"),
     ({"kind": "json", "fields": {"x": {"list": "text", "length": 0}}}, "`length`"),
     ({"kind": "letter", "of": ["A"]}, "letters"),
     ({"kind": "xml", "type": "intger"}, "intger"),
-    ({"kind": "xml", "answer": {"of": 1}}, "`answer` holds"),
+    ({"kind": "xml", "answer": {"of": 1}}, "`answer` must contain"),
 ]
 
 
