@@ -50,7 +50,7 @@ def functions() -> str:
     parts = ["# Functions", NOTE, FUNCTIONS_HEAD, ", ".join(f"[{name}](#{name})" for name in fields)]
     for field, module in fields.items():
         held = [item for item in known if item.module == field]
-        parts += [f"## {field}", literal(inspect.getdoc(module) or "").replace("\n", " ")]
+        parts += [f"## {field}", literal(inspect.getdoc(module) or "")]
         parts += [", ".join(f"[{item.name}](#{item.name})" for item in held), *map(_function, held)]
     return page(parts)
 

@@ -1,4 +1,4 @@
-"""Parameter types: one literal table from name to type, one module a family."""
+"""Parameter types: one literal table from name to type, one module per family."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dia_compiler.types.words import WordsType
 
 
 def plugin_fault(candidate: Any) -> str | None:
-    """What keeps a thing of another package from being a parameter type, or None."""
+    """Return why an object of another package cannot be a parameter type, or None if it can."""
     return (
         None
         if isinstance(candidate, ParameterType)

@@ -1,4 +1,4 @@
-"""The parameter type ip_address: addresses of the internet, version 4 or 6."""
+"""The parameter type ip_address, version 4 or 6."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dia_compiler.types.plain_options import one_of_option
 
 Range = tuple[int, int]
 
-# IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890); multicast and reserved space beside them
+# IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890); plus multicast and reserved space
 SPECIAL: dict[int, tuple[str, ...]] = {
     4: (
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
@@ -27,7 +27,7 @@ SPECIAL: dict[int, tuple[str, ...]] = {
 }  # fmt: skip
 WHOLE: dict[int, tuple[str, ...]] = {4: ("0.0.0.0/0",), 6: ("::/0",)}
 KINDS: dict[str, dict[int, tuple[str, ...]]] = {
-    "public": {4: WHOLE[4], 6: ("2000::/3",)},  # less what is special; 2000::/3 is all that is given out (RFC 4291)
+    "public": {4: WHOLE[4], 6: ("2000::/3",)},  # minus special addresses; only 2000::/3 is allocated (RFC 4291)
     "private": {4: ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"), 6: ("fd00::/8",)},  # RFC 1918, RFC 4193
     "documentation": {4: ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24"), 6: ("2001:db8::/32",)},
     "any": WHOLE,
@@ -40,7 +40,7 @@ def _range_of(network: str) -> Range:
 
 
 def _without(full: Range, holes: Sequence[Range]) -> list[Range]:
-    """What is left of a range, ascending."""
+    """The rest of a range, in ascending order."""
     remaining, at = [], full[0]
     for low, high in [*sorted(hole for hole in holes if full[0] <= hole[0] < full[1]), (full[1], full[1])]:
         if at < low:
@@ -50,7 +50,7 @@ def _without(full: Range, holes: Sequence[Range]) -> list[Range]:
 
 
 class Addresses(Enumerable):
-    """The addresses of ascending ranges that do not touch, as texts in their canonical form."""
+    """The addresses of ascending, disjoint ranges, as texts in canonical form."""
 
     __slots__ = ("ranges", "starts", "version")
 
@@ -77,7 +77,7 @@ class Addresses(Enumerable):
 
 
 class IpAddressType(ParameterType):
-    """Addresses of the internet."""
+    """IP addresses."""
 
     name = "ip_address"
     summary = "an IP address, version 4 or 6"

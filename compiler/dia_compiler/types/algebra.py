@@ -19,7 +19,7 @@ DEGREE = 200
 
 
 class Tuples(Domain):
-    """Lists of a fixed length, each place with a domain of its own."""
+    """Lists of a fixed length; each position has its own domain."""
 
     __slots__ = ("of",)
 
@@ -48,7 +48,7 @@ class Tuples(Domain):
 
 
 class TupleType(ParameterType):
-    """A list whose places have types of their own."""
+    """A list in which each position has its own type."""
 
     name = "tuple"
     summary = "a list in which each position has its own type"
@@ -95,7 +95,7 @@ class Polynomials(Domain):
         return number
 
     def _value(self, coefficients: list[Value]) -> Value:
-        """The polynomial of the coefficients, the leading one first; a number where it has no variable."""
+        """The polynomial with these coefficients, leading one first; a number if it is constant."""
         import sympy
 
         x, top = sympy.Symbol(self.variable), len(coefficients) - 1
@@ -109,7 +109,7 @@ class Polynomials(Domain):
         return all(self.of.contains(terms.get(power, 0)) for power in range(max(terms) + 1))
 
     def _terms(self, value: Value) -> dict[int, Value]:
-        """The coefficient of each power in an expanded polynomial; none for anything else."""
+        """The coefficient of each power in an expanded polynomial; None for anything else."""
         import sympy
 
         if _is_number(value):

@@ -1,4 +1,4 @@
-"""What a parameter type is: options in, a domain out; a domain draws, counts, tells its edges and knows its members."""
+"""Base classes of parameter types: a type turns options into a domain, which draws, counts and recognises values."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class OptionFault(Exception):
 
 
 class Domain(ABC):
-    """The values that a parameter can take once its options are known."""
+    """The set of values of a parameter, for evaluated options."""
 
     @abstractmethod
     def draw(self, choose: Choose) -> Value:
         """A value; all randomness comes from `choose`."""
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        """So many values that differ; one that was drawn before is drawn again in its place."""
+        """Draw `number` different values; a repeated value is drawn again."""
         items: dict[Any, Value] = {}
         for _ in range(count):
             item = choose.where(self.draw, lambda value: key_of(value) not in items, tries=100_000)
@@ -44,12 +44,12 @@ class Domain(ABC):
     @property
     @abstractmethod
     def count(self) -> int:
-        """How many values there are; an upper bound where `is_counted` is false."""
+        """The number of values; an upper bound if `is_counted` is false."""
 
     is_counted: bool = True
 
     def boundary(self) -> list[Value]:
-        """Values at the edges of the domain, without repeats; empty where it has none."""
+        """Boundary values of the domain, without duplicates; empty if there are none."""
         return []
 
 
@@ -58,29 +58,29 @@ class Enumerable(Domain):
 
     @abstractmethod
     def at(self, index: int) -> Value:
-        """The value of that number."""
+        """The value with this number."""
 
     def at_all(self, indices: list[int]) -> list[Value]:
-        """The values of those numbers."""
+        """The values with these numbers."""
         return list(map(self.at, indices))
 
     def name_at(self, index: int) -> str | None:
-        """The name of the value of that number, where values have names of their own."""
+        """The name of the value with this number, if values have names."""
         return None
 
     def draw(self, choose: Choose) -> Value:
-        """A value; one choice among all."""
+        """Draw a value with a single choice among all."""
         return self.at(choose.below(self.count))
 
     def boundary(self) -> list[Value]:
-        """The first, second, last but one and last value."""
+        """The first, second, second-to-last and last value."""
         places = {0, 1, self.count - 2, self.count - 1}
         return [self.at(place) for place in sorted(places) if 0 <= place < self.count]
 
 
 @dataclass(frozen=True, slots=True)
 class OptionKind:
-    """An option as data: how it reads, what it sets, whether it is required, and for a choice of few its values.
+    """An option as data: how it is parsed, what it sets, whether it is required, and its values if there are few.
 
     An option with values may also be an expression, which starts with `= `, and with `is_list` a list of the values.
     """
@@ -107,18 +107,18 @@ def option(
 
 
 def flag(words: str) -> OptionKind:
-    """An option that is true or false; `words` say what true does."""
+    """An option that is true or false; `words` describe what true does."""
     return option("data", f"true: {words}", values=(True, False), default=False)
 
 
 class ParameterType(ABC):
-    """A type of parameters: its name, its options, and the domain that they make."""
+    """A type of parameters: its name, its options, and the domain for given options."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[Mapping[str, OptionKind]]
     revision: ClassVar[int] = 1
-    word_lists: ClassVar[frozenset[str]] = frozenset()  # shipped lists that it may draw from
+    word_lists: ClassVar[frozenset[str]] = frozenset()  # built-in word lists that it can draw from
 
     @abstractmethod
     def domain(self, options: Mapping[str, Any]) -> Domain:
@@ -173,7 +173,7 @@ def _bounds(value: Any, name: str) -> tuple[Any, Any]:
 
 
 def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | None:
-    """Whole weights of at least 1, one for each of `size` items, or None."""
+    """Integer weights of 1 or more, one per item, or None. Raises OptionFault for anything else."""
     value = options.get("weights")
     if value is None:
         return None
@@ -187,7 +187,7 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
 
 
 def key_of(value: Value) -> Any:
-    """A hashable stand-in for a value: equal for equal values of one kind, different for different kinds."""
+    """A hashable key for a value: equal for equal values of one kind, different for different kinds."""
     if type(value) is int or type(value) is str:
         return value
     if isinstance(value, Entry):
@@ -196,13 +196,13 @@ def key_of(value: Value) -> Any:
         return ("entry", value.catalog, value.name, *values)
     if isinstance(value, list):
         return ("list", *keys_of(value))
-    if isinstance(value, (dict, Mapping)):  # a dict is told faster than a mapping
+    if isinstance(value, (dict, Mapping)):  # checking for dict first is faster
         return ("record", *zip(value, keys_of(list(value.values())), strict=True))
     return (type(value) is bool, isinstance(value, str), value)
 
 
 def keys_of(values: list[Value]) -> list[Any]:
-    """The stand-ins of many values; integers and texts stand for themselves."""
+    """The keys of many values; integers and texts are their own keys."""
     return values if KEYS.issuperset(map(type, values)) else list(map(key_of, values))
 
 
@@ -215,7 +215,7 @@ def all_differ(values: list[Value]) -> bool:
 
 
 def order_of(value: Value) -> Any:
-    """What the value is sorted by: all values have one order, numbers and texts their own, lists element by element."""
+    """The sort key of a value: numbers and texts in their own order, lists element by element."""
     if isinstance(value, bool):
         return (0, value)
     if isinstance(value, (int, Fraction)):

@@ -11,7 +11,7 @@ from dia_compiler.types.base import Choose, Domain, ParameterType, length_option
 
 
 class ByteStrings(Domain):
-    """Bytes with lengths between bounds; after the length they are one number, its highest byte first."""
+    """Byte strings with lengths between bounds; after the length, the bytes are drawn as one big-endian number."""
 
     __slots__ = ("high", "low")
 

@@ -1,4 +1,4 @@
-"""The choices that a draw makes: the source of randomness that types see, and a probe that lists the ways of a draw."""
+"""The source of randomness for types, and a probe that enumerates all possible draws."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class Rejected(Exception):
-    """A draw that cannot go on; `is_forced` when replayed choices alone are to blame."""
+    """A draw that cannot continue; `is_forced` if only replayed choices caused it."""
 
     def __init__(self, is_forced: bool) -> None:
         self.is_forced = is_forced
 
 
 def shuffle(items: Iterable[T], below: Callable[[int], int]) -> list[T]:
-    """The items in random order (Fisher-Yates): the last one is swapped with one up to it, then the one before."""
+    """The items in random order (Fisher-Yates, from the last position to the first)."""
     order = list(items)
     for last in range(len(order) - 1, 0, -1):
         other = below(last + 1)
@@ -27,7 +27,7 @@ def shuffle(items: Iterable[T], below: Callable[[int], int]) -> list[T]:
 
 
 class Choose(ABC):
-    """The only source of randomness that a type sees; different choices give different values."""
+    """The only source of randomness for a type; different choices give different values."""
 
     __slots__ = ()
 
@@ -37,26 +37,26 @@ class Choose(ABC):
 
     @abstractmethod
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """One place of the weights, in proportion to them."""
+        """An index of the weights, with probability proportional to its weight."""
 
     @abstractmethod
     def vast(self) -> None:
-        """Says that what follows has more than 2**128 or uncountably many outcomes."""
+        """Declare that what follows has more than 2**128, or uncountably many, outcomes."""
 
     @abstractmethod
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
         """The first draw that holds."""
 
     def between(self, low: int, high: int) -> int:
-        """An integer between the bounds; no choice where they are one."""
+        """An integer between the bounds; no choice if they are equal."""
         return low + self.below(high - low + 1) if high > low else low
 
     def several(self, options: int, count: int) -> list[int]:
-        """So many choices, each one of 0..options-1."""
+        """`number` choices, each from 0 to options - 1."""
         return [self.below(options) for _ in range(count)]
 
     def shuffled(self, items: list[T]) -> list[T]:
-        """The items in random order, which is a vast choice."""
+        """The items in random order; a vast choice."""
         self.vast()
         return shuffle(items, self.below)
 
@@ -66,14 +66,14 @@ class Choose(ABC):
 
 
 class Open(Exception):
-    """The first choice that a probe has no answer for: how many options it has, 0 for vast."""
+    """The first choice that a probe cannot replay: its number of options, or 0 for vast."""
 
     def __init__(self, options: int) -> None:
         self.options = options
 
 
 class Probe(Choose):
-    """Replays choices and stops at the first new one, to list the ways through the tree of choices."""
+    """Replays choices and stops at the first new one, to enumerate the paths through the tree of choices."""
 
     def __init__(self, path: tuple[int, ...]) -> None:
         self.path, self.place = path, 0
@@ -88,15 +88,15 @@ class Probe(Choose):
         return self.path[self.place - 1]
 
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """The next replayed choice; tickets of one item lead to the same value."""
+        """The next replayed choice; all tickets of an item lead to the same value."""
         return self.below(len(weights))
 
     def vast(self) -> None:
-        """Stops: what follows cannot be counted."""
+        """Stop, because what follows cannot be counted."""
         raise Open(0)
 
     def check(self, holds: bool) -> None:
-        """Gives up the way when a condition fails."""
+        """Abandon the path if a condition fails."""
         if not holds:
             raise Rejected(False)
 

@@ -1,4 +1,4 @@
-"""Whether graphs are connected, how many are, and trees by number."""
+"""Connectivity of graphs, counts of connected graphs, and trees by number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Pair = tuple[int, int]
 
 
 def reached(size: int, edges: Iterable[Pair]) -> int:
-    """How many of the nodes can be reached from node 0 along the edges."""
+    """The number of nodes that can be reached from node 0 along the edges."""
     neighbours: list[list[int]] = [[] for _ in range(size)]
     for a, b in edges:
         neighbours[a].append(b)
@@ -35,9 +35,9 @@ def is_strongly_connected(size: int, edges: list[Pair]) -> bool:
 
 @cache
 def connected_graphs(size: int, edges: int) -> int:
-    """How many connected graphs on labelled nodes have that many edges.
+    """The number of connected graphs on labelled nodes with this many edges.
 
-    All graphs, less those in which the component of the first node is smaller.
+    Computed as all graphs minus those in which the component of the first node is smaller.
     """
     if not 0 <= edges <= comb(size, 2):
         return 0
@@ -50,9 +50,9 @@ def connected_graphs(size: int, edges: int) -> int:
 
 
 def tree_of(number: int, size: int) -> list[int]:
-    """The labelled tree of that number below size**(size - 2), as ascending numbers of its edges.
+    """The labelled tree with this number, below size**(size - 2), as the ascending numbers of its edges.
 
-    The number's digits to the base `size` are the tree's code (Pruefer, 1918).
+    The digits of the number in base `size` are the Pruefer code of the tree (Pruefer, 1918).
     """
     if size < 2:
         return []
@@ -76,6 +76,6 @@ def _joined(code: list[int], size: int) -> list[Pair]:
 
 
 def pair_number(a: int, b: int, size: int) -> int:
-    """The number of the undirected edge between two places, in ascending order of all."""
+    """The number of the undirected edge between two nodes, in the ascending order of all edges."""
     a, b = min(a, b), max(a, b)
     return a * (2 * size - a - 1) // 2 + b - a - 1

@@ -1,4 +1,4 @@
-"""How the edges of a graph are drawn: by number, by chance, as a tree, or upon a tree."""
+"""How the edges of a graph are drawn: by number, by probability, as a tree, or around a spanning tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dia_compiler.types.ranks import capped_choices, drawn_apart, drawn_places
 
 @lru_cache(maxsize=64)
 def pairs_of(size: int, is_directed: bool, parts: tuple[int, ...]) -> tuple[Pair, ...]:
-    """Every pair of places that an edge may join, ascending; with parts, only places of different ones."""
+    """All pairs of nodes that an edge can join, ascending; with parts, only pairs from different parts."""
     pairs = permutations(range(size), 2) if is_directed else combinations(range(size), 2)
     if not parts:
         return tuple(pairs)
@@ -22,7 +22,7 @@ def pairs_of(size: int, is_directed: bool, parts: tuple[int, ...]) -> tuple[Pair
 
 
 class Edges:
-    """How the edges of a graph are drawn: some of the pairs, as ascending numbers of them."""
+    """How the edges of a graph are drawn: a subset of the pairs, as ascending numbers."""
 
     is_counted = True
 
@@ -30,20 +30,20 @@ class Edges:
         self.pairs, self.low, self.high = pairs, low, high
 
     def draw(self, choose: Choose) -> list[int]:
-        """Numbers of pairs: how many of them, then which ones."""
+        """Draw the number of edges, then which pairs."""
         return drawn_places(choose, self.pairs, choose.between(self.low, self.high))
 
     def number(self, length: int) -> int:
-        """How many choices of that many edges there are."""
+        """The number of ways to choose this many edges."""
         return capped_choices(self.pairs, length)
 
     def usual(self) -> int:
-        """How many edges there are at least, or where chance decides, on average."""
+        """The smallest number of edges, or, if edges are random, their mean number."""
         return self.low
 
 
 class ChanceEdges(Edges):
-    """Each pair is an edge with the same chance; one choice among all sets of edges where the chance is 1/2."""
+    """Each pair is an edge with the same probability; for 1/2, a single choice among all sets of edges."""
 
     def __init__(self, pairs: int, chance: Fraction) -> None:
         super().__init__(pairs, 0, pairs)
@@ -62,14 +62,14 @@ class ChanceEdges(Edges):
 
     @cached_property
     def is_vast(self) -> bool:
-        """Whether two draws are alike with a chance of at most 2**-128."""
+        """Whether two draws are equal with probability at most 2**-128."""
         absent, present = self.weights
         pairs = min(self.pairs, 8192)
         return bool((absent**2 + present**2) ** pairs * VAST <= (absent + present) ** (2 * pairs))
 
 
 class TreeEdges(Edges):
-    """The edges of a tree: one choice among all labelled trees, by Pruefer's code of it."""
+    """The edges of a tree: one choice among all labelled trees, by Pruefer code."""
 
     def __init__(self, size: int) -> None:
         super().__init__(size * (size - 1) // 2, size - 1, size - 1)
@@ -83,10 +83,10 @@ class TreeEdges(Edges):
 
 
 class SpannedEdges(Edges):
-    """The edges of a connected graph that is large and sparse: a random tree, then random further edges.
+    """The edges of a large, sparse connected graph: a random tree plus random further edges.
 
-    Drawing until all nodes are connected would take too long. The stream decides, and only where a clash of two draws
-    is less likely than 2**-128; a graph is the likelier, the more spanning trees it has.
+    Drawing until all nodes are connected would take too long. Drawn from the stream, and only if a clash of two draws
+    is less likely than 2**-128. Graphs with more spanning trees are more likely.
     """
 
     def __init__(self, size: int, low: int, high: int) -> None:
@@ -104,7 +104,7 @@ class SpannedEdges(Edges):
         return sorted(drawn_apart(choose, self.pairs, length, tree))
 
     def is_spanned(self, length: int) -> bool:
-        """Whether a graph of that many edges is seldom connected, and one built on a tree seldom built twice.
+        """Whether a random graph with this many edges is rarely connected, and one built on a tree rarely drawn twice.
 
         A graph has at most (2m / (n - 1))**(n - 1) / n spanning trees (Grimmett, 1976).
         """

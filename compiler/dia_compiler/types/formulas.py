@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class Formulas(Domain):
-    """Formulas of the wanted depths, every one a tree of its own.
+    """Formulas of the given depths, each a distinct tree.
 
     A variable has depth 0, an operator one more than its deepest operand. No formula negates a negation or joins
     a formula with itself, and where there are two variables or more, at least two of them occur. The depth is drawn
@@ -42,7 +42,7 @@ class Formulas(Domain):
         return choose.where(self._formula, self._has_enough, tries=10_000)
 
     def _has_enough(self, tree: Value) -> bool:
-        """Whether enough variables occur in the formula; most of it need not be read for that."""
+        """Whether enough variables occur in the formula; stops reading early."""
         names: set[str] = set()
         waiting = [tree]
         while waiting and len(names) < self.least:
@@ -70,13 +70,13 @@ class Formulas(Domain):
         return Record(op=operator, args=choose.where(lambda inner: self._pair(inner, left, right), _differ))
 
     def _operators(self, depth: int, may_negate: bool) -> list[str]:
-        """The operators that can stand above operands of which the deepest is one less deep."""
+        """The operators that can join operands whose depth is one less."""
         has_pairs = bool(self.shapes[depth - 1])
         can_negate = may_negate and self.joined[depth - 1] > 0
         return [name for name in self.operators if (can_negate if name == "not" else has_pairs)]
 
     def _shapes(self, depth: int) -> list[tuple[int, int]]:
-        """The depths of two operands, the deeper one of that depth, for which there are different formulas."""
+        """The depths of two operands, the deeper of which has this depth, for which different formulas exist."""
         pairs = [(depth, shallower) for shallower in range(depth + 1)] + [
             (shallower, depth) for shallower in range(depth)
         ]
@@ -92,7 +92,7 @@ class Formulas(Domain):
         return self._has_enough(value)
 
     def _depth(self, value: Value) -> int | None:
-        """The depth of a formula, or None for what is none."""
+        """The depth of a formula, or None if the value is not one."""
         if isinstance(value, str):
             return 0 if value in self.variables else None
         if not isinstance(value, Record) or set(value) != {"op", "args"} or value["op"] not in self.operators:
@@ -110,14 +110,14 @@ class Formulas(Domain):
         return min(COUNT_CAP, sum(map(self._counted, range(self.low, self.high + 1))))
 
     def _counted(self, depth: int) -> int:
-        """The formulas of a depth, less those of one variable alone where they must not be."""
+        """The number of formulas of a depth, without those with a single variable if these are excluded."""
         alone = self.alone[depth] * len(self.variables) if self.least == 2 else 0
         return self.numbers[depth] - alone
 
     def _numbers(self, variables: int) -> tuple[list[int], list[int]]:
-        """How many formulas of each depth there are, and how many of them negate nothing at their top.
+        """The number of formulas of each depth, and how many of them do not start with a negation.
 
-        An operator joins every pair of formulas, the deeper one a level below it, but no formula with itself.
+        An operator joins every pair of different formulas, the deeper of which is one level below it.
         """
         numbers, joined = [variables], [variables]
         for depth in range(1, self.high + 1):
@@ -128,7 +128,7 @@ class Formulas(Domain):
         return numbers, joined
 
     def boundary(self) -> list[Value]:
-        """The two formulas of lowest and highest depth that nest to one side and use the variables in turn."""
+        """The formulas of lowest and highest depth that nest to one side and cycle through the variables."""
         if not self.joins or len(self.variables) < 2:
             return []
         return [self._ladder(depth) for depth in dict.fromkeys((self.low, self.high))]

@@ -1,4 +1,4 @@
-"""Parameter types of places in the network: domain, url."""
+"""Parameter types of network names: domain, url."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dia_compiler.types.plain_options import amount_option, some_of_option, text
 from dia_compiler.types.texts import Items
 from dia_compiler.types.word_lists import word_list, word_set
 
-# Names that belong to nobody and never will (RFC 2606, section 3)
+# Reserved names (RFC 2606, section 3)
 RESERVED = ("example.com", "example.net", "example.org")
 HOST_NAME = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*", re.ASCII
@@ -26,7 +26,7 @@ MOST_SEGMENTS = 20
 
 
 def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None:
-    """The option as a list of domains that differ, written as one text or as a list; None where it is absent."""
+    """The option as a list of different domains, from a text or a list; None if it is absent."""
     hosts = texts_option(options, name)
     for host in hosts or ():
         if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
@@ -41,12 +41,12 @@ def _single_labels() -> tuple[str, ...]:
 
 
 def label_count() -> int:
-    """The number of labels that can be drawn."""
+    """The number of different labels."""
     return len(_single_labels()) + len(word_list("adjectives")) * len(word_list("animals"))
 
 
 def label_at(index: int) -> str:
-    """The label of that number: a thing or an animal, above them an adjective and an animal."""
+    """The label with this number: a thing or an animal first, then an adjective and an animal."""
     if index < len(_single_labels()):
         return _single_labels()[index]
     first, second = divmod(index - len(_single_labels()), len(word_list("animals")))
@@ -54,7 +54,7 @@ def label_at(index: int) -> str:
 
 
 class HostNames(Domain):
-    """So many drawn labels before one of some suffixes."""
+    """A number of drawn labels followed by one of the suffixes."""
 
     __slots__ = ("high", "low", "suffixes")
 
@@ -94,7 +94,7 @@ def _is_label(text: str) -> bool:
 
 
 def host_names(options: Mapping[str, Any]) -> HostNames:
-    """The domains by the options suffix and labels. Raises OptionFault."""
+    """The domains for the options suffix and labels. Raises OptionFault."""
     if options.get("suffix") == "any":
         suffixes: list[str] | None = list(word_list("top_level_domains"))
     else:
@@ -113,7 +113,7 @@ def host_names(options: Mapping[str, Any]) -> HostNames:
     return HostNames(suffixes, *amount_option(options, "labels", (1, 1), 1, MOST_LABELS))
 
 
-# Of what names of hosts and paths are made
+# The words that hosts and paths are made from
 HOST_LISTS = frozenset({"adjectives", "animals", "things", "top_level_domains"})
 SUFFIX = option(
     "data",
@@ -124,7 +124,7 @@ LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {m
 
 
 class DomainType(ParameterType):
-    """Domains of the network."""
+    """Domain names."""
 
     name = "domain"
     summary = "a domain name, such as quiet-otter.example.org"
@@ -146,7 +146,7 @@ PARTS = re.compile(r"([a-z]+)://([a-z0-9.-]+)(/[a-z/]*)(?:\?([a-z0-9=&]+))?")
 
 
 class Urls(Domain):
-    """Addresses of the web: a scheme, a domain, segments of a path, and parameters in the order of their keys."""
+    """URLs: a scheme, a domain, path segments, and query parameters sorted by key."""
 
     __slots__ = ("hosts", "path", "query", "schemes")
 
@@ -203,7 +203,7 @@ def _value_count() -> int:
 
 
 def _value_at(index: int) -> str:
-    """A number below 1,000 or a thing."""
+    """A number below 1,000, or a thing."""
     return str(index) if index < NUMBERS else word_list("things")[index - NUMBERS]
 
 
@@ -217,7 +217,7 @@ def _written(scheme: str, host: str, segments: Sequence[str], pairs: Sequence[st
 
 
 class UrlType(ParameterType):
-    """Addresses of the web."""
+    """URLs."""
 
     name = "url"
     summary = "a URL, such as https://lantern.example.org/kite/canoe?page=7"

@@ -1,4 +1,4 @@
-"""Parameter types of what programs name themselves and their things by: uuid, user_agent."""
+"""Parameter types of identifiers: uuid, user_agent."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class UuidType(ParameterType):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """A browser on a system as it names itself; `%a` is the greater number of its version, `%b` the lesser."""
+    """The User-Agent of a browser on a system; `%a` is its major version, `%b` the minor one."""
 
     browser: str
     device: str
@@ -87,7 +87,7 @@ class Agent:
         return len(self.greater) * len(self.lesser)
 
     def at(self, index: int) -> str:
-        """The text for the version of that number."""
+        """The text for the version with this number."""
         greater, lesser = divmod(index, len(self.lesser))
         return self.text.replace("%a", str(self.greater[greater])).replace("%b", str(self.lesser[lesser]))
 
@@ -134,7 +134,7 @@ AGENTS: tuple[Agent, ...] = (
 
 
 class UserAgents(Domain):
-    """What browsers call themselves: a choice of browser and system, then one of the version."""
+    """User-Agent strings: a choice of browser and system, then of the version."""
 
     __slots__ = ("agents",)
 
@@ -160,7 +160,7 @@ class UserAgents(Domain):
 
 
 class UserAgentType(ParameterType):
-    """What browsers call themselves."""
+    """User-Agent strings of web browsers."""
 
     name = "user_agent"
     summary = "the User-Agent string of a web browser"

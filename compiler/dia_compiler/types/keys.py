@@ -21,7 +21,7 @@ WINDOW = 1 << 14
 
 
 class PrimitiveRoots(Domain):
-    """The primitive roots of a prime: numbers are drawn until one generates all that are not 0."""
+    """The primitive roots of a prime, drawn by rejection until a number generates all non-zero residues."""
 
     __slots__ = ("exponents", "factors", "prime")
 
@@ -43,7 +43,7 @@ class PrimitiveRoots(Domain):
         return (self.prime - 1) // prod(self.factors) * prod(factor - 1 for factor in self.factors)
 
     def boundary(self) -> list[Value]:
-        """The least and the greatest."""
+        """The smallest and the largest."""
         least = next(number for number in range(1, self.prime) if self._generates(number))
         most = next(number for number in range(self.prime - 1, 0, -1) if self._generates(number))
         return list(dict.fromkeys([least, most]))
@@ -69,7 +69,7 @@ class PrimitiveRootType(ParameterType):
 
 
 class CurvePoints(Domain):
-    """The points but infinity of y**2 = x**3 + a x + b: x is drawn until it has a y, then whether y is even or odd."""
+    """The finite points of y**2 = x**3 + a x + b: x is drawn until it has a y, then the parity of y."""
 
     def __init__(self, a: int, b: int, prime: int) -> None:
         self.a, self.b, self.prime = a % prime, b % prime, prime
@@ -101,7 +101,7 @@ class CurvePoints(Domain):
 
     @cached_property
     def count(self) -> int:
-        """Counted in a small field; else at most p + 2 sqrt p (Hasse, 1936)."""
+        """Counted for small fields; otherwise the bound p + 2 sqrt p (Hasse, 1936)."""
         if not self.is_counted:
             return self.prime + 2 * isqrt(self.prime) + 2
         roots = [0] * self.prime
@@ -130,7 +130,7 @@ class CurvePointType(ParameterType):
 
 
 class RsaKeys(Domain):
-    """RSA keys of a size: two primes from the stream alone, the same on every machine."""
+    """RSA keys of a given size: two primes drawn from the stream, the same on every machine."""
 
     is_counted = False
 
@@ -149,11 +149,11 @@ class RsaKeys(Domain):
         return Record(n=p * q, e=self.exponent, d=d, p=p, q=q)
 
     def _are_far(self, p: int, q: int) -> bool:
-        """Whether no search near the square root of n finds them (FIPS 186-5, A.1.3)."""
+        """Whether the primes are too far apart for a search near the square root of n (FIPS 186-5, A.1.3)."""
         return abs(p - q) > 1 << (self.bits // 2 - 100)
 
     def _prime(self, choose: Choose, bits: int) -> int:
-        """The first fitting prime behind a random number whose two highest bits are set, so that n is long enough."""
+        """The first suitable prime after a random number whose two highest bits are set, so that n is long enough."""
         top = 3 << (bits - 2)
         while True:
             start = (top + choose.below(1 << (bits - 2))) | 1
@@ -183,7 +183,7 @@ class RsaKeys(Domain):
 
 
 def _unsieved(start: int) -> list[int]:
-    """The odd numbers from `start` on, up to 2**15 further, that no prime below 2**16 divides."""
+    """The odd numbers from `start` on, in a range of 2**15, that no prime below 2**16 divides."""
     is_left = bytearray([1]) * WINDOW
     for prime in primes_below(SIEVE)[1:]:
         first = -start * ((prime + 1) // 2) % prime

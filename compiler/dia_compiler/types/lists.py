@@ -30,7 +30,7 @@ from dia_compiler.types.texts import items_option
 
 
 class Lists(Domain):
-    """Lists of values of one domain, each element a choice of its own; `unique` redraws a repeated one."""
+    """Lists of values of one domain. Each element is drawn separately; `unique` redraws repeated ones."""
 
     __slots__ = ("high", "is_unique", "low", "of")
 
@@ -69,10 +69,10 @@ class Lists(Domain):
 
 
 class SortedLists(Domain):
-    """Ascending lists: a set (`unique`) or multiset of a numbered domain, drawn by its rank.
+    """Ascending lists: sets (`unique`) or multisets of a numbered domain, drawn by rank.
 
-    Where there are more than 2**128 of them, elements are drawn freely and sorted: two instances then clash with a
-    chance below that of two random streams.
+    If there are more than 2**128 of them, elements are drawn freely and sorted; two instances then clash with a
+    probability below that of two random streams.
     """
 
     def __init__(self, of: Enumerable, length: int, is_unique: bool) -> None:
@@ -96,7 +96,7 @@ class SortedLists(Domain):
         return drawn_apart(choose, self.of.count, self.length)
 
     def _unranked(self, rank: int) -> list[int]:
-        """The ascending indices of that rank; those of a multiset are a set's, each less its place."""
+        """The ascending indexes of this rank; those of a multiset are those of a set, each minus its position."""
         if self.is_unique:
             return combination(rank, self.of.count, self.length)
         places = combination(rank, self.of.count + self.length - 1, self.length)
@@ -136,7 +136,7 @@ class ListType(ParameterType):
 
 
 class Permutations(Domain):
-    """All orders of a list of items that differ; one choice by rank up to 34 items, shuffled above."""
+    """All orders of a list of different items; drawn by rank up to 34 items, shuffled above."""
 
     __slots__ = ("items",)
 
@@ -170,7 +170,7 @@ class PermutationType(ParameterType):
 
 
 class Matrices(Domain):
-    """Matrices as lists of rows, every entry a choice of its own in reading order."""
+    """Matrices as lists of rows; each entry is drawn separately, in reading order."""
 
     __slots__ = ("columns", "of", "rows")
 
@@ -223,7 +223,7 @@ class MatrixType(ParameterType):
 
 
 def capped_power(base: int, exponent: int) -> int:
-    """base**exponent, but no more than 2**4096: beyond that a count says nothing more than vast."""
+    """base**exponent, capped at 2**4096; larger counts all mean vast."""
     if base > 1 and base.bit_length() * exponent > 4096:
         return COUNT_CAP if base ** min(exponent, 4096) >= COUNT_CAP else base**exponent
     return int(base**exponent)

@@ -1,4 +1,4 @@
-"""The values of a small domain as a list, found by going all the ways through its tree of choices."""
+"""The values of a small domain as a list, by enumerating its tree of choices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAYS = 40_000
 
 
 def members(of: Domain) -> Enumerable | None:
-    """The domain as numbered values, ascending where it does not number them itself; None where they are too many."""
+    """The domain as numbered values, sorted unless it numbers them itself; None if there are too many."""
     if isinstance(of, Enumerable):
         return of
     if of.count > LISTED:
@@ -36,5 +36,5 @@ def members(of: Domain) -> Enumerable | None:
         except Rejected:
             continue
         except LanguageError:
-            return None  # the draw will tell it with its place
+            return None  # drawing reports it with its location
     return None

@@ -33,7 +33,7 @@ CASES = ("they", "them", "their", "theirs", "themselves")
 
 
 class Names(Enumerable):
-    """First names of some genders, alone or with a family name, as texts or as records with pronouns."""
+    """First names of the given genders, with or without a family name, as texts or as records with pronouns."""
 
     __slots__ = ("genders", "has_pronouns", "is_full", "people")
 
@@ -104,7 +104,7 @@ USERNAME = re.compile(r"([a-z]+)([._])([a-z]+)([0-9]*)")
 
 
 class Usernames(Domain):
-    """Names of accounts in one of some styles: two words with a mark between them and digits behind them."""
+    """Account names in one of the given styles: two words, a separator, and digits."""
 
     __slots__ = ("digits", "styles")
 
@@ -125,7 +125,7 @@ class Usernames(Domain):
         return self.made(style, choose.below(self.size(style)))
 
     def made(self, style: str, index: int) -> str:
-        """The name of that style and number."""
+        """The name with this style and number."""
         mark, *lists = STYLES[style]
         first, second = map(_lowered, lists)
         index, number = divmod(index, int(10**self.digits))
@@ -152,7 +152,7 @@ def _lowered(lists: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
-    """The names of accounts by the options style and digits. Raises OptionFault."""
+    """The account names for the options style and digits. Raises OptionFault."""
     style = one_of_option(options, "style", [*STYLES, "any"], default)
     digits = integer_option(options, "digits", 2)
     if digits is None or not 0 <= digits <= 12:
@@ -161,7 +161,7 @@ def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
 
 
 class UsernameType(ParameterType):
-    """Names of accounts."""
+    """Account names."""
 
     name = "username"
     summary = "an account name, such as quiet_otter42 or ada.smith07"
@@ -181,7 +181,7 @@ class UsernameType(ParameterType):
 
 
 class Emails(Domain):
-    """Addresses of mail: the name of an account at one of some domains."""
+    """Email addresses: an account name at one of the domains."""
 
     __slots__ = ("hosts", "users")
 
@@ -208,7 +208,7 @@ class Emails(Domain):
 
 
 class EmailType(ParameterType):
-    """Addresses of mail."""
+    """Email addresses."""
 
     name = "email"
     summary = "an email address, such as ada.smith07@example.org"

@@ -27,7 +27,7 @@ from dia_compiler.types.base import (
 
 MAXIMUM_BITS = 1 << 16
 PRIME_BITS = 4096
-FEW_BITS = 128  # of a number whose divisors above 50 are not worth a search
+FEW_BITS = 128  # size up to which a search for divisors above 50 does not pay off
 REMEMBERED = 256  # primes
 GROUP = 500  # small primes that are looked for together
 
@@ -41,7 +41,7 @@ class Integers(Enumerable):
         self.low, self.step = low, step
         inside = sorted({(value - low) // step for value in excluded if (value - low) % step == 0})
         places = [place for place in inside if 0 <= place < size]
-        # hole number h sits above place - h kept values, so a kept index skips the holes at or below it
+        # hole number h is above place - h kept values, so a kept index skips the holes at or below it
         self.holes = [place - number for number, place in enumerate(places)]
         self.count_ = size - len(places)
 
@@ -210,7 +210,7 @@ def _small_primes_product() -> int:
 
 @cache
 def _proven() -> Callable[[int], bool]:
-    """Decides where no cheap test has refused the number: GMP's Baillie-PSW test, else the library's, a slower one."""
+    """The primality test after the cheap tests: GMP's Baillie-PSW test, or the library's slower one."""
     try:
         from gmpy2 import is_prime as gmp
     except ImportError:
@@ -223,7 +223,7 @@ def _proven() -> Callable[[int], bool]:
 
 @cache
 def _strong_test() -> Callable[[int, int], bool] | None:
-    """gmpy2's strong test, which every prime passes and hardly any other number; None where it is not installed."""
+    """gmpy2's strong test, which every prime and hardly any other number passes; None if it is not installed."""
     try:
         from gmpy2 import is_strong_prp
     except ImportError:
@@ -233,7 +233,7 @@ def _strong_test() -> Callable[[int, int], bool] | None:
 
 @cache
 def _large_gcd() -> tuple[Callable[[int, int], int], int]:
-    """The quicker way to a common divisor with the product of small primes, and that product as it takes it."""
+    """The faster gcd with the product of small primes, and that product in the form it needs."""
     try:
         from gmpy2 import gcd as gmp_gcd
         from gmpy2 import mpz
@@ -244,7 +244,7 @@ def _large_gcd() -> tuple[Callable[[int, int], int], int]:
 
 @cache
 def coprime() -> bytearray:
-    """For each remainder by WHEEL, 1 where the numbers that leave it have no divisor in common with WHEEL."""
+    """For each remainder modulo WHEEL, 1 if numbers with this remainder are coprime to WHEEL."""
     sieve = bytearray([1]) * WHEEL
     for prime in WHEEL_PRIMES:
         sieve[::prime] = bytes(WHEEL // prime)
@@ -252,12 +252,12 @@ def coprime() -> bytearray:
 
 
 def is_prime(number: int) -> bool:
-    """Whether the integer is prime, by small divisors first: four of five numbers go after 0.1 us."""
+    """Whether the integer is prime. Small divisors are tried first; they reject four of five numbers in 0.1 us."""
     return _has_no_small_divisor(number) and (number < 50 or _proven()(number))
 
 
 def is_known_prime(number: int) -> bool:
-    """Whether the integer is prime; remembered where it is, since one modulus serves many draws."""
+    """Whether the integer is prime. Primes are cached, because one modulus serves many draws."""
     if number not in _KNOWN:
         if not is_prime(number):
             return False
@@ -275,22 +275,22 @@ def _remember(prime: int) -> None:
 
 
 def may_be_prime(number: int) -> bool:
-    """Whether cheap tests leave it open that the integer is prime; hardly any other passes gmpy2's strong test.
+    """Whether the integer passes cheap tests; with gmpy2's strong test, hardly any composite does.
 
-    They halve the time that safe primes of 256 bits take beside a plain `is_prime` of both numbers. They must refuse no
+    They halve the time for safe primes of 256 bits compared with `is_prime` of both numbers. They must not reject any
     prime.
     """
     return _has_no_small_divisor(number) and (number < 50 or _passes_strong_test(number))
 
 
 def _passes_strong_test(number: int) -> bool:
-    """Whether an odd integer passes gmpy2's strong test to the base 2; true of all where it is not installed."""
+    """Whether an odd integer passes gmpy2's strong test to base 2; always true if gmpy2 is not installed."""
     test = _strong_test()
     return test is None or test(number, 2)
 
 
 def _has_no_small_divisor(number: int) -> bool:
-    """Whether no prime below 50 divides the integer (below 2000, if it is long); of those below 50, primes alone."""
+    """Whether no prime below 50 (for long integers, 2000) divides the integer; below 50, whether it is prime."""
     if number < 50:
         return number in PRIMES_BELOW_50
     if not coprime()[number % WHEEL] or gcd(number, NEXT_PRIMES) != 1:
@@ -303,12 +303,12 @@ def _has_no_small_divisor(number: int) -> bool:
 
 def is_safe_prime(number: int) -> bool:
     """Whether the integer p and (p - 1) / 2 are prime."""
-    if number % 12 != 11:  # neither of the two is even, nor a multiple of 3
+    if number % 12 != 11:  # neither of the two may be even or a multiple of 3
         return number in (5, 7)
     half = number >> 1
     if half > 50 and gcd(number * half, ODD_BELOW_50) != 1:
         return False
-    # of short numbers beyond 50 no divisors are sought but those that have been
+    # for short numbers, no divisors above 50 are tried
     test = may_be_prime if half <= 50 or number.bit_length() > FEW_BITS else _passes_strong_test
     return test(number) and test(half) and is_prime(number) and is_prime(half)
 
@@ -321,9 +321,9 @@ NEXT_PRIMES = prod(PRIMES_BELOW_50[7:])
 
 
 class Primes(Domain):
-    """The primes between two bounds with a wanted residue, safe where (p - 1) / 2 is prime too.
+    """The primes between two bounds with a given residue; safe primes if (p - 1) / 2 must also be prime.
 
-    They are found by drawing odd numbers until one fits, so that each is as likely as any other.
+    Odd numbers are drawn until one is suitable, so all primes are equally likely.
     """
 
     __slots__ = ("fits", "is_safe", "low", "modulus", "numbers", "residue")
@@ -347,7 +347,7 @@ class Primes(Domain):
             number = low + step * index
             if not fits(number):
                 return False
-            _remember(number)  # types that need a prime as their modulus ask next
+            _remember(number)  # types that need a prime modulus ask for it next
             return True
 
         return low + step * choose.first(self.numbers.count_, is_found, 1_000_000)
@@ -366,10 +366,10 @@ class Primes(Domain):
 
 
 class SmoothPrimes(Domain):
-    """Primes p between bounds for which p - 1 has prime factors below `bound` only.
+    """Primes p between bounds for which all prime factors of p - 1 are below `bound`.
 
-    Such a prime is built: small primes are multiplied until one more factor reaches the bounds, and that factor is
-    drawn until the product's successor is prime. There are more than 2**128 of them, so the stream decides.
+    It is constructed: small primes are multiplied until one more factor reaches the bounds, and that factor is
+    drawn until the product plus 1 is prime. There are more than 2**128 of them, so they are drawn from the stream.
     """
 
     __slots__ = ("bound", "high", "low")
@@ -406,7 +406,7 @@ class SmoothPrimes(Domain):
 
 @cache
 def primes_below(bound: int) -> tuple[int, ...]:
-    """Every prime below the bound, by a sieve."""
+    """All primes below the bound, from a sieve."""
     sieve = bytearray([1]) * bound
     for number in range(2, isqrt(bound) + 1):
         if sieve[number]:
@@ -416,7 +416,7 @@ def primes_below(bound: int) -> tuple[int, ...]:
 
 @cache
 def products_below(bound: int) -> tuple[int, ...]:
-    """The products of groups of the primes below the bound: a division looks for all primes of a group at once."""
+    """The products of groups of the primes below the bound, so that one division tests a whole group."""
     primes = primes_below(bound)
     return tuple(prod(primes[at : at + GROUP]) for at in range(0, len(primes), GROUP))
 

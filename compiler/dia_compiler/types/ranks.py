@@ -1,4 +1,4 @@
-"""Subsets of numbered things: the one of a rank, a free sample, and how many there are."""
+"""Subsets of numbered items: by rank, as a free sample, and their number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TABULATED = 128
 
 
 def combination(rank: int, size: int, length: int) -> list[int]:
-    """The `length` ascending numbers below `size` of that rank in the combinatorial number system."""
+    """The `length` ascending numbers below `size` with this rank in the combinatorial number system."""
     places: list[int] = []
     tables = _choices(1 << size.bit_length()) if size <= TABULATED else None
     for length_left in range(length, 0, -1):
@@ -34,7 +34,7 @@ def combination(rank: int, size: int, length: int) -> list[int]:
 
 
 def _greatest(rank: int, size: int, length: int) -> int:
-    """The greatest number below `size` of which there are no more than `rank` choices of that length."""
+    """The largest number below `size` with at most `rank` choices of this length."""
     low, high = length - 1, size
     while high - low > 1:
         middle = (low + high) // 2
@@ -43,7 +43,7 @@ def _greatest(rank: int, size: int, length: int) -> int:
 
 
 class _Choices(dict[int, list[int]]):
-    """For each length: how many choices of it there are of 0, 1, 2 ... things."""
+    """For each length, the number of choices from 0, 1, 2 ... items."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -58,18 +58,18 @@ _choices = cache(_Choices)
 
 @lru_cache(maxsize=1024)
 def capped_choices(size: int, length: int) -> int:
-    """How many subsets of that length there are; no more than 2**4096."""
+    """The number of subsets of this length, capped at 2**4096."""
     if not 0 <= length <= size:
         return 0
     least = min(length, size - length)
-    # size over least is at least (size / least)**least
+    # size choose least is at least (size / least)**least
     if least and least * ((size // least).bit_length() - 1) > 4096:
         return COUNT_CAP
     return min(COUNT_CAP, comb(size, least))
 
 
 def capped_subsets(size: int, low: int, high: int) -> int:
-    """How many subsets with lengths between bounds there are; no more than 2**4096."""
+    """The number of subsets with lengths between bounds, capped at 2**4096."""
     total = 0
     for length in range(low, min(high, size) + 1):
         total += capped_choices(size, length)
@@ -79,7 +79,7 @@ def capped_subsets(size: int, low: int, high: int) -> int:
 
 
 def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
-    """`length` ascending numbers below `size`: by rank, or from the stream where there are more than 2**128."""
+    """`length` ascending numbers below `size`: by rank, or from the stream if there are more than 2**128."""
     count = capped_choices(size, length)
     if count <= VAST:
         return combination(choose.below(count), size, length)
@@ -91,7 +91,7 @@ def drawn_places(choose: Choose, size: int, length: int) -> list[int]:
 
 
 def drawn_apart(choose: Choose, size: int, length: int, first: Iterable[int] = ()) -> list[int]:
-    """`length` different numbers below `size` from the stream, of which the first ones may be there already."""
+    """`length` different numbers below `size` from the stream; the first ones can be given."""
     places = dict.fromkeys(first)
     while len(places) < length:
         places.update(dict.fromkeys(choose.several(size, length - len(places))))

@@ -1,4 +1,4 @@
-"""The parameter type rational: quotients in lowest terms."""
+"""The parameter type rational: fractions in lowest terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Range = tuple[int, int]
 
 
 class Rationals(Domain):
-    """Quotients in lowest terms: a denominator is drawn, then a numerator, until they have no divisor in common."""
+    """Fractions in lowest terms: a denominator is drawn, then a numerator, until they are coprime."""
 
     __slots__ = ("denominators", "high", "low", "numerators", "size")
 
@@ -55,7 +55,7 @@ class Rationals(Domain):
         return least <= value.denominator <= most and low <= value.numerator <= high
 
     def _widths(self) -> list[tuple[int, Range]] | None:
-        """Each denominator with its numerators, or None where they are too many to be looked at."""
+        """Each denominator with its numerators, or None if there are too many."""
         least, most = self.denominators
         if most - least >= COUNTED_PAIRS:
             return None
@@ -81,13 +81,13 @@ class Rationals(Domain):
         return (most - least + 1) * max(1, widest)
 
     def boundary(self) -> list[Value]:
-        """The lowest and highest value over the least and greatest denominator, where they are in lowest terms."""
+        """The lowest and highest value over the smallest and largest denominator, if they are in lowest terms."""
         values = [Fraction(number, over) for over in self.denominators for number in self._numerators(over)]
         return [normal(value) for value in dict.fromkeys(values) if self.contains(value)]
 
 
 class RationalType(ParameterType):
-    """Quotients of integers in lowest terms, each value once."""
+    """Fractions of integers in lowest terms, each value once."""
 
     name = "rational"
     summary = "a fraction of two integers in lowest terms"

@@ -1,4 +1,4 @@
-"""Arithmetic to a prime modulus that parameter types need: factors of p - 1, and square roots."""
+"""Arithmetic modulo a prime for parameter types: factors of p - 1, and square roots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BATCH = 128
 
 @cache
 def power() -> Callable[[int, int, int], Any]:
-    """pow for three integers, gmpy2's where it is installed: the same numbers, several times faster."""
+    """pow for three integers, gmpy2's if installed: the same results, several times faster."""
     try:
         from gmpy2 import powmod
     except ImportError:
@@ -27,7 +27,7 @@ def power() -> Callable[[int, int, int], Any]:
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...] | None:
-    """The different prime factors, ascending; None where they cannot be found in a second.
+    """The distinct prime factors, ascending; None if they cannot be found within a second.
 
     What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps together, fewer for
     numbers beyond 128 bits: all factors but the largest have to be below about 2**36.
@@ -35,7 +35,7 @@ def prime_factors(number: int) -> tuple[int, ...] | None:
     factors = set()
     for prime in primes_below(SMALL):
         if prime * prime > number or (prime == EARLY and is_prime(number)):
-            break  # a safe prime less 1 is done here, and not after 6,542 divisions
+            break  # finishes early for a safe prime minus 1, instead of after 6,542 divisions
         while number % prime == 0:
             factors.add(prime)
             number //= prime
@@ -65,7 +65,7 @@ def _factor(number: int, budget: list[int]) -> int | None:
 
 
 def _walked(number: int, constant: int, budget: list[int]) -> int:
-    """What one walk finds: a divisor; the number, where all came at once; 1, where nothing came within the budget."""
+    """The result of one walk: a divisor; the number itself if all factors appeared at once; 1 if none appeared."""
     y = saved = x = 2
     length, product = 1, 1
     while budget[0] > 0:
@@ -90,7 +90,7 @@ def _walked(number: int, constant: int, budget: list[int]) -> int:
 
 
 def _single_steps(number: int, constant: int, x: int, y: int) -> int:
-    """The first divisor that the steps after `y` bring; the number itself where that is the first."""
+    """The first divisor that the steps after `y` give, which may be the number itself."""
     while True:
         y = (y * y + constant) % number
         factor = gcd(x - y, number)
@@ -99,15 +99,15 @@ def _single_steps(number: int, constant: int, x: int, y: int) -> int:
 
 
 def is_square(number: int, prime: int) -> bool:
-    """Whether the number is a square to the odd prime modulus, 0 included (Euler's criterion)."""
+    """Whether the number is a square modulo the odd prime, including 0 (Euler's criterion)."""
     return number % prime == 0 or power()(number % prime, prime >> 1, prime) == 1
 
 
 def square_root(number: int, prime: int) -> int:
-    """A square root of a square to the odd prime modulus.
+    """A square root of a square modulo the odd prime.
 
-    Cipolla's way (1903) where the prime leaves 1 when divided by 4: its cost does not grow with the powers of two in
-    p - 1, as that of Tonelli's does.
+    Uses Cipolla's algorithm (1903) if the prime is 1 modulo 4: its cost does not grow with the powers of two in
+    p - 1, unlike that of Tonelli's algorithm.
     """
     number %= prime
     if prime % 4 == 3:

@@ -37,7 +37,7 @@ COLUMNS = option(
 
 
 class Rows(Enumerable):
-    """The rows of a table in the order of their file; `names` are their own, else their numbers name them."""
+    """The rows of a table in file order, named by `names` or by their numbers."""
 
     def __init__(self, table: Table, names: Sequence[str] | None) -> None:
         self.table, self.names = table, names
@@ -57,7 +57,7 @@ class Rows(Enumerable):
 
 
 def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[str] | None:
-    """The names that the option `id` gives the rows, all different; None without it. Raises OptionFault."""
+    """The names of the rows from the option `id`, all different; None without it. Raises OptionFault."""
     if identify is None:
         return None
     numbers: dict[str, int] = {}
@@ -101,13 +101,13 @@ class RowType(ParameterType):
 
 
 class RowLists(Domain):
-    """Lists of rows in the order of the file."""
+    """Lists of rows in file order."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
 
     def listed(self, numbers: Sequence[int]) -> Value:
-        """The rows of those numbers."""
+        """The rows with these numbers."""
         return [self.table.at(number) for number in numbers]
 
     def contains(self, value: Value) -> bool:
@@ -118,18 +118,18 @@ class RowLists(Domain):
 
     @abstractmethod
     def holds(self, numbers: Sequence[int]) -> bool:
-        """Whether rows of those ascending numbers can be drawn together."""
+        """Whether the rows with these ascending numbers can be drawn together."""
 
 
 def drawn_of(numbers: Sequence[int], size: int, choose: Choose) -> list[int]:
-    """So many of the ascending numbers, ascending."""
+    """A sample of the ascending numbers, ascending."""
     return [numbers[place] for place in drawn_places(choose, len(numbers), size)]
 
 
 class Samples(RowLists):
-    """So many different rows of a table.
+    """Samples of different rows of a table.
 
-    With strata (rows that share a value of a column) each stratum gives as many rows as any other, as far as it has
+    With strata (rows that share a value of a column), each stratum gives the same number of rows, as far as it has
     them: every stratum gives min(its size, level) rows for the highest level that is not too high, and the rows that
     are then missing come one each from strata that have more, drawn by rank.
     """
@@ -156,7 +156,7 @@ class Samples(RowLists):
 
     @cached_property
     def counted(self) -> int:
-        """The number of samples: `ways[m]` are those of the strata so far of which m give one row more."""
+        """The number of samples: `ways[m]` counts those in which m of the strata so far give one extra row."""
         ways = [1] + [0] * self.missing
         for stratum in self.strata:
             size, least = len(stratum), min(len(stratum), self.level)
@@ -170,7 +170,7 @@ class Samples(RowLists):
         return self.counted
 
     def boundary(self) -> list[Value]:
-        """The sample of the first rows of every stratum, and that of the last."""
+        """The sample of the first rows of each stratum, and that of the last."""
         first, last = set(self.larger[: self.missing]), set(self.larger[len(self.larger) - self.missing :])
         sizes = [min(len(stratum), self.level) for stratum in self.strata]
         low = [n for at, stratum in enumerate(self.strata) for n in stratum[: sizes[at] + (at in first)]]
@@ -179,7 +179,7 @@ class Samples(RowLists):
 
 
 def _level(sizes: Sequence[int], most: int) -> int:
-    """The highest level at which strata of those sizes together give no more rows than wanted."""
+    """The highest level at which strata of these sizes give no more rows than wanted."""
     low, high = 0, max(sizes, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -188,7 +188,7 @@ def _level(sizes: Sequence[int], most: int) -> int:
 
 
 class Groups(Enumerable):
-    """The groups of rows that share a value of a column, whole, in the order in which their values come."""
+    """The whole groups of rows that share a value of a column, in the order in which the values first occur."""
 
     def __init__(self, table: Table, groups: Mapping[Any, Sequence[int]], values: Sequence[Value]) -> None:
         self.table, self.values = table, values
@@ -215,7 +215,7 @@ class Groups(Enumerable):
 
 
 class GroupSamples(RowLists):
-    """So many different rows of one group; the group is the first choice."""
+    """Samples of different rows of one group; the group is the first choice."""
 
     def __init__(self, table: Table, size: int, groups: Sequence[Sequence[int]]) -> None:
         super().__init__(table)
@@ -294,7 +294,7 @@ class RowsType(ParameterType):
 
 
 def grouped(table: Table, options: Mapping[str, Any], name: str) -> Mapping[Any, Sequence[int]]:
-    """The numbers of the rows by the value of the column that the option names, in the order of the file."""
+    """The row numbers by value of the column that the option names, in file order."""
     column = options[name]
     if column not in table.columns:
         raise OptionFault(

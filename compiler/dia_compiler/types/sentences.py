@@ -25,7 +25,7 @@ Shape = tuple[str, ...]
 SHORTEST, LONGEST = 3, 40
 USUAL = (6, 14)
 MOST_SENTENCES = 100
-SHAPES = 4096  # shapes of sentences of which something is remembered
+SHAPES = 4096  # number of sentence shapes to cache
 
 OWN_WORDS: dict[str, tuple[str, ...]] = {
     "determiner": (
@@ -45,7 +45,7 @@ LISTS: dict[str, tuple[str, ...]] = {
 
 @cache
 def words_of(category: str) -> tuple[str, ...]:
-    """The words of a category, ascending."""
+    """The words of a category, in ascending order."""
     if category in OWN_WORDS:
         return OWN_WORDS[category]
     return tuple(sorted({word for name in LISTS[category] for word in word_list(name)}))
@@ -53,7 +53,7 @@ def words_of(category: str) -> tuple[str, ...]:
 
 @cache
 def places_of(category: str) -> dict[str, int]:
-    """The place of each word of a category."""
+    """The index of each word of a category."""
     return {word: place for place, word in enumerate(words_of(category))}
 
 
@@ -63,7 +63,7 @@ def _phrases(noun: str) -> tuple[Shape, Shape]:
 
 @cache
 def clauses(size: int) -> tuple[Shape, ...]:
-    """The shapes of clauses of so many words."""
+    """The shapes of clauses with this many words."""
     verbs: list[Shape] = [("intransitive",), *(("transitive", *phrase) for phrase in _phrases("object"))]
     ends: list[Shape] = [(), *(("preposition", *phrase) for phrase in _phrases("place"))]
     adverbs: list[Shape] = [(), ("adverb",)]
@@ -74,14 +74,14 @@ def clauses(size: int) -> tuple[Shape, ...]:
 
 @cache
 def shape_count(size: int) -> int:
-    """The number of shapes of sentences of so many words."""
+    """The number of shapes of sentences with this many words."""
     longer = (len(clauses(first)) * shape_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST))
     return len(clauses(size)) + sum(longer)
 
 
 @cache
 def sentence_count(size: int) -> int:
-    """The number of sentences of so many words."""
+    """The number of sentences with this many words."""
     joints = len(words_of("conjunction"))
     longer = (
         clause_count(first) * joints * sentence_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST)
@@ -91,7 +91,7 @@ def sentence_count(size: int) -> int:
 
 @cache
 def clause_count(size: int) -> int:
-    """The number of clauses of so many words."""
+    """The number of clauses with this many words."""
     return sum(spellings(shape) for shape in clauses(size))
 
 
@@ -102,7 +102,7 @@ def spellings(shape: Shape) -> int:
 
 @lru_cache(maxsize=SHAPES)
 def shape_at(size: int, index: int) -> Shape:
-    """The shape with that number among those of so many words; a single clause comes first."""
+    """The shape with this number among those with this many words; single clauses come first."""
     single_clauses = clauses(size)
     if index < len(single_clauses):
         return single_clauses[index]
@@ -118,9 +118,9 @@ def shape_at(size: int, index: int) -> Shape:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is asked of a shape for each of its texts.
+    """The data of a shape that each of its texts needs.
 
-    How many texts it has, the words that may stand at each of its places, from the last one on, and the places of its
+    The number of its texts, the words possible at each position (last position first), and the positions of its
     determiners and of its conjunctions.
     """
 
@@ -138,7 +138,7 @@ class Form:
         return self.written(words[::-1])
 
     def written(self, words: list[str]) -> str:
-        """The sentence of the words: `an` before a vowel, a comma before a conjunction, a capital and a full stop."""
+        """The sentence of the words, with `an` before vowels, commas before conjunctions, a capital and a full stop."""
         parts = list(words)
         for place in self.determiners:
             if words[place] == "a" and words[place + 1][0] in "aeiou":
@@ -151,7 +151,7 @@ class Form:
 
 @lru_cache(maxsize=SHAPES)
 def form_at(size: int, index: int) -> Form:
-    """The form of the shape with that number among those of so many words."""
+    """The form of the shape with this number among those with this many words."""
     return form_of(shape_at(size, index))
 
 
@@ -181,7 +181,7 @@ ENDS = ("intransitive", "object", "place")
 
 
 def read(text: str) -> Shape | None:
-    """The shape of a sentence, or None where the text is none."""
+    """The shape of a sentence, or None if the text is not one."""
     words = text[:1].lower() + text[1:-1].replace(",", "")
     lowered = ["a" if word == "an" else word for word in words.split(" ")]
     shape = tuple(_categories(lowered))
@@ -191,7 +191,7 @@ def read(text: str) -> Shape | None:
 
 
 def _categories(words: list[str]) -> Iterator[str]:
-    """The categories of the words as far as they follow the grammar."""
+    """The categories of the words, as long as they follow the grammar."""
     before, noun = "conjunction", "subject"
     for word in words:
         allowed = FOLLOWERS.get(before, ("adjective", noun) if before == "determiner" else (noun,))
@@ -203,7 +203,7 @@ def _categories(words: list[str]) -> Iterator[str]:
 
 
 class Sentences(Domain):
-    """English sentences of so many words: a choice of the length, one of the shape, one among all texts of it."""
+    """English sentences with a given number of words: a choice of the length, then of the shape, then of its text."""
 
     __slots__ = ("high", "low")
 
@@ -244,7 +244,7 @@ class SentenceType(ParameterType):
 
 
 class Paragraphs(Domain):
-    """So many sentences, each a draw of its own, with single spaces between them."""
+    """Several sentences, each drawn separately, joined with single spaces."""
 
     __slots__ = ("high", "low", "of")
 

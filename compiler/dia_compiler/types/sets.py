@@ -30,7 +30,7 @@ SHORT = 4
 
 
 class Subsets(Domain):
-    """Subsets of numbered values: their length, then one choice by rank; in the order of the values, or ascending."""
+    """Subsets of numbered values: the length, then one choice by rank; in the order of the values, or ascending."""
 
     def __init__(self, of: Enumerable, low: int, high: int, is_ascending: bool) -> None:
         self.of, self.low, self.high, self.is_ascending = of, low, high, is_ascending
@@ -45,7 +45,7 @@ class Subsets(Domain):
 
     @cached_property
     def places(self) -> dict[Any, int]:
-        """Where each value stands; asked of written lists alone."""
+        """The index of each value; only used for explicit lists."""
         return {key_of(self.of.at(place)): place for place in range(self.of.count)}
 
     def contains(self, value: Value) -> bool:
@@ -62,17 +62,17 @@ class Subsets(Domain):
         return capped_subsets(self.of.count, self.low, self.high)
 
     def boundary(self) -> list[Value]:
-        """The first and the last values, as few and as many as there may be."""
+        """The shortest and longest subsets of the first and of the last values."""
         size = self.of.count
         ranges = [range(start, start + length) for length in (self.low, self.high) for start in (0, size - length)]
         return [self._values(list(places)) for places in dict.fromkeys(map(tuple, ranges))]
 
 
 class FreeSets(Domain):
-    """Ascending sets of values that are too many to be numbered.
+    """Ascending sets of values, if there are too many to number.
 
-    Up to four values are drawn until they ascend, so that each set comes of one way alone. Longer sets, and those of
-    values without number, are left to the stream: among at least 2**71 of them a clash is out of the question.
+    Up to four values are drawn until they ascend, so that each set has exactly one draw. Longer sets, and those of
+    uncounted values, are drawn from the stream: among 2**71 or more of them, a clash is practically impossible.
     """
 
     is_counted = False
@@ -109,7 +109,7 @@ def _ascends(values: list[Value]) -> bool:
 
 
 def sets_of(of: Domain, low: int, high: int, is_ascending: bool, name: str) -> Domain:
-    """The sets of a domain's values with lengths between bounds. Raises OptionFault where there are too few values."""
+    """The sets of a domain's values with lengths between bounds. Raises OptionFault if there are too few values."""
     numbered = members(of)
     if numbered is None:
         return FreeSets(of, low, high)

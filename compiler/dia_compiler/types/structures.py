@@ -1,4 +1,4 @@
-"""Parameter types that put other types together: record, one_of, entry."""
+"""Parameter types that combine other types: record, one_of, entry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, Par
 
 
 class Records(Domain):
-    """Records whose fields are drawn in their written order."""
+    """Records whose fields are drawn in declaration order."""
 
     __slots__ = ("fields",)
 
@@ -46,7 +46,7 @@ class Records(Domain):
 
 
 class RecordType(ParameterType):
-    """A record of fields, each of its own type."""
+    """A record of fields, each with its own type."""
 
     name = "record"
     summary = "a record with named fields, each with its own type"
@@ -59,7 +59,7 @@ class RecordType(ParameterType):
 
 
 class Alternatives(Domain):
-    """A value of one of several domains; which one is the first choice."""
+    """A value of one of several domains; the domain is the first choice."""
 
     __slots__ = ("of", "weights")
 
@@ -86,7 +86,7 @@ class Alternatives(Domain):
 
 
 class OneOfType(ParameterType):
-    """A value of one of several types, which should have no value in common."""
+    """A value of one of several types, which should not share values."""
 
     name = "one_of"
     summary = "a value of one of several types"
@@ -103,7 +103,7 @@ class OneOfType(ParameterType):
 
 @dataclass(frozen=True, slots=True)
 class CatalogDomain:
-    """A catalog as types see it: for each entry a maker of the domains of its parameters, and its plain facts."""
+    """A catalog as types see it: for each entry, a maker of the domains of its parameters, and its plain facts."""
 
     name: str
     entries: Mapping[str, Callable[[], Mapping[str, Domain]]]
@@ -111,7 +111,7 @@ class CatalogDomain:
 
 
 class Entries(Domain):
-    """The entries of a catalog, each with its own parameters drawn."""
+    """The entries of a catalog, with their parameters drawn."""
 
     __slots__ = ("catalog", "domains", "names", "weights")
 
@@ -125,7 +125,7 @@ class Entries(Domain):
         return self.entry(self.names[place], choose)
 
     def entry(self, name: str, choose: Choose) -> Entry:
-        """The entry of that name with its values drawn; their domains depend on lists alone, and are made once."""
+        """The entry with this name, with its values drawn. Their domains depend only on lists and are made once."""
         domains = self.domains.get(name)
         if domains is None:
             domains = self.domains[name] = self.catalog.entries[name]()
@@ -145,7 +145,7 @@ class Entries(Domain):
 
 
 class PlainEntries(Entries, Enumerable):
-    """The entries of a catalog of which none has parameters, in their written order and with their own names."""
+    """The entries of a catalog without parameters, in declaration order, by name."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""The parameter type subset: of a list, of a catalog's entries, or of a type's values; apart where a field says so."""
+"""The parameter type subset: of a list, of a catalog's entries, or of a type's values; optionally with `apart`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ TABLE = 100_000
 
 
 class Apart:
-    """Groups of places of which each gives at most one; their subsets are numbered group by group.
+    """Groups of positions, each of which contributes at most one; their subsets are numbered group by group.
 
-    `ways[g][s]` counts those of s places from the groups g and later.
+    `ways[g][s]` is the number of subsets of s positions from group g on.
     """
 
     def __init__(self, groups: list[list[int]], longest: int) -> None:
@@ -32,7 +32,7 @@ class Apart:
         self.ways = counted_ways([len(group) for group in groups], longest)
 
     def drawn(self, choose: Choose, length: int) -> list[int]:
-        """Ascending places, no two of one group."""
+        """Ascending positions, no two from the same group."""
         rank, places = choose.below(self.ways[0][length]), []
         for number, group in enumerate(self.groups):
             without = self.ways[number + 1][length]
@@ -44,13 +44,13 @@ class Apart:
         return sorted(places)
 
     def is_apart(self, places: list[int]) -> bool:
-        """Whether no two of the places are of one group."""
+        """Whether no two of the positions are in the same group."""
         chosen = set(places)
         return all(len(chosen.intersection(group)) < 2 for group in self.groups)
 
 
 def counted_ways(sizes: list[int], longest: int) -> list[list[int]]:
-    """For each group on: the ways to choose 0, 1, 2 ... up to `longest` things, at most one of a group."""
+    """For each group: the ways to choose 0, 1, ... `longest` items from it and later groups, at most one each."""
     rows = [[1] + [0] * longest]
     for size in reversed(sizes):
         last = rows[-1]
@@ -59,7 +59,7 @@ def counted_ways(sizes: list[int], longest: int) -> list[list[int]]:
 
 
 class ApartSubsets(Domain):
-    """Subsets of a list in its order of which no two items share the field."""
+    """Subsets of a list, in its order, in which no two items share the field."""
 
     def __init__(self, items: list[Value], low: int, high: int, apart: Apart) -> None:
         self.items, self.low, self.high, self.apart = items, low, high, apart
@@ -81,12 +81,12 @@ class ApartSubsets(Domain):
 
 
 def is_ascending(places: list[int]) -> bool:
-    """Whether the places are of things that are there, each after the one before."""
+    """Whether the positions are valid and ascending."""
     return all(place >= 0 for place in places) and all(first < second for first, second in pairwise(places))
 
 
 class EntrySubsets(Domain):
-    """Subsets of a catalog's entries, in their order, each entry at most once and with its own values drawn."""
+    """Subsets of a catalog's entries, in their order, each entry at most once, with its values drawn."""
 
     def __init__(self, of: Entries, low: int, high: int, apart: Apart) -> None:
         self.of, self.low, self.high, self.apart = of, low, high, apart
@@ -117,7 +117,7 @@ class EntrySubsets(Domain):
 
 
 class SubsetType(ParameterType):
-    """Some of the items of a list, of the entries of a catalog, or of the values of a type."""
+    """A subset of the items of a list, the entries of a catalog, or the values of a type."""
 
     name = "subset"
     summary = "some items of a list or entries of a catalog, in their original order"
@@ -153,7 +153,7 @@ def _entry_subsets(of: Entries, low: int, high: int, apart: str | None) -> Domai
 
 
 def _apart(keys: list[Any], longest: int) -> Apart:
-    """The places of equal keys as groups, in the order of their first ones. Raises OptionFault."""
+    """The positions of equal keys as groups, in order of their first positions. Raises OptionFault."""
     groups: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)
@@ -171,7 +171,7 @@ def _field(item: Value, name: str) -> Any:
 
 
 def _facts(of: Entries, name: str | None) -> list[Any]:
-    """What each entry says under the name; an entry that says nothing stands alone, as all do without a name."""
+    """The value of the fact or face of each entry. An entry without it is its own group, as are all without a name."""
     if name is None:
         return list(of.names)
     facts = of.catalog.facts

@@ -1,4 +1,4 @@
-"""A table that was read from a data file: its rows, kept as lines of text until one is asked for."""
+"""A table read from a data file: its rows, kept as lines of text until needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 class Table:
-    """Rows in the order of their file. Each is a record of all columns; what a row leaves out is none.
+    """Rows in file order. Each is a record of all columns; a missing value is none.
 
     The rows are one text of bytes, a line of JSON each, so that many of them stay small, and they travel to workers
     packed, since one of these may not hold them twice.
@@ -40,7 +40,7 @@ class Table:
         return len(self.starts) - 1
 
     def at(self, number: int) -> Record:
-        """The row at that place in the file, from 0 on."""
+        """The row at this position in the file, counted from 0."""
         row = json.loads(self.lines[self.starts[number] : self.starts[number + 1]])
         return Record((column, decode(row.get(column))) for column in self.columns)
 
@@ -50,7 +50,7 @@ class Table:
             yield decode(json.loads(self.lines[start:end]).get(name))
 
     def find(self, row: Value) -> int | None:
-        """The place of the first row that is equal to the record; None where there is none."""
+        """The position of the first row that equals the record; None if there is none."""
         if not isinstance(row, Mapping) or set(row) != set(self.columns):
             return None
         try:
@@ -68,7 +68,7 @@ def _unpacked(name: str, columns: Sequence[str], packed: bytes) -> Table:
 
 
 def line_of(row: Mapping[str, Value]) -> bytes:
-    """The row as a line of JSON without what is none. Raises LanguageError for a value that cannot be stored."""
+    """The row as a line of JSON without none values. Raises LanguageError for a value that cannot be stored."""
     stored = {name: value if type(value) is str else encode(value) for name, value in row.items() if value is not None}
     return (ENCODER.encode(stored) + "\n").encode()
 

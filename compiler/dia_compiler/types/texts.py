@@ -24,14 +24,14 @@ from dia_compiler.types.base import (
 
 
 class Items(Enumerable):
-    """The items of a list, as they stand, with weights or without."""
+    """The items of a list, with or without weights."""
 
     def __init__(self, items: list[Value], weights: tuple[int, ...] | None) -> None:
         self.items, self.weights = items, weights
 
     @cached_property
     def keys(self) -> set[Any]:
-        """What the items are told by; asked seldom, while the items of many a draw are its own."""
+        """The keys of the items; rarely needed, so they are computed on demand."""
         return set(keys_of(self.items))
 
     @property
@@ -55,7 +55,7 @@ class Items(Enumerable):
 
 
 def items_option(options: Mapping[str, Any]) -> list[Value]:
-    """The option `of` as a list of items that differ; a text stands for its characters. Raises OptionFault."""
+    """The option `of` as a list of different items; a text means its characters. Raises OptionFault."""
     items = options["of"]
     if isinstance(items, str):
         items = list(items)
@@ -138,7 +138,7 @@ def syllables_of(alphabet: str) -> list[str]:
 
 @lru_cache(maxsize=256)
 def power(base: int, exponent: int) -> int:
-    """base**exponent; remembered, since domains ask for the same few powers at every draw."""
+    """base**exponent, cached because domains need the same few powers for every draw."""
     return int(base**exponent)
 
 

@@ -20,7 +20,7 @@ EPOCH = datetime(1, 1, 1)
 
 
 def day_of(text: Value) -> int | None:
-    """The number of the day of an ISO date, 1 for 0001-01-01; None where the text is none."""
+    """The day number of an ISO date, 1 for 0001-01-01; None if the text is not a date."""
     match = DATE.fullmatch(text) if isinstance(text, str) else None
     try:
         return date(*map(int, match.groups())).toordinal() if match else None
@@ -29,7 +29,7 @@ def day_of(text: Value) -> int | None:
 
 
 def second_of(text: Value) -> int | None:
-    """The seconds from 0001-01-01T00:00:00Z to an ISO time in UTC, or to the begin of an ISO date; None for others."""
+    """The seconds from 0001-01-01T00:00:00Z to an ISO time in UTC or midnight of an ISO date; None for others."""
     if not isinstance(text, str):
         return None
     day, match = day_of(text[:10]), TIME.fullmatch(text[10:])
@@ -42,12 +42,12 @@ def second_of(text: Value) -> int | None:
 
 
 def moment(seconds: int) -> str:
-    """The ISO time in UTC that lies so many seconds after 0001-01-01T00:00:00Z."""
+    """The ISO time in UTC this many seconds after 0001-01-01T00:00:00Z."""
     return f"{(EPOCH + timedelta(seconds=seconds)).isoformat()}Z"
 
 
 def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, str], example: str) -> tuple[int, int]:
-    """The numbers of the options min and max as `read` gives them. Raises OptionFault."""
+    """The options min and max as numbers, converted by `read`. Raises OptionFault."""
     numbers = []
     for name, text in zip(("min", "max"), default, strict=True):
         number = read(options.get(name, text))
@@ -63,13 +63,13 @@ def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, st
 
 
 class Dates(Enumerable):
-    """The days between two days that fall on some days of the week."""
+    """The dates between two dates that are on the given days of the week."""
 
     __slots__ = ("high", "low", "offsets")
 
     def __init__(self, low: int, high: int, weekdays: Sequence[int]) -> None:
         self.low, self.high = low, high
-        # day 1 was a Monday in the calendar that datetime extends backwards
+        # day 1 was a Monday in the proleptic Gregorian calendar of datetime
         self.offsets = [offset for offset in range(7) if (low + offset - 1) % 7 in weekdays]
 
     @property
@@ -87,7 +87,7 @@ class Dates(Enumerable):
 
 
 class DateType(ParameterType):
-    """Days of the calendar."""
+    """Dates of the calendar."""
 
     name = "date"
     summary = "a date of the Gregorian calendar, as ISO 8601 text such as 2026-01-31"
@@ -109,7 +109,7 @@ class DateType(ParameterType):
 
 
 class Timestamps(Enumerable):
-    """Every so many seconds from one moment to another."""
+    """The times from one time to another in steps of seconds."""
 
     __slots__ = ("high", "low", "step")
 
@@ -131,7 +131,7 @@ class Timestamps(Enumerable):
 
 
 class TimestampType(ParameterType):
-    """Moments to the second."""
+    """Times with second precision."""
 
     name = "timestamp"
     summary = "a time in UTC with second precision, as ISO 8601 text such as 2026-01-31T12:00:00Z"

@@ -1,4 +1,4 @@
-"""The word lists that come with the project: what each holds, and its revision."""
+"""The built-in word lists: what each contains, and its revision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "words"
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """What a shipped list holds; its revision grows with every change, since a change changes bundles."""
+    """What a built-in list contains. Its revision increases with every change, because a change affects bundles."""
 
     holds: str
     revision: int = 1
@@ -43,7 +43,7 @@ WORD_LISTS: dict[str, WordList] = {
 
 @cache
 def word_list(name: str) -> tuple[str, ...]:
-    """The words of a shipped list, ascending and without repeats."""
+    """The words of a built-in list, ascending and without duplicates."""
     parts = WORD_LISTS[name].parts
     if parts:
         return tuple(sorted({word for part in parts for word in word_list(part)}))
@@ -52,5 +52,5 @@ def word_list(name: str) -> tuple[str, ...]:
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """The words of a shipped list, to be asked whether one is among them."""
+    """The words of a built-in list as a set."""
     return frozenset(word_list(name))

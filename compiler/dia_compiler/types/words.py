@@ -1,4 +1,4 @@
-"""The parameter type words: words of a list, with single spaces between them."""
+"""The parameter type words: words of a list, joined with single spaces."""
 
 from __future__ import annotations
 

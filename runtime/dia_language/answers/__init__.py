@@ -1,4 +1,4 @@
-"""Answers: what a truth is, how it is written, how replies are read, and when the two are equal.
+"""Answers: how correct answers are settled and written, and how replies are parsed and compared with them.
 
 A comparison is a mapping with `type` and the options of that type; a bundle stores it beside every answer.
 """
@@ -71,14 +71,14 @@ TYPES = Types(ANSWER_TYPES)
 
 
 def answer_type(comparison: Comparison) -> AnswerType:
-    """The answer type of a comparison, to be kept where many answers have it. Raises LanguageError."""
+    """The answer type of a comparison; keep it if many answers share it. Raises LanguageError."""
     if messages := TYPES.faults(comparison):
         raise LanguageError(messages[0], "; ".join(messages[1:]) or None)
     return TYPES.build(comparison)
 
 
 def validate(comparison: Comparison) -> list[str]:
-    """One message for everything that is wrong with the comparison.
+    """Return one message for each error in the comparison.
 
     >>> validate({"type": "integer", "case": "fold"})
     ['answers of type integer have no option `case`']
@@ -87,9 +87,9 @@ def validate(comparison: Comparison) -> list[str]:
 
 
 def settle(value: Value, comparison: Comparison) -> Value:
-    """The typed truth of a solver's value, rounded where the comparison says so.
+    """The typed correct answer for the value of a template, rounded if the comparison says so.
 
-    Raises LanguageError for a value of another kind, or one that no reply could equal.
+    Raises LanguageError for a value of the wrong kind, or one that no reply could equal.
 
     >>> from fractions import Fraction
     >>> str(settle(Fraction(7, 3), {"type": "real", "round": {"places": 2, "ties": "half_even"}}))
@@ -99,7 +99,7 @@ def settle(value: Value, comparison: Comparison) -> Value:
 
 
 def write(value: Value, comparison: Comparison) -> str:
-    """The canonical text of a settled value. Raises LanguageError where no reply could hold it.
+    """The canonical text of a settled value. Raises LanguageError if no reply could contain it.
 
     >>> write([1, 2, 3], {"type": "list", "of": {"type": "integer"}})
     '[1, 2, 3]'
@@ -108,7 +108,7 @@ def write(value: Value, comparison: Comparison) -> str:
 
 
 def read(text: str, comparison: Comparison, mode: Mode = "strict") -> Value:
-    """The typed value of a text. Raises Unreadable for a text that is none.
+    """The typed value of a text. Raises Unreadable if the text is not a value of the type.
 
     >>> read(" +007 ", {"type": "integer"}), read("1,000", {"type": "integer"}, "lenient")
     (7, 1000)
@@ -120,7 +120,7 @@ def read(text: str, comparison: Comparison, mode: Mode = "strict") -> Value:
 
 
 def equal(reply: Value, truth: Value, comparison: Comparison) -> bool:
-    """Whether a read value is the truth, as the comparison compares.
+    """Whether a parsed value equals the correct answer under the comparison.
 
     >>> equal("Straße", "STRASSE", {"type": "text", "case": "fold"})
     True
@@ -129,7 +129,7 @@ def equal(reply: Value, truth: Value, comparison: Comparison) -> bool:
 
 
 def describe(comparison: Comparison) -> str:
-    """A noun phrase that tells what an answer looks like. It is frozen, because prompts hold it.
+    """A noun phrase that describes what an answer looks like. Frozen, because prompts contain it.
 
     >>> describe({"type": "integer"})
     'a whole number in plain digits'

@@ -1,4 +1,4 @@
-"""Arithmetic as it stands: a tree of operators and whole numbers, not its value."""
+"""The answer type arithmetic: a tree of operators and integers, not its value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Part(NamedTuple):
 
 
 class _TreeBuilder:
-    """Makes trees of these operators."""
+    """Builds trees with the allowed operators."""
 
     def __init__(self, operators: frozenset[str]) -> None:
         self.operators = operators

@@ -1,4 +1,4 @@
-"""What an answer type is, and the limits of what a reply may hold."""
+"""The base class of answer types, and limits for replies."""
 
 from __future__ import annotations
 
@@ -20,44 +20,44 @@ COMMON: Final = frozenset({"type", "accept_if", "share"})
 
 
 class Unreadable(Exception):
-    """A text that is no value of the answer's type."""
+    """A text that is not a value of the answer's type."""
 
 
 class Undecided(LanguageError):
-    """Two values of which it could be proven neither that they are equal nor that they differ."""
+    """Two values that could be proven neither equal nor different."""
 
 
 class AnswerType(ABC):
-    """How answers of one comparison are settled, written, read, compared and described.
+    """How the answers of a comparison are settled, written, parsed, compared and described.
 
-    A further type is a class in a module of this package and one line in ANSWER_TYPES. What differs for an
-    element of a list (text in quotes, lists in brackets) stands in the `_inside` methods.
+    A new type is a class in a module of this package and one line in ANSWER_TYPES. The `_inside` methods say what
+    differs for an element of a list (quotes around text, brackets around lists).
     """
 
     name: ClassVar[str]
     options: ClassVar[frozenset[str]] = frozenset()
-    # For every depth of brackets that an element of this type stands in, the separators that count there
+    # The separators that count at each depth of brackets around an element of this type
     separators: tuple[frozenset[str], ...] = ()
 
     def __init__(self, comparison: Comparison, types: Types) -> None:  # noqa: B027 - most need no options
-        """The type of a comparison that `faults` found nothing wrong with."""
+        """Create the type for a comparison without errors, as checked by `faults`."""
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
-        """What is wrong with the options, beyond their names."""
+        """Return the errors in the options, except unknown names."""
         return []
 
     @abstractmethod
     def settle(self, value: Value) -> Value:
-        """The typed truth of a solver's value. Raises LanguageError for a value of another kind."""
+        """The typed correct answer for the value of a template. Raises LanguageError for a value of the wrong kind."""
 
     @abstractmethod
     def holds(self, value: Value) -> bool:
-        """Whether the value is a settled one of this type."""
+        """Whether the value is a settled value of this type."""
 
     @abstractmethod
     def write(self, value: Value) -> str:
-        """The canonical text. Raises LanguageError where a reply could not hold it."""
+        """The canonical text. Raises LanguageError if a reply could not contain it."""
 
     @abstractmethod
     def read(self, text: str, mode: Mode) -> Value:
@@ -65,14 +65,14 @@ class AnswerType(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """A noun phrase that tells what an answer looks like; frozen, because prompts hold it."""
+        """A noun phrase that describes what an answer looks like. Frozen, because prompts contain it."""
 
     @abstractmethod
     def samples(self) -> list[Value]:
-        """Three settled values to show."""
+        """Three settled values for examples."""
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        """Whether a read value is the truth. Raises Undecided where that can be proven neither way."""
+        """Whether a parsed value equals the correct answer. Raises Undecided if neither can be proven."""
         return bool(reply == truth)
 
     def write_inside(self, value: Value, separator: str) -> str:
@@ -80,35 +80,35 @@ class AnswerType(ABC):
         return self.write(value)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
-        """The value of an element's text, which has no outer white space."""
+        """The value of an element's text, which has no outer whitespace."""
         return self.read(piece, mode)
 
     def equal_inside(self, reply: Value, truth: Value) -> bool:
-        """Whether a read element is the truth's."""
+        """Whether a parsed element equals that of the correct answer."""
         return self.equal(reply, truth)
 
     def key(self, value: Value) -> Hashable | None:
-        """What two values have in common when and only when they are equal; None where only `equal` can tell."""
+        """A key that two values share if and only if they are equal; None if only `equal` can decide."""
         return cast(Hashable, value)
 
     @property
     def has_quotes(self) -> bool:
-        """Whether an element of this type may stand in quotes, or hold what does."""
+        """Whether an element of this type can be in quotes, or contain one that can."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """The answer types by name, for those that are made of others."""
+    """The answer types by name, for types that contain others."""
 
     table: Mapping[str, type[AnswerType]]
 
     def build(self, comparison: Comparison) -> AnswerType:
-        """The answer type of a comparison without faults."""
+        """The answer type of a comparison without errors."""
         return self.table[comparison["type"]](comparison, self)
 
     def faults(self, comparison: Any) -> list[str]:
-        """One message for everything that is wrong with the comparison."""
+        """Return one message for each error in the comparison."""
         if not isinstance(comparison, Mapping) or not isinstance(name := comparison.get("type"), str):
             return ["an answer needs a `type`"]
         if name not in self.table:
@@ -120,12 +120,12 @@ class Types:
 
 
 def unfit(name: str, value: Value, help: str | None = None) -> LanguageError:
-    """The error for a solver's value of another kind."""
+    """The error for a template's value of the wrong kind."""
     return LanguageError(f"the answer's type is {name}, but its value is {described(value)}", help)
 
 
 def within(text: str, limit: int = CHARACTERS) -> str:
-    """The text itself. Raises LanguageError where it is longer than any reply that is read."""
+    """Return the text. Raises LanguageError if it is longer than any reply that is read."""
     if len(text) > limit:
         raise LanguageError(f"the answer has {len(text):,} characters; replies are only read up to {limit:,}")
     return text

@@ -86,7 +86,7 @@ def _lenient(text: str) -> date:
 
 
 def _worded(text: str) -> date:
-    """The date of a text whose month is a word."""
+    """The date of a text with the month as a word."""
     if match := DAY_FIRST.fullmatch(text):
         return _date(int(match[3]), _month(match[2]), int(match[1]))
     if match := MONTH_FIRST.fullmatch(text):
@@ -102,6 +102,6 @@ def _month(word: str) -> int:
 
 
 def _place(word: str, words: tuple[str, ...]) -> int | None:
-    """The place of the word among others that may be cut to three letters or more."""
+    """The index of the word among others, which may be abbreviated to three or more letters."""
     places = [number for number, full in enumerate(words) if len(word) >= 3 and full.startswith(word)]
     return places[0] if places else None

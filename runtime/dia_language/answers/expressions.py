@@ -1,4 +1,4 @@
-"""Expressions: equal when they are proven to be the same function, or the same number."""
+"""The answer type expression: equal if proven to be the same function or number."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class ExpressionAnswer(WordAnswer):
         return value
 
     def node(self, value: Value) -> Node:
-        """The tree of an expression as sympy, as a number, or as a bundle stores it. Raises Unreadable."""
+        """The tree of an expression given as a sympy object, a number, or in the stored form. Raises Unreadable."""
         if type(value) is str:
             tree: Node = parse_formula(value, NodeBuilder(self.variables), "strict")
             return tree
@@ -106,7 +106,7 @@ class ExpressionAnswer(WordAnswer):
 
 
 def are_equal(left: Node, right: Node, variables: list[str]) -> bool:
-    """Whether the two have the same real value wherever both have one. Raises Undecided."""
+    """Whether two expressions have the same real value wherever both have one. Raises Undecided."""
     if differs(left, right, variables):
         return False
     difference = added(left, multiplied(MINUS, right))

@@ -1,4 +1,4 @@
-"""Formulas in text, by one small grammar; a builder says what they become. Nothing is ever run as code.
+"""A parser for formulas in text, with one small grammar. A builder decides what they become; nothing runs as code.
 
     sum     = ["+" | "-"] product {("+" | "-") product}
     product = factor {("*" | "/") factor}                 lenient: 2x, 3 sqrt(2), (x + 1)(x - 1); never behind a "/"
@@ -31,22 +31,22 @@ BEGINNINGS = frozenset("([{")
 
 
 class Builder(Protocol):
-    """What the parts of a formula become; each may raise Unreadable."""
+    """Turns the parts of a formula into values; each method may raise Unreadable."""
 
     def number(self, digits: str) -> Any:
-        """A number in digits, with a decimal point or none."""
+        """A number in digits, with or without a decimal point."""
 
     def name(self, name: str) -> Any:
         """A variable or a constant."""
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """A function of arguments."""
+        """A function call."""
 
     def binary(self, operator: str, left: Any, right: Any) -> Any:
         """A sum, difference, product, quotient or power: + - * / **."""
 
     def negative(self, value: Any) -> Any:
-        """A value with a minus before it."""
+        """A negated value."""
 
 
 class _Token(NamedTuple):
@@ -55,7 +55,7 @@ class _Token(NamedTuple):
 
 
 def parse_formula(text: str, builder: Builder, mode: Mode) -> Any:
-    """What the builder makes of the formula. Raises Unreadable for a text that is none, or too long or too deep."""
+    """The builder's value for the formula. Raises Unreadable for a text that is not a formula, too long or too deep."""
     if len(text) > LENGTH:
         raise Unreadable("a formula that is too long")
     if mode == "lenient":
@@ -95,7 +95,7 @@ class _Parser:
         return self.tokens[self.place]
 
     def take(self, *signs: str) -> str | None:
-        """The sign that comes next, if it is one of these."""
+        """The next token, if it is one of these."""
         token = self.peek()
         if token.kind != "sign" or token.text not in signs:
             return None
@@ -103,7 +103,7 @@ class _Parser:
         return token.text
 
     def sum(self) -> Any:
-        """A sum; counts how deep it stands."""
+        """A sum; counts its depth."""
         self.depth += 1
         if self.depth > DEPTH:
             raise Unreadable("a formula that nests too deep")
@@ -130,7 +130,7 @@ class _Parser:
         return token.kind in ("number", "name", "command") or (token.kind == "sign" and token.text in BEGINNINGS)
 
     def factor(self) -> Any:
-        """A power, with signs before it."""
+        """A power, with prefix signs."""
         is_negative = False
         while sign := self.take("+", "-"):
             is_negative ^= sign == "-"
@@ -138,7 +138,7 @@ class _Parser:
         return self.builder.negative(result) if is_negative else result
 
     def power(self) -> Any:
-        """An atom, to a power or not; towers lean to the right."""
+        """An atom, optionally with an exponent; powers associate to the right."""
         base = self.atom()
         if not self.take("**", "^"):
             return base

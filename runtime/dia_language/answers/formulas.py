@@ -1,4 +1,4 @@
-"""Mathematical expressions as small trees of our own: made from text or from sympy, and back into sympy.
+"""Mathematical expressions as small trees, converted from text and from and to sympy.
 
 A node is ("number", Fraction), ("symbol", name), ("pi",), ("+", node, ...), ("*", node, ...), ("**", base, exponent)
 or ("call", name, argument). sympy is never handed text, and never asked to evaluate what a reply says.
@@ -19,7 +19,7 @@ DIGITS, NODES, EXPONENT, BITS = 1_000, 400, 1_000, 20_000
 ONE, HALF = Fraction(1), Fraction(1, 2)
 MINUS: Node = ("number", Fraction(-1))
 E: Node = ("call", "exp", ("number", ONE))
-# The functions that trees have, by the names that text may call them
+# The functions in trees, by the names that text can use
 FUNCTIONS = {
     "exp": "exp", "log": "log", "ln": "log", "sin": "sin", "cos": "cos", "atan": "atan", "arctan": "atan",
     "asin": "asin", "arcsin": "asin", "acos": "acos", "arccos": "acos",
@@ -27,7 +27,7 @@ FUNCTIONS = {
 
 
 def number(value: Fraction | int) -> Node:
-    """The node of a rational number. Raises Unreadable for one of too many digits."""
+    """The node of a rational number. Raises Unreadable if it has too many digits."""
     exact = Fraction(value)
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > BITS:
         raise Unreadable("too many digits")
@@ -75,7 +75,7 @@ def divided(left: Node, right: Node) -> Node:
 
 
 def ordered(node: Node) -> Node:
-    """The tree with the parts of its sums and products in one order, and their numbers as one."""
+    """The tree with the terms and factors in a fixed order and their numbers combined."""
     if node[0] in ("number", "symbol", "pi"):
         return node
     if node[0] == "call":
@@ -128,7 +128,7 @@ ROOTED["Abs"] = ROOTED["abs"]
 
 
 class NodeBuilder:
-    """Makes nodes of a formula with these variables."""
+    """Builds nodes from a formula with these variables."""
 
     def __init__(self, variables: Sequence[str]) -> None:
         self.variables = frozenset(variables)
@@ -178,7 +178,7 @@ class NodeBuilder:
 
 
 def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
-    """The tree of a number or a sympy object. Raises Unreadable for what trees do not have."""
+    """The tree of a number or a sympy object. Raises Unreadable for anything that trees do not support."""
     if depth > 200:
         raise Unreadable("an expression that nests too deep")
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
@@ -210,7 +210,7 @@ def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
 
 
 def sympy_of(node: Node) -> Any:
-    """The sympy object of a tree, unevaluated but for its rational numbers."""
+    """The sympy object of a tree, unevaluated except for rational numbers."""
     import sympy
 
     kind = node[0]

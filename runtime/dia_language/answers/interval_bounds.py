@@ -16,17 +16,17 @@ POINTS = tuple(
 
 
 class Undefined(Exception):
-    """An expression that has no real value at a point, or none that can be enclosed."""
+    """An expression without a real value at a point, or whose value cannot be enclosed."""
 
 
 def points(variables: list[str]) -> Iterator[Mapping[str, Fraction]]:
-    """Points at which expressions are compared."""
+    """The points at which expressions are compared."""
     for start in range(len(POINTS) if variables else 1):
         yield {name: POINTS[(start + 3 * place) % len(POINTS)] for place, name in enumerate(variables)}
 
 
 def differs(left: Node, right: Node, variables: list[str]) -> bool:
-    """Whether the two are proven to differ at a point where both have a real value."""
+    """Whether two expressions are proven to differ at a point where both have a real value."""
     whole = added(left, multiplied(MINUS, right))
     for precision in (80, 400):
         for point in points(variables):
@@ -51,7 +51,7 @@ def is_defined(node: Node, variables: list[str]) -> bool:
 
 
 def enclosed(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
-    """The interval in which the expression's value lies. Raises Undefined."""
+    """An interval that contains the expression's value. Raises Undefined."""
     from mpmath import iv
 
     before, iv.prec = iv.prec, precision
@@ -80,7 +80,7 @@ def _enclosed(node: Node, point: Mapping[str, Fraction], iv: Any) -> Any:
 
 
 def _bounded(value: Any) -> Any:
-    """The interval itself. Raises Undefined where it has no bounds."""
+    """Return the interval. Raises Undefined if it is unbounded."""
     if not (value.a > -HUGE and value.b < HUGE):
         raise Undefined
     return value
@@ -118,7 +118,7 @@ def _log(value: Any, iv: Any) -> Any:
 
 
 def _atan(value: Any, iv: Any) -> Any:
-    """atan by halving the angle until the series of Gregory ends soon; what is left out is bounded by its last term."""
+    """atan by halving the angle until Gregory's series converges fast; the remainder is bounded by the last term."""
     doubled = 1
     while abs(value).b > 0.05 and doubled < 256:
         value, doubled = value / (1 + iv.sqrt(1 + value * value)), doubled * 2
@@ -150,9 +150,9 @@ CALLS: dict[str, Any] = {
 
 
 def is_zero_algebraic(node: Node) -> bool | None:
-    """Whether a number made of rationals, roots and sines and cosines of fractions of pi is zero; None for others.
+    """Whether a number built from rationals, roots, and sines and cosines of fractions of pi is zero; None for others.
 
-    None as well where that takes too long.
+    Also None if this takes too long.
 
     A number that is not zero is at least `1 / (l * u**(D**2 - 1))` in size (Burnikel, Fleischer, Mehlhorn, Schirra:
     A strong and easily computable separation bound for arithmetic expressions involving radicals, Algorithmica 27,
@@ -188,7 +188,7 @@ Size = tuple[Fraction, Fraction]
 
 
 def _size(node: Node, roots: dict[Node, int]) -> Size | None:
-    """Bounds of log2 u and log2 l; notes the roots with their orders."""
+    """Bounds for log2 u and log2 l; records the roots with their orders."""
     kind = node[0]
     if kind == "number":
         return Fraction(node[1].numerator.bit_length()), Fraction(node[1].denominator.bit_length())
@@ -220,7 +220,7 @@ def _size_of_angle(node: Node, roots: dict[Node, int]) -> Size | None:
 
 
 def _share_of_pi(node: Node) -> Fraction | None:
-    """The rational multiple of pi that an angle is, if it is one."""
+    """The rational number by which pi is multiplied in an angle, if there is one."""
     parts = node[1:] if node[0] == "*" else (node,)
     if [part[0] for part in parts].count("pi") != 1 or any(part[0] not in ("pi", "number") for part in parts):
         return None

@@ -1,4 +1,4 @@
-"""The form that an author gives to the answer, as `written: "({{ x }}, {{ y }})"`: filled, and read again."""
+"""The form of an answer given by `written`, such as `"({{ x }}, {{ y }})"`: filling and parsing it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Literal texts with a gap between each and the next, and the names of the gaps."""
+    """Literal texts with gaps between them, and the names of the gaps."""
 
     literals: tuple[str, ...]
     names: tuple[str, ...]
 
     def fill(self, texts: Sequence[str]) -> str:
-        """The form with these texts in its gaps."""
+        """Fill the gaps of the form with the texts."""
         parts = [part for pair in zip(self.literals, texts, strict=False) for part in pair]
         return "".join((*parts, self.literals[-1]))
 
     def gaps(self, text: str) -> list[str]:
-        """The texts in the gaps of a filled form, white space aside. Raises Unreadable.
+        """The texts in the gaps of a filled form, ignoring whitespace. Raises Unreadable.
 
-        A gap ends where what stands behind it begins for the first time.
+        A gap ends at the first occurrence of the literal text after it.
         """
         marks = [literal.strip() for literal in self.literals]
         text = text.strip()
@@ -46,7 +46,7 @@ class Layout:
 
 
 def _next(mark: str, text: str, place: int) -> tuple[int, int]:
-    """Where the mark begins and ends; one of nothing but white space is any white space behind the gap."""
+    """The start and end of the literal text; one of only whitespace matches any whitespace after the gap."""
     if mark:
         start = text.find(mark, place)
         end = start + len(mark)
@@ -60,13 +60,13 @@ def _next(mark: str, text: str, place: int) -> tuple[int, int]:
 
 
 def layout_of(template: str) -> Layout:
-    """The form of a template without faults."""
+    """The form of a template without errors."""
     parts = GAP.split(template)
     return Layout(tuple(parts[::2]), tuple(parts[1::2]))
 
 
 def written_faults(template: object, names: Sequence[str]) -> list[str]:
-    """What is wrong with the option `written` of an answer whose parts have these names."""
+    """Return the errors in the option `written` of an answer whose parts have these names."""
     if not isinstance(template, str) or len(template) > LONGEST:
         return [f"`written` must be a text of at most {LONGEST:,} characters"]
     layout = layout_of(template)

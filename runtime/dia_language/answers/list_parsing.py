@@ -8,21 +8,21 @@ from functools import lru_cache
 from dia_language.answers.base import ELEMENTS, Unreadable
 from dia_language.answers.text import BRACKETS, QUOTES
 
-# Linear: what stands between quotes is read in one way only.
+# Linear: there is only one way to match the text between quotes.
 QUOTED = {mark: re.compile(rf"{mark}[^{mark}\\]*(?:\\.[^{mark}\\]*)*{mark}", re.DOTALL) for mark in QUOTES}
 SPACE = re.compile(r"\s*")
 
 
-# For every depth of brackets the separators that count there; a list of scalars has one depth.
+# The separators that count at each depth of brackets; a list of scalars has one depth.
 Separators = tuple[frozenset[str], ...]
 
 
 def pieces_of(text: str, separator: str, separators: Separators, has_quotes: bool) -> list[str]:
-    """The texts, without outer white space, of the elements of a list in one pair of brackets or in none.
+    """The texts of the elements of a list, without outer whitespace. The list can be in one pair of brackets or none.
 
-    Quotes count where elements may be texts, and only at the beginning of an element. Inner brackets count
-    where elements are lists, and have to match; elsewhere a bare text may hold any, as long as they do not close
-    the pair around the list before its end. A separator of white space may be repeated. Raises Unreadable.
+    Quotes count if elements can be texts, and only at the start of an element. Inner brackets count if
+    elements are lists, and must match; otherwise a bare text can contain any, as long as they do not close
+    the pair around the list before its end. A whitespace separator can be repeated. Raises Unreadable.
     """
     text = text.strip()
     if not is_bracketed(text):
@@ -48,7 +48,7 @@ def _split(text: str, separator: str, separators: Separators, has_quotes: bool) 
 def _inner_pieces(
     inner: str, opener: str, separator: str, separators: Separators, has_quotes: bool
 ) -> list[str] | None:
-    """The pieces between the brackets; None where these are no pair, since the first is closed before the last."""
+    """The pieces between the brackets; None if these are not a pair, because the first is closed earlier."""
     if len(separators) > 1:
         try:
             return nested(inner, separators, has_quotes)
@@ -69,7 +69,7 @@ def _filled(pieces: list[str], separator: str) -> list[str]:
 
 
 def _close_early(pieces: list[str], opener: str) -> bool:
-    """Whether the bracket before the pieces is closed by one in a bare text."""
+    """Whether a bracket in a bare text closes the bracket before the pieces."""
     closer, depth = BRACKETS[opener], 0
     if closer not in "".join(pieces):
         return False
@@ -82,7 +82,7 @@ def _close_early(pieces: list[str], opener: str) -> bool:
 
 
 def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
-    """The pieces between separators that stand outside quotes."""
+    """The pieces between separators outside quotes."""
     if not has_quotes or not ('"' in text or "'" in text or separator.isspace()):
         return [piece.strip() for piece in text.split(separator)]
     pieces, place = [], 0
@@ -95,7 +95,7 @@ def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
 
 
 def _end(text: str, start: int, separator: str) -> int:
-    """Where the element that starts at the place ends: at a separator or at the end of the text."""
+    """The end of the element that starts at this position: at a separator or at the end of the text."""
     behind = _after(QUOTED[text[start]], text, start) if text[start : start + 1] in QUOTED else start
     place = text.find(separator, behind)
     end = len(text) if place < 0 else place
@@ -112,11 +112,11 @@ def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
 
 
 def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
-    """The pieces between separators that stand outside quotes and brackets."""
+    """The pieces between separators outside quotes and brackets."""
     marks = [_marks(level) for level in (*separators, frozenset[str]())]
     pieces, start, place = [], 0, 0
-    waiting: list[str] = []  # the closing brackets to come
-    fresh: int | None = 0  # where an element begins, until something of it has been seen
+    waiting: list[str] = []  # the expected closing brackets
+    fresh: int | None = 0  # start of the element, until its first character has been seen
     while match := marks[min(len(waiting), len(separators))].search(text, place):
         at, place = match.span()
         mark = match[0]

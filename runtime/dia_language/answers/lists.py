@@ -24,7 +24,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 
 DEPTH = 8
-# Options of a list that its elements take over where they have none of their own
+# Options of a list that its elements inherit
 INHERITED = frozenset({"round", "tolerance", "units", *CHOICES})
 
 
@@ -163,7 +163,7 @@ class TupleAnswer(ListAnswer):
 
     @property
     def _places(self) -> list[int]:
-        """The places of the elements in the order of the form's gaps."""
+        """The positions of the elements in the order of the form's gaps."""
         assert self.layout is not None
         return [int(name[3:-1]) for name in self.layout.names]
 
@@ -184,7 +184,7 @@ class TupleAnswer(ListAnswer):
         return super().write(value)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
-        """The value of `(a, b)`, as `write_inside` writes it, and only then of the form, which could look like that."""
+        """The value of `(a, b)`, as `write_inside` writes it, or else of the form, which could look the same."""
         if not is_bracketed(piece):
             raise Unreadable("a list inside a list without brackets")
         try:
@@ -200,14 +200,14 @@ class TupleAnswer(ListAnswer):
 
 
 def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
-    """The comparisons of the elements, with what they take over from the list."""
+    """The comparisons of the elements, with the options inherited from the list."""
     of = comparison["of"]
     several = of if isinstance(of, Sequence) and not isinstance(of, str) else [of]
     return [inheriting(item, comparison, types) for item in several]
 
 
 def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
-    """The comparison of an element with the options that it takes over from what it stands in."""
+    """The comparison of an element, with the options inherited from its container."""
     own = dict(of) if isinstance(of, Mapping) else {"type": of}
     name = own.get("type")
     inherited = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
@@ -215,7 +215,7 @@ def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
 
 
 def element_faults(comparison: Comparison, types: Types) -> list[str]:
-    """What is wrong with the options of a list, its elements included."""
+    """Return the errors in the options of a list, including its elements."""
     if not comparison.get("of"):
         return [f"answers of type {comparison['type']} need `of`, the type of their elements"]
     if comparison_depth(comparison) is None:
@@ -231,7 +231,7 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
 
 
 def comparison_depth(comparison: Comparison) -> int | None:
-    """How deep the types of elements and fields nest; None where that is too deep."""
+    """The nesting depth of the types of elements and fields; None if it is too deep."""
     depth, level = 0, [comparison]
     while level:
         depth += 1
@@ -242,7 +242,7 @@ def comparison_depth(comparison: Comparison) -> int | None:
 
 
 def _inside(comparison: Comparison) -> list[Any]:
-    """What stands for the types of elements and fields."""
+    """The declared types of elements and fields."""
     of = comparison.get("of", comparison.get("fields"))
     if isinstance(of, list | tuple):
         return list(of)
@@ -257,7 +257,7 @@ def too_deep() -> str:
 
 
 def separator_faults(separator: Any, elements: Sequence[Comparison]) -> list[str]:
-    """What makes a separator one that elements could hold."""
+    """Return why elements could contain the separator, if they could."""
     if not isinstance(separator, str) or not separator:
         return ["`separator` must be a text that is not empty"]
     mark = separator.strip() or separator

@@ -1,4 +1,4 @@
-"""Matrices: rows of one length."""
+"""The answer type matrix: rows of equal length."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ class MatrixAnswer(AnswerType):
         return self.rows.write(value)
 
     def _only_element(self, value: Value) -> str:
-        """The text of the element of a matrix that has no other, so that no comma tells how to read it.
+        """The text of the only element of a matrix, which no comma separates from others.
 
-        Blanks, semicolons and line breaks would part elements and rows, so it is quoted where it has any.
+        Spaces, semicolons and line breaks would separate elements and rows, so a text that has any is quoted.
         """
         text = self.row.of[0].write_inside(value, ",")
         if text[0] in BRACKETS:
@@ -132,7 +132,7 @@ def _is_matrix(rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _without_outer(text: str, mode: Mode) -> str:
-    """The text without the brackets around all rows, if it has them beside those of the rows."""
+    """The text without the brackets around all rows, if it has them in addition to those of the rows."""
     if not is_bracketed(text):
         return text
     inner = text[1:-1].strip()
@@ -141,6 +141,6 @@ def _without_outer(text: str, mode: Mode) -> str:
 
 
 def _lines(text: str, mode: Mode) -> list[str]:
-    """The rows of a text, without blank ones and without commas that end them."""
+    """The rows of a text, without empty rows and trailing commas."""
     rows = ROW_ENDS.split(text) if mode == "lenient" else text.split("\n")
     return [row.strip().removesuffix(",").rstrip() for row in rows if row.strip()]

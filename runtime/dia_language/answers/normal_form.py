@@ -30,7 +30,7 @@ RESTARTS, PRIMES = 8, 1_000
 
 
 def is_zero(node: Node) -> bool | None:
-    """Whether the normal form is zero: True proves that the expression is; None where it takes too long."""
+    """Whether the normal form is zero; True proves that the expression is zero. None if it takes too long."""
     finest: dict[int, int] = {}
     for _ in range(RESTARTS):
         try:

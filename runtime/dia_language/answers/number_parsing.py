@@ -1,4 +1,4 @@
-"""Texts of digits to exact numbers, by one grammar a mode.
+"""Parsing digits to exact numbers, with one grammar per mode.
 
 | | strict | lenient, beside that |
 |---|---|---|
@@ -19,7 +19,7 @@ from dia_language.numbers.radix import integer_of
 from dia_language.numbers.rounding import THOUSANDS
 from dia_language.numbers.values import Value, decimal
 
-# All are used with fullmatch and linear: no two ways lead through the same text.
+# All are used with fullmatch and linear: each text has only one match.
 WHOLE = re.compile(r"[+-]?[0-9]+")
 PLAIN = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?")
 EXPONENT = re.compile(r"([^eE]+)[eE]([+-]?[0-9]{1,6})")
@@ -27,7 +27,7 @@ GROUPED = {mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+
 
 
 def read_integer(text: str, thousands: str, mode: Mode) -> int:
-    """The integer that the text writes. Raises Unreadable."""
+    """The integer in the text. Raises Unreadable."""
     if WHOLE.fullmatch(text):
         return _integer(text)
     if mode == "lenient":
@@ -41,7 +41,7 @@ def read_integer(text: str, thousands: str, mode: Mode) -> int:
 
 
 def read_real(text: str, thousands: str, mode: Mode) -> Value:
-    """The integer or decimal that the text writes. Raises Unreadable."""
+    """The integer or decimal in the text. Raises Unreadable."""
     if mode == "lenient" and (match := EXPONENT.fullmatch(text)):
         return _scaled(match[1], int(match[2]))
     head, point, tail = text.partition(".")
@@ -49,7 +49,7 @@ def read_real(text: str, thousands: str, mode: Mode) -> Value:
 
 
 def without_unit(text: str, units: tuple[str, ...], mode: Mode) -> str:
-    """The number's text without the unit, one of these, that a lenient reading allows before or behind it."""
+    """The number's text without a unit before or after it, which lenient allows."""
     if mode == "strict":
         return text
     for unit in units:

@@ -1,4 +1,4 @@
-"""Integers, rationals and reals: read as exact numbers, compared as numbers."""
+"""The answer types integer, rational and real: parsed and compared as exact numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dia_language.numbers.rounding import (
 )
 from dia_language.numbers.values import RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
 
-# How many times nearer to the exact number than its tolerance a truth is written, and stored
+# How much more precisely than the tolerance a correct answer is written, and stored
 WRITTEN, STORED = 10**3, 10**30
 
 
@@ -45,7 +45,7 @@ class RoundedAnswer(AnswerType):
         self.thousands: str = self.round.get("thousands", "")
 
     def rounded(self, value: Value) -> Value:
-        """The solver's number, rounded if the answer is to be."""
+        """The template's number, rounded if the answer declares it."""
         number = number_of(self.name, value)
         if not self.round:
             return number
@@ -53,12 +53,12 @@ class RoundedAnswer(AnswerType):
 
     @property
     def unit(self) -> int:
-        """One unit of the last digit that stays before the point: 100 for -2 places."""
+        """One unit of the last digit kept before the point: 100 for -2 places."""
         return int("1" + "0" * -self.round.get("places", 0))
 
     @property
     def in_digits(self) -> str:
-        """How the digits are to be written, in words."""
+        """How to write the digits, in words."""
         if not self.thousands:
             return "in plain digits"
         return f"with {THOUSANDS[self.thousands]} between groups of three digits"
@@ -192,7 +192,7 @@ class RealAnswer(RoundedAnswer):
         return margin
 
     def margin(self, truth: Fraction) -> Fraction:
-        """How far a reply may be from the truth."""
+        """How far a reply may be from the correct answer."""
         size = truth if truth >= 0 else -truth
         return max(self.absolute, self.relative * size)
 
@@ -228,7 +228,7 @@ class RealAnswer(RoundedAnswer):
 
 
 def number_of(name: str, value: Value) -> Value:
-    """The solver's number in its normal form. Raises LanguageError for another kind of value."""
+    """The template's number in normal form. Raises LanguageError for any other kind of value."""
     number = normal(value)
     if type(number) in RATIONAL or getattr(number, "is_number", False):
         return number
@@ -236,16 +236,16 @@ def number_of(name: str, value: Value) -> Value:
 
 
 def few_digits(text: str) -> str:
-    """The text of a number itself. Raises LanguageError where a reply could not hold so many digits."""
+    """Return the text of a number. Raises LanguageError if a reply could not contain that many digits."""
     if len(text) > DIGITS and sum(map(str.isdigit, text)) > DIGITS:
         raise LanguageError(f"the answer has more than {DIGITS:,} digits; replies are only read up to that")
     return text
 
 
 def _size(number: Any) -> Fraction:
-    """A number that is hardly below the symbolic number's absolute value; 0 for what is zero.
+    """A number slightly below the absolute value of the symbolic number; 0 for zero.
 
-    Where terms nearly cancel each other, an enclosure may be wide beside the number, or hold 0: narrower ones tell.
+    If terms nearly cancel, an enclosure can be wide relative to the number, or contain 0; then narrower ones are tried.
     """
     for low, high in enclosures(number, 0):
         least, most = sorted((abs(low), abs(high)))
@@ -257,7 +257,7 @@ def _size(number: Any) -> Fraction:
 
 
 def _near(number: Value, margin: Fraction) -> Value:
-    """A decimal at most so far from the number, of as few places as that takes."""
+    """A decimal within the given distance of the number, with as few places as possible."""
     places = 0
     while Fraction(1, 2 * 10**places) > margin:
         places += 1

@@ -1,4 +1,4 @@
-"""What each option of an answer may be, as JSON Schema; which types take an option, the types say themselves."""
+"""The options of answers as JSON Schemas; each type lists the options that it accepts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             ),
             "ties": one_of(
                 ROUND["ties"],
-                "How to round a value exactly halfway between two results; down rounds every value towards zero.",
+                "How to round a value exactly halfway between two results; down cuts every value towards zero.",
             ),
             "zeros": one_of(ROUND["zeros"], "Whether to keep or strip trailing zeros."),
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),

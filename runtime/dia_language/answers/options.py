@@ -1,4 +1,4 @@
-"""The options of answers: which fit, and what is wrong with those that do not."""
+"""Checks for the options of answers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROUND: Mapping[str, tuple[str, ...]] = {
 
 
 def choice_faults(options: Mapping[str, Any], choices: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """One message for every option whose value is none of its choices."""
+    """Return one message for each option whose value is not one of its choices."""
     return [
         f"`{name}` must be one of {', '.join(repr(choice) for choice in allowed)}"
         for name, allowed in choices.items()
@@ -38,7 +38,7 @@ def choice_faults(options: Mapping[str, Any], choices: Mapping[str, tuple[str, .
 
 
 def round_faults(round: Any) -> list[str]:
-    """What is wrong with the option `round`."""
+    """Return the errors in the option `round`."""
     if round is None:
         return []
     if not isinstance(round, Mapping):
@@ -51,7 +51,7 @@ def round_faults(round: Any) -> list[str]:
 
 
 def tolerance_faults(tolerance: Any) -> list[str]:
-    """What is wrong with the option `tolerance`."""
+    """Return the errors in the option `tolerance`."""
     if tolerance is None:
         return []
     if not isinstance(tolerance, Mapping) or not tolerance:
@@ -65,14 +65,14 @@ def tolerance_faults(tolerance: Any) -> list[str]:
 
 
 def units_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
-    """The units that a lenient reading passes over, the longest first."""
+    """The units that lenient ignores, longest first."""
     units = comparison.get("units", ())
     several = (units,) if isinstance(units, str) else units
     return tuple(sorted(several, key=lambda unit: (-len(unit), unit)))
 
 
 def unit_faults(units: Any) -> list[str]:
-    """What is wrong with the option `units`."""
+    """Return the errors in the option `units`."""
     several = [units] if isinstance(units, str) else units
     if several is None:
         return []
@@ -84,13 +84,13 @@ def unit_faults(units: Any) -> list[str]:
 
 
 def variables_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
-    """The variables that a formula may have."""
+    """The variables that a formula can contain."""
     several = comparison.get("variables", comparison.get("variable", ()))
     return (several,) if isinstance(several, str) else tuple(several)
 
 
 def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the options `variable` and `variables`."""
+    """Return the errors in the options `variable` and `variables`."""
     names = [name for name in ("variable", "variables") if name in comparison]
     if len(names) > 1:
         return ["`variable` and `variables` cannot be combined"]
@@ -105,7 +105,7 @@ def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def exact_number(value: Any) -> Fraction | None:
-    """The exact number of an option, as it is or as a bundle stores it; None for anything else."""
+    """The exact number of an option, as given or in the stored form; None for anything else."""
     if isinstance(value, Mapping):
         try:
             value = decode(value)

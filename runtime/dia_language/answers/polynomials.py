@@ -1,4 +1,4 @@
-"""Polynomials with rational coefficients, equal when all their coefficients are."""
+"""The answer type polynomial: rational coefficients, equal if all coefficients are equal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Terms: TypeAlias = dict[tuple[int, ...], Fraction]
 
 
 class TermsBuilder:
-    """Makes polynomials of formulas. Raises Unreadable for what is none, and where the work would be too much."""
+    """Builds polynomials from formulas. Raises Unreadable for other formulas, and if the work would be too much."""
 
     def __init__(self, variables: Sequence[str]) -> None:
         self.variables = variables
@@ -68,7 +68,7 @@ class TermsBuilder:
         return self._product(left, {self.constant: 1 / number})
 
     def _sum(self, left: Terms, right: Terms) -> Terms:
-        """The sum, made in the larger of the two, which nobody else holds."""
+        """The sum, accumulated in the larger polynomial, which has no other references."""
         terms, rest = (left, right) if len(left) >= len(right) else (right, left)
         self.work += len(rest)
         for powers, factor in rest.items():
@@ -144,7 +144,7 @@ class PolynomialAnswer(WordAnswer):
             raise LanguageError(message, "declare its `variable`, or another `type`") from None
 
     def terms(self, value: Value) -> Terms:
-        """The terms of a polynomial as sympy, as a number, or as a bundle stores it. Raises Unreadable."""
+        """The terms of a polynomial given as a sympy object, a number, or in the stored form. Raises Unreadable."""
         builder = TermsBuilder(self.variables)
         value = normal(value)
         if type(value) is str:
@@ -206,7 +206,7 @@ class PolynomialAnswer(WordAnswer):
 
 
 def _terms(value: Any, builder: TermsBuilder) -> Terms:
-    """The terms of a sympy object, which is read part by part and never handed text."""
+    """The terms of a sympy object, read part by part; sympy never parses text."""
     if isinstance(value, bool):
         raise Unreadable("not a number")
     if isinstance(value, int | Fraction):

@@ -1,4 +1,4 @@
-"""Records: values under names."""
+"""The answer type record: named values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dia_language.numbers.values import Record, Value
 
 FIELDS = 100
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-# Linear: a name, quoted or not, and what parts it from its value
+# Linear: a name, quoted or not, and the separator before its value
 FIELD = re.compile(r"\s*(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})'|([A-Za-z][A-Za-z0-9_]{0,63}))\s*[:=]\s*")
 HIDDEN = str.maketrans({char: f"\\u{ord(char):04x}" for char in "[](){},'"})
 MARKS = re.compile(r"[\[\](){},\"']")
@@ -99,7 +99,7 @@ class RecordAnswer(AnswerType):
         return text
 
     def _plain(self, value: Value, is_inside: bool = False) -> str:
-        """The values with their names; inside a list no quoted text may hold what has a meaning there."""
+        """The values with their names; inside a list, quoted texts must not contain separators or brackets."""
         texts = {name: _on_one_line(kind.write_inside(value[name], ",")) for name, kind in self.fields.items()}
         if is_inside:
             texts = {name: _hidden(text) for name, text in texts.items()}
@@ -139,7 +139,7 @@ class RecordAnswer(AnswerType):
         return same[0]
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        if self.layout is not None:  # its values are read bare, so their outer white space does not count
+        if self.layout is not None:  # its values are parsed without quotes, so outer whitespace does not count
             return all(kind.equal(reply[name], truth[name]) for name, kind in self.fields.items())
         return all(kind.equal_inside(reply[name], truth[name]) for name, kind in self.fields.items())
 
@@ -176,7 +176,7 @@ class RecordAnswer(AnswerType):
 
 
 def _on_one_line(text: str) -> str:
-    """The text of a value, quoted if it is bare and has line breaks, at which a lenient reading ends fields."""
+    """The text of a value, quoted if it is bare and has line breaks, which end fields in lenient mode."""
     return quoted(text) if "\n" in text and text[0] not in BRACKETS else text
 
 
@@ -191,7 +191,7 @@ def fields_of(comparison: Comparison) -> Any:
 
 
 def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
-    """The names and the texts of their values. Raises Unreadable."""
+    """The names and the texts of the values. Raises Unreadable."""
     text = text.rstrip()
     if text.endswith(","):
         if not has_lines:
@@ -208,7 +208,7 @@ def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
 
 
 def _value_end(text: str, start: int, has_lines: bool) -> int:
-    """Where a value ends: at a comma outside brackets and quotes, leniently at the end of its line, or at the end."""
+    """The end of a value: a comma outside brackets and quotes, the end of its line (lenient), or the end."""
     if text[start : start + 1] in QUOTED:
         match = QUOTED[text[start]].match(text, start)
         if match is None:
@@ -239,7 +239,7 @@ def _behind_quote(text: str, start: int) -> int:
 
 
 def _stop(text: str, place: int, has_lines: bool) -> int:
-    """The comma behind a quoted value, leniently the end of its line, or the end of the text."""
+    """The comma after a quoted value, the end of its line (lenient), or the end of the text."""
     blank = BLANK_ON_LINE if has_lines else BLANK
     match = blank.match(text, place)
     end = match.end() if match else place

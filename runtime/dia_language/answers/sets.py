@@ -1,4 +1,4 @@
-"""Sets and multisets: elements in any order."""
+"""The answer types set and multiset: elements in any order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dia_language.answers.lists import ListAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 
-# Elements that only a comparison can tell to be equal, as under a tolerance: pairing them takes time
+# Limit for elements that only a comparison can match, for example with a tolerance: pairing them takes time
 PAIRED = 300
 
 
@@ -50,7 +50,7 @@ class MultisetAnswer(ListAnswer):
         return None if None in keys else keys
 
     def _can_pair(self, reply: Sequence[Value], truth: Sequence[Value]) -> bool:
-        """Whether each element of the reply can have one of the truth for its own (Kuhn's algorithm)."""
+        """Whether the reply's elements can be matched one to one with those of the answer (Kuhn's algorithm)."""
         suits = [[at for at, right in enumerate(truth) if self.of[0].equal_inside(element, right)] for element in reply]
         owner: dict[int, int] = {}
         return all(_find_place(number, suits, owner, set()) for number in range(len(reply)))
@@ -86,7 +86,7 @@ class SetAnswer(MultisetAnswer):
 
 
 def _find_place(number: int, suits: list[list[int]], owner: dict[int, int], visited: set[int]) -> bool:
-    """Whether the element finds a place, where others may have to move."""
+    """Whether the element can be matched, possibly by re-matching others."""
     for place in suits[number]:
         if place not in visited:
             visited.add(place)

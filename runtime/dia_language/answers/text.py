@@ -14,7 +14,7 @@ BRACKETS = {"[": "]", "(": ")", "{": "}"}
 QUOTES = "\"'"
 SPECIAL = frozenset([*BRACKETS, *BRACKETS.values(), *QUOTES])
 
-# More combining characters in a row than any language has: normalising n of them takes n**2 steps
+# More consecutive combining characters than any language uses: normalising n of them takes n**2 steps
 COMBINING = 100
 
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -23,7 +23,7 @@ WRITTEN = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t
 
 
 def is_no_punctuation(char: str) -> bool:
-    """Whether the character is in none of the Unicode categories P."""
+    """Whether the character is not in the Unicode categories P."""
     return category(char)[0] != "P"
 
 
@@ -138,7 +138,7 @@ class WordAnswer(AnswerType):
 
 
 def quoted_if_needed(text: str, separator: str) -> str:
-    """The text as an element of a list: in quotes where it could be taken for something else."""
+    """The text as an element of a list, in quotes if it could be misread."""
     is_bare = text and text == text.strip() and separator not in text and SPECIAL.isdisjoint(text)
     return text if is_bare else quoted(text)
 
@@ -149,7 +149,7 @@ def quoted(text: str) -> str:
 
 
 def unquoted(piece: str) -> str:
-    """The text of an element, which may stand in quotes. Raises Unreadable."""
+    """The text of an element, which can be in quotes. Raises Unreadable."""
     if not piece:
         raise Unreadable("an empty element")
     if piece[0] not in QUOTES:
@@ -160,7 +160,7 @@ def unquoted(piece: str) -> str:
 
 
 def normalized(text: str) -> str:
-    """The text in normal form NFKC, or as it is where that would take too long."""
+    """The text in normal form NFKC, or unchanged if that would take too long."""
     if text.isascii():
         return text
     marks = "".join(char for char in set(text) if combining(normalize("NFKD", char)[0]))
@@ -170,9 +170,9 @@ def normalized(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    r"""The text that stands between quotes, with \n, \r, \t, \\, \", \', \/ and \uXXXX replaced.
+    r"""The text between quotes, with \n, \r, \t, \\, \", \', \/ and \uXXXX replaced.
 
-    A backslash before anything else stays, as in Python. Raises Unreadable for half a surrogate pair.
+    A backslash before any other character is kept, as in Python. Raises Unreadable for half a surrogate pair.
     """
     if "\\" not in text:
         return text
@@ -206,7 +206,7 @@ class BooleanAnswer(AnswerType):
         return "True" if value else "False"
 
     def read(self, text: str, mode: Mode) -> Value:
-        # Folding other alphabets would take a long s for an s.
+        # Folding non-ASCII letters would turn a long s into an s.
         word = text.strip()
         word = word.lower() if len(word) <= 5 and word.isascii() else ""
         if word in BOOLEANS and (mode == "lenient" or word in STRICT):

@@ -53,7 +53,8 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
 def arc_length(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
     """The length of the graph of `expression` from `low` to `high`, as an exact number.
 
-    This is the integral of sqrt(1 + derivative**2). The limits and the precision are those of `definite_integral`.
+    This is the integral of sqrt(1 + derivative**2). The requirements and the precision are those of
+    `definite_integral`.
 
     Examples:
         round_to(arc_length(symbol("x")**3, symbol("x"), 0, 1), 6) -> 1.547866

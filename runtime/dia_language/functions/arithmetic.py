@@ -234,14 +234,15 @@ def sqrt(x: Number) -> Number:
 def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
     """`x` rounded to `places` decimal places, as an exact integer or decimal.
 
-    `ties` says how to round a number exactly halfway between two results: half_even, half_up (away from zero) or down
-    (towards zero). For symbolic numbers, as many digits are computed as needed to settle the last one. Raises an error
-    if the library cannot decide whether the number is exactly halfway.
+    `ties` is half_even (numbers exactly halfway go to the even digit), half_up (they go away from zero) or down (every
+    number is cut towards zero). For symbolic numbers, as many digits are computed as needed to settle the last one.
+    Raises an error if the library cannot decide whether the number is exactly halfway.
 
     Examples:
         round_to(5/2, 0) -> 2
         round_to(2/3, 2) -> 0.67
         round_to(5/2, 0, "half_up") -> 3
+        round_to(2/3, 2, "down") -> 0.66
     """
     from dia_language.numbers.rounding import round_exact
 

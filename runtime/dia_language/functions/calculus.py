@@ -225,9 +225,10 @@ def rational_integral(integrand: Expression, over: Expression, low: Endpoint, hi
 
 @library_function
 def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
-    """The limit of `expression` as `symbol` approaches `target`: a number, or the text infinity or -infinity.
+    """The limit of `expression` as `symbol` approaches `target`.
 
-    Raises an error if there is no limit, if the limits from the two sides differ, or if the limit is not finite.
+    `target` is a number, an expression, or the text infinity or -infinity. Raises an error if there is no limit, if the
+    limits from the two sides differ, or if the limit is not finite.
 
     Examples:
         limit(sin(symbol("x")) / symbol("x"), symbol("x"), 0) -> 1

@@ -51,9 +51,9 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
     """The text that a Brainfuck program prints when it reads `entered` as UTF-8.
 
     The program has 30,000 cells with values from 0 to 255 that wrap around. Reading past the end of the input gives 0.
-    Characters that are not commands are comments. `steps` is the most steps that the program may take, up to 2,000,000;
-    a run of equal commands is one step, and ten steps cost one step of the budget. Raises an error for unmatched
-    brackets, for leaving the cells, for taking too many steps, and for output that is not UTF-8.
+    Characters that are not commands are comments. `steps` is the largest number of steps that the program may take, up
+    to 2,000,000. A run of equal commands is one step, and ten steps cost one step of the budget. Raises an error for
+    unmatched brackets, for leaving the cells, for taking too many steps, and for output that is not UTF-8.
 
     Examples:
         run_brainfuck(",[.,]", "abc") -> "abc"

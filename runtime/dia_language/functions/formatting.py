@@ -60,8 +60,8 @@ def _words(n: int) -> str:
 def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     """`x` rounded to `places` decimal places, as text that keeps trailing zeros.
 
-    `ties` says how to round a number exactly halfway between two results: half_even, half_up (away from zero) or down
-    (towards zero). `places` must be from 0 to 100,000.
+    `ties` is half_even (numbers exactly halfway go to the even digit), half_up (they go away from zero) or down (every
+    number is cut towards zero). `places` must be from 0 to 100,000.
 
     Examples:
         decimal(1/3, 4) -> "0.3333"

@@ -49,7 +49,7 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha256") -> bytes:
     """A key of `length` bytes derived from `secret` by HKDF with the hash function called `name`.
 
-    At most 255 times the length of a digest. Source: RFC 5869.
+    `length` can be at most 255 times the length of a digest. Source: RFC 5869.
 
     Examples:
         hex(hkdf(utf8("secret"), utf8("salt"), utf8("session"), 8)) -> "2baf2709adcaa8e0"

@@ -15,7 +15,7 @@ from dia_language.numbers.values import plain
 
 @library_function
 def words(text: str) -> list[str]:
-    """The words of `text`: everything between whitespace, including punctuation.
+    """The words of `text`: its parts between whitespace, with their punctuation.
 
     Examples:
         words(" Tea, or not? ") -> ["Tea,", "or", "not?"]
@@ -78,7 +78,7 @@ def join_lines(items: list[Value]) -> str:
 
 @library_function
 def lettered(items: list[Value]) -> str:
-    r"""The items as lettered options, one per line: "A. ..." and so on.
+    r"""The items as lettered options, one per line, such as "A. red".
 
     1 to 26 items. Items with several lines are not changed.
 

@@ -53,7 +53,7 @@ def mod_pow(base: int, exponent: int, modulus: int) -> int:
 
     A negative exponent uses the inverse of `base`. Raises an error if `modulus` is below 1 or if the inverse does not
     exist. The cost grows with the bits of the exponent times the square of the bits of the modulus; 8,192 bits each fit
-    into one budget.
+    into the budget of an evaluation.
 
     Examples:
         mod_pow(3, 200, 13) -> 9

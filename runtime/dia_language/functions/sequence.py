@@ -379,7 +379,8 @@ def riffle(a: list[Value], b: list[Value]) -> list[Value]:
 def interleave(a: list[Value], b: list[Value]) -> list[Value]:
     """The items of both lists, each in its own order, with the shorter list spread evenly over the longer one.
 
-    Item i of a list with n items is at position (2 i + 1) / 2 n; at equal positions, the item of `a` comes first.
+    Item i of a list with n items is placed at (2 * i + 1) / (2 * n) of the way; at equal places, the item of `a` comes
+    first.
 
     Examples:
         interleave([1, 2], ["a", "b", "c", "d"]) -> ["a", 1, "b", "c", 2, "d"]

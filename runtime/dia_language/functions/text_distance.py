@@ -57,8 +57,8 @@ def longest_common_subsequence(a: str, b: str) -> str:
     """The longest text that can be obtained from both texts by deleting characters.
 
     If there are several, the result is the one found by walking both texts from the start: equal characters are taken;
-    otherwise the character of `b` is skipped if that loses nothing, else the character of `a`. Source for the lengths:
-    Hunt and Szymanski, Communications of the ACM 20 (1977).
+    otherwise the character of `b` is skipped if that loses nothing, else the character of `a`. Source (for the
+    lengths): Hunt and Szymanski, Communications of the ACM 20 (1977).
 
     Examples:
         longest_common_subsequence("abcd", "acbd") -> "abd"

@@ -1,4 +1,4 @@
-"""Answer formats: one module a format, with the instruction to the model and the extraction."""
+"""Answer formats: one module per format, with the instruction to the model and the extraction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["FORMATS", "Extraction", "Format"]
 
 
 def plugin_fault(value: Any) -> str | None:
-    """What keeps a thing of another package from being an answer format, or None."""
+    """Return why an object of another package cannot be an answer format, or None if it can."""
     return None if isinstance(value, Format) else "it is not an instance of dia_runtime.formats.Format"
 
 

@@ -1,4 +1,4 @@
-"""What an answer format is: the instruction to the model, and the chains that find the answer in a reply."""
+"""The base class of answer formats: the instruction to the model, and the chains that extract the answer."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from dia_language.json_schema import Schema, array, described, integer, nonempty
 
 FormatRecord: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = tuple[str, Callable[[str, FormatRecord], str | None]]
-NOTHING = "none"  # the step that is recorded where no step found an answer
+NOTHING = "none"  # the recorded step if no step found an answer
 POINTS = ("correct", "skipped", "wrong")
-CHARACTERS = 1_000_000  # of a reply that are searched at most
+CHARACTERS = 1_000_000  # largest part of a reply that is searched
 
 
 class Extraction(NamedTuple):
-    """The answer's text, or None where there is none, and the step that decided."""
+    """The answer's text, or None if there is none, and the step that decided."""
 
     text: str | None
     step: str
 
 
-MOST = 1_000  # labels, options, lines or fields that a format may name
+MOST = 1_000  # largest number of labels, options, lines or fields of a format
 KINDS: Mapping[str, Schema] = {
     "text": nonempty(),
     "texts": array(nonempty(), least=1),
@@ -56,21 +56,21 @@ class FormatOption:
 
 
 def option_table(options: Mapping[str, FormatOption] | frozenset[str]) -> Mapping[str, FormatOption]:
-    """The options as data; of names alone, as a package may give them, nothing more is known."""
+    """The options as data; a package may give only their names, without further data."""
     return options if isinstance(options, Mapping) else dict.fromkeys(sorted(options), FormatOption("any", ""))
 
 
 class Format(ABC):
-    """How a final answer is marked in a reply.
+    """A way to mark the final answer in a reply.
 
-    A further format is a class in a module of this package and one line in FORMATS.
+    A new format is a class in a module of this package and one line in FORMATS.
     """
 
-    # Options that a spec may give beside `kind`; those of a question's record have `skip` as well.
+    # Options besides `kind` in a spec; a question's format also has `skip`.
     options: ClassVar[Mapping[str, FormatOption]] = {}
     # Chain -> its steps in order: the first one that finds an answer decides.
     chains: ClassVar[Mapping[str, tuple[Step, ...]]]
-    # Chains whose answer is compared as a string with a whole wrapped answer, not read as a type.
+    # Chains whose result is compared as a string with the whole wrapped answer, without parsing it.
     verbatim: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
@@ -78,25 +78,25 @@ class Format(ABC):
 
     @classmethod
     def example(cls, kind: str) -> dict[str, Any]:
-        """A use of the format in a spec, under the name that it has there."""
+        """An example of the format in a spec, under its name there."""
         shown = {name: option.example for name, option in cls.options.items() if option.example is not None}
         return {"kind": kind, **shown}
 
     def faults(self, format: FormatRecord) -> list[str]:
-        """One message for everything that is wrong with a question's record of this format."""
+        """Return one message for each error in a question's format of this kind."""
         names = {*self.options, "kind", "skip"}
         return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
 
     @abstractmethod
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
-        """How to write the final answer, as prompts tell it. Frozen: bundles are made of it."""
+        """How to write the final answer, as prompts say it. Frozen, because bundles contain it."""
 
     @abstractmethod
     def wrap(self, text: str, format: FormatRecord) -> str:
-        """A reply that gives the text as its answer."""
+        """A reply with the text as its answer."""
 
     def extract(self, reply: str, format: FormatRecord, chain: str = "strict") -> Extraction:
-        """The answer's text in a reply, not stripped, by the steps of a chain."""
+        """Extract the answer's text from a reply with a chain, without stripping it."""
         for name, step in self.chains[chain]:
             text = step(reply, format)
             if text is not None:
@@ -105,12 +105,12 @@ class Format(ABC):
 
 
 def skip_sentence(wrapped: str, format: FormatRecord, verb: str = "write") -> str:
-    """How to skip a question, if that can be done; frozen, because prompts hold it."""
+    """How to skip a question, if skipping is possible. Frozen, because prompts contain it."""
     return f"To skip the question instead, {verb} {wrapped}." if format.get("skip") else ""
 
 
 def text_fault(format: FormatRecord, name: str) -> list[str]:
-    """What keeps the option from being a text of at least one character."""
+    """Return the error if the option is not a text, or is empty."""
     value = format.get(name)
     return (
         []
@@ -120,7 +120,7 @@ def text_fault(format: FormatRecord, name: str) -> list[str]:
 
 
 def points_sentence(points: Mapping[str, Any]) -> str:
-    """What the verdicts are worth and, where a skip lies between, when an answer pays; empty without points. Frozen."""
+    """The points per verdict and, if skipping is between them, when answering pays. Empty without points. Frozen."""
     if any(name not in points for name in POINTS):
         return ""
     correct, skipped, wrong = (Fraction(points[name]) for name in POINTS)

@@ -23,7 +23,7 @@ WORDS = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|
 
 
 def only(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the one box of the reply."""
+    """The content of the only box in the reply."""
     text = reply[-CHARACTERS:]
     start = text.find(BOX)
     if start < 0 or text.find(BOX, start + 1) >= 0:
@@ -32,7 +32,7 @@ def only(reply: str, format: FormatRecord) -> str | None:
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the last box of the reply that is closed."""
+    """The content of the last closed box in the reply."""
     text = reply[-CHARACTERS:]
     opened = list(BOXES.finditer(text))
     content = braced(text, opened[-1].end()) if opened else None
@@ -40,7 +40,7 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def braced(text: str, start: int) -> str | None:
-    """What stands from the place to the brace that closes the one before it; None where that is never closed."""
+    """The text from this position to the brace that closes the one before it; None if it is never closed."""
     depth = 1
     for mark in BRACES.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(mark[0], 0)
@@ -50,7 +50,7 @@ def braced(text: str, start: int) -> str | None:
 
 
 def bare(text: str) -> str:
-    """The text without dollar signs around it and without one command that only says how it looks."""
+    """The text without surrounding dollar signs and without one purely typographic command."""
     text = text.strip().strip("$").strip()
     command = WORDS.match(text)
     if command and text.endswith("}") and braced(text, command.end()) == text[command.end() : -1]:

@@ -32,24 +32,24 @@ FLAT = re.compile(r"\{[^{}]*\}")
 
 
 class _Number(str):
-    """A number as it is written."""
+    """A number in its original spelling."""
 
     __slots__ = ()
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """The value in the object that the reply is."""
+    """The value if the whole reply is an object."""
     return value_in(reply, _key(format)) if len(reply) <= CHARACTERS else None
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """The value in the object that stands in the one code fence."""
+    """The value if the whole reply is one code fence with an object."""
     body = fenced_body(reply)
     return None if body is None else value_in(body, _key(format))
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The value in the last object of the reply that has the key."""
+    """The value in the last object in the reply that has the key."""
     for text in reversed(deque(objects(reply[-SEARCHED:]), TRIES)):
         value = value_in(text, _key(format), True)
         if value is not None:
@@ -58,7 +58,7 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def objects(text: str) -> Iterator[str]:
-    """The outermost pairs of braces, quotes inside respected; a brace that is never closed is passed over."""
+    """The outermost pairs of braces, respecting quotes; a brace that is never closed is skipped."""
     place = -1
     for _ in range(RESTARTS):
         place = text.find("{", place + 1)
@@ -80,7 +80,7 @@ def objects(text: str) -> Iterator[str]:
 
 
 def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
-    """The value of the key as the answer's text; None where the text is no JSON object that has it."""
+    """The value of the key as the answer's text; None if the text is not a JSON object with this key."""
     try:
         value = json.loads(
             text, object_pairs_hook=_pairs, parse_constant=_refused, parse_int=_Number, parse_float=_Number
@@ -111,7 +111,7 @@ def _text(value: Any) -> str:
 
 
 def _inner(value: Any, depth: int) -> str:
-    """The value as JSON, numbers as they were written. Raises ValueError where it nests too deep."""
+    """The value as JSON, with numbers in their original spelling. Raises ValueError if it is nested too deep."""
     if not depth:
         raise ValueError("too deep")
     if isinstance(value, dict):
@@ -134,13 +134,13 @@ def json_fence(reply: str, format: FormatRecord) -> str | None:
 
 
 def braces(reply: str, format: FormatRecord) -> str | None:
-    """The value in what stands between the first and the last brace."""
+    """The value in the text between the first and the last brace."""
     text = reply[:CHARACTERS]
     return value_in(text[max(text.find("{"), 0) : text.rfind("}") + 1], _key(format))
 
 
 def flat(reply: str, format: FormatRecord) -> str | None:
-    """The value in the first braces without others inside that hold it."""
+    """The value in the first innermost braces that contain it."""
     for candidate in islice(FLAT.finditer(reply[:CHARACTERS]), 10 * TRIES):
         value = value_in(candidate[0], _key(format))
         if value is not None:
@@ -149,7 +149,7 @@ def flat(reply: str, format: FormatRecord) -> str | None:
 
 
 def pair(reply: str, format: FormatRecord) -> str | None:
-    """The text in quotes that stands behind the key in quotes."""
+    """The quoted text after the quoted key."""
     pattern = rf'"{re.escape(_key(format))}"\s*:\s*"([^"]*)"'
     match = re.search(pattern, reply[:CHARACTERS])
     return match[1] if match else None

@@ -27,20 +27,20 @@ def words_of(format: FormatRecord) -> list[str]:
 
 
 def line(reply: str, format: FormatRecord) -> str | None:
-    """The label that the last line is."""
+    """The label if it is the last line."""
     last_line = (last(reply, format) or "").strip()
     return last_line if last_line in words_of(format) else None
 
 
 def bare(reply: str, format: FormatRecord) -> str | None:
-    """The one label that the last line is but for case and what stands around it."""
+    """The only label that equals the last line, ignoring case and surrounding marks."""
     last_line = unmarked((last(reply, format) or "")[-2 * LONGEST :]).strip(AROUND).casefold()
     same = [word for word in words_of(format) if word.strip(AROUND).casefold() == last_line]
     return same[0] if len(same) == 1 else None
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
-    """The one label that stands in the reply as a word, as written."""
+    """The only label that occurs in the reply as a word."""
     pattern = _pattern(tuple(words_of(format)))
     labels = {match[1] for match in pattern.finditer(reply[-CHARACTERS:])}
     return labels.pop() if len(labels) == 1 else None

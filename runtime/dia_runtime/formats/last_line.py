@@ -21,13 +21,13 @@ MARK = re.compile(
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The last line that is not blank."""
+    """The last line that is not empty."""
     text = reply[-CHARACTERS:].rstrip()
     return text[max(text.rfind("\n"), text.rfind("\r")) + 1 :] or None
 
 
 def marked(reply: str, format: FormatRecord) -> str | None:
-    """The last line that is not blank and closes no fence, without what marks it as the answer."""
+    """The last line that is not empty and does not close a fence, without a leading answer mark."""
     text = reply[-CHARACTERS:].rstrip()
     line = last(text.removesuffix("```"), format)
     return None if line is None else unmarked(line)

@@ -30,36 +30,36 @@ from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRec
 from dia_runtime.formats.letter_compat import CHAIN as COMPAT
 from dia_runtime.formats.letter_compat import without_thoughts
 
-LONGEST = 10_000  # of an option's text that is compared
-AROUND = 20  # characters that a letter alone may be set in, at most
+LONGEST = 10_000  # longest text of an option that is compared
+AROUND = 20  # most characters around a single letter
 
 
 def letters_of(format: FormatRecord) -> list[str]:
-    """The letters that a reply may name, in their order."""
+    """The letters that a reply can name, in order."""
     return [*format.get("options", format.get("of", ()))]
 
 
 def answered(reply: str) -> str:
-    """The reply without its closed thoughts, its end if it is very long."""
+    """The reply without closed <think> blocks; only its end if it is very long."""
     return without_thoughts(reply[-CHARACTERS:])
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token that the reply is."""
+    """The letter or the skip token if it is the whole reply."""
     text = answered(reply).strip()
     letters, token = _key(format)
-    if len(text) > AROUND + len(token):  # nothing that is longer can be a letter or the token alone
+    if len(text) > AROUND + len(token):  # a longer text cannot be only a letter or the token
         return None
     return _named(_patterns(letters, token)["alone"].fullmatch(text), format)
 
 
 def mark(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token of the last mark that serves nothing but marking an answer."""
+    """The letter or the skip token in the last mark that only ever marks an answer."""
     return _last("mark", reply, format) if "###" in reply or "boxed" in reply else None
 
 
 def said(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token that the last sentence of the kind names as the answer."""
+    """The letter or the skip token in the last sentence that names an answer."""
     return _last("said", reply, format)
 
 
@@ -69,7 +69,7 @@ def _last(name: str, reply: str, format: FormatRecord) -> str | None:
 
 
 def line(reply: str, format: FormatRecord) -> str | None:
-    """The letter that the last line begins with, if nothing follows or the text of its own option."""
+    """The letter at the start of the last line, if nothing follows it except the text of its option."""
     match = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
     if not match:
         return None
@@ -78,7 +78,7 @@ def line(reply: str, format: FormatRecord) -> str | None:
 
 
 def text(reply: str, format: FormatRecord) -> str | None:
-    """The letter of the one option whose text is the reply, or its last line."""
+    """The letter of the only option whose text is the reply or its last line."""
     for folded in (_folded(answered(reply)), _folded(_last_line(reply))):
         folded = folded.removeprefix("answer: ")
         letters = [letter for letter, option in _texts(format).items() if folded and _folded(option) == folded]
@@ -88,7 +88,7 @@ def text(reply: str, format: FormatRecord) -> str | None:
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
-    """The one letter that the last line marks, unless the line has the text of another option."""
+    """The only letter that the last line marks, unless the line contains the text of another option."""
     last_line = _last_line(reply)
     letters = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(last_line)}
     other_texts = [_folded(option) for letter, option in _texts(format).items() if letter not in letters]
@@ -111,7 +111,7 @@ def _folded(text: str) -> str:
 
 
 def _named(match: Any, format: FormatRecord) -> str | None:
-    """The letter or token of a match: the token as it is, the letter as a capital one."""
+    """The letter or token of a match: the token unchanged, the letter in uppercase."""
     if not match:
         return None
     group = str(match[match.lastindex] if match.lastindex else "")
@@ -126,7 +126,7 @@ def _key(format: FormatRecord) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _patterns(letters: str, token: str) -> dict[str, Any]:
-    """The patterns for these letters and this skip token, as RE2 has them."""
+    """The compiled RE2 patterns for these letters and this skip token."""
     import re2
 
     both = f"[{letters}{letters.lower()}]"
@@ -138,7 +138,7 @@ def _patterns(letters: str, token: str) -> dict[str, Any]:
     begin = r"(?i:\banswer)(?:\*\*)?\s*(?:(?i:is)\s*:?|[:=])"
     option = r"(?:\*\*)?[ \t]*(?:(?i:option|choice)[ \t]+)?"
     sentence = rf"{begin}(?:\*\*)?\s*{option}{opened}{large}{closed}{end}"
-    # A small letter ends its line: others are numbers of statements, words, articles.
+    # A lowercase letter must end its line; otherwise it is a list marker, a word or an article.
     small = rf"{begin}[ \t]*{option}{marked}\.?(?:\*\*)?[ \t]*(?:\n|\z)"
     inside = r"(?:\\(?:text|textbf|mathrm|mathbf)\s*\{\s*)?(?:(?i:answer)\s*:\s*)?"
     box = rf"\\boxed\s*\{{\s*{inside}[(]?{word}[).]?\s*\}}"

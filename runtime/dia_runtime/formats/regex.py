@@ -23,7 +23,7 @@ SAMPLES = ("1", "a")
 
 
 def only(reply: str, format: FormatRecord) -> str | None:
-    """The group of the one match."""
+    """The group of the only match."""
     group, is_only = _last(reply, format)
     return group if is_only else None
 
@@ -43,7 +43,7 @@ def _last(reply: str, format: FormatRecord) -> tuple[str | None, bool]:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> Any:
-    """The pattern compiled. Raises ValueError with the reason where RE2 does not have it."""
+    """The compiled pattern. Raises ValueError with the reason if RE2 does not support it."""
     import re2
 
     options = re2.Options()

@@ -34,7 +34,7 @@ def _tags(name: str) -> tuple[str, str]:
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the tags, if the reply is exactly one pair of them."""
+    """The content of the tags, if the reply is exactly one pair of them."""
     opening, closing = tags(format)
     text = reply.strip()
     if not (text.startswith(opening) and text.endswith(closing)) or len(text) > CHARACTERS:
@@ -44,13 +44,13 @@ def alone(reply: str, format: FormatRecord) -> str | None:
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the tags, if the reply is exactly one pair of them in a code fence."""
+    """The content of the tags, if the reply is exactly one pair of them in a code fence."""
     body = fenced_body(reply)
     return None if body is None else alone(body, format)
 
 
 def fenced_body(reply: str) -> str | None:
-    """What a reply holds that is one code fence, behind the language word; None for other replies."""
+    """The content of a reply that is one code fence, without the language; None for other replies."""
     text = reply.strip()
     if not (text.startswith(FENCE) and text.endswith(FENCE)) or not 6 < len(text) <= CHARACTERS:
         return None
@@ -60,7 +60,7 @@ def fenced_body(reply: str) -> str | None:
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the last pair of tags."""
+    """The content of the last pair of tags."""
     opening, closing = tags(format)
     text = reply[:CHARACTERS]
     opened = text.rfind(opening, 0, max(text.rfind(closing), 0))

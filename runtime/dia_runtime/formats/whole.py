@@ -15,12 +15,12 @@ from dia_runtime.formats.tagged import fenced_body
 
 
 def whole(reply: str, format: FormatRecord) -> str | None:
-    """The reply itself, unless it is blank."""
+    """The reply, unless it is empty."""
     return reply if reply and not reply.isspace() else None
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """What stands in the one code fence that is the reply."""
+    """The content of the code fence, if the whole reply is one."""
     return fenced_body(reply)
 
 

@@ -21,14 +21,14 @@ from dia_runtime.formats.base import CHARACTERS, FormatOption, FormatRecord
 from dia_runtime.formats.tagged import Tagged
 
 OPEN = "<xml>"
-# The published rule is one pattern; as two searches it finds the same place in linear time, because the first
-# beginning with an end behind it is the first beginning of all or none.
+# The published rule is one pattern. Two searches find the same place in linear time, because the first
+# start that is followed by an end is either the very first start or does not exist.
 COMPAT_START = re.compile(r"`{2,3}\s*xml\s*(?=<xml>)", re.IGNORECASE)
 COMPAT_END = re.compile(r"</xml>(?=\s*`{2,3})", re.IGNORECASE)
 
 
 def fenced(reply: str, format: FormatRecord) -> str | None:
-    """The tags, with what they hold, in the first place that the published evaluator takes."""
+    """The tags and their content at the first place that the published evaluator accepts."""
     text = reply[:CHARACTERS]
     start = COMPAT_START.search(text)
     end = COMPAT_END.search(text, start.end() + len(OPEN)) if start else None

@@ -1,4 +1,4 @@
-"""Formats of replies within sessions: one module a kind, each with its instruction and its chains of reading."""
+"""Formats of replies in sessions: one module per kind, each with its instruction and its chains."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPLY_FORMATS: dict[str, ReplyFormat] = {
 
 
 def reply_format(kind: Any) -> ReplyFormat | None:
-    """The reply format of a name: one of its own, or an answer format as the reply of a turn; None for neither."""
+    """The reply format with this name: a reply format, or an answer format as the reply of a turn; None for neither."""
     if not isinstance(kind, str):
         return None
     own = REPLY_FORMATS.get(kind)
@@ -37,7 +37,7 @@ def reply_format(kind: Any) -> ReplyFormat | None:
 
 
 def faults(format: ReplyRecord) -> list[str]:
-    """One message for everything that is wrong with the format of a turn's reply."""
+    """Return one message for each error in the format of a turn's reply."""
     form = reply_format(format.get("kind"))
     if form is not None:
         return form.faults(format)
@@ -46,12 +46,12 @@ def faults(format: ReplyRecord) -> list[str]:
 
 
 def instruction(format: ReplyRecord) -> str:
-    """How to write the reply, as prompts tell it; empty where everything will do."""
+    """How to write the reply, as prompts say it; empty if any text is accepted."""
     return _known(format).instruction(format)
 
 
 def read_reply(text: str, format: ReplyRecord, chain: str = "strict") -> Read:
-    """The typed value of a reply by a chain, and the step that decided; None where no value can be read.
+    """The typed value of a reply, extracted with a chain, and the step that decided; None if there is no value.
 
     >>> read_reply("- red\\n- blue", {"kind": "lines"})
     Read(value=['red', 'blue'], step='lines')
@@ -60,7 +60,7 @@ def read_reply(text: str, format: ReplyRecord, chain: str = "strict") -> Read:
 
 
 def write_reply(value: Value, format: ReplyRecord) -> str:
-    """A reply that the chain `strict` reads as the value."""
+    """A reply that the chain `strict` parses as the value."""
     return _known(format).write(value, format)
 
 

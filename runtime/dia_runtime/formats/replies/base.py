@@ -1,4 +1,4 @@
-"""What a reply format is: how a turn of a session is answered, and the chains that read a typed value out of it."""
+"""The base class of reply formats: how a turn is answered, and the chains that extract a typed value."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ LONGEST = 1_000  # characters of one of them
 
 
 class Read(NamedTuple):
-    """The typed value of a reply, or None where none could be read, and the step that decided."""
+    """The typed value of a reply, or None if there is none, and the step that decided."""
 
     value: Value | None
     step: str
 
 
 class ReplyFormat(ABC):
-    """How a reply within a session holds a value.
+    """A way for a reply in a session to contain a value.
 
-    A further format is a class in a module of this package and one line in REPLY_FORMATS.
+    A new format is a class in a module of this package and one line in REPLY_FORMATS.
     """
 
-    # Options that a turn may give beside `kind`.
+    # Options besides `kind` in a turn.
     options: ClassVar[Mapping[str, FormatOption]] = {}
     # Chain -> its steps in order: the first one that finds a value decides. Every format has `strict`.
     chains: ClassVar[Chains]
 
     def faults(self, format: ReplyRecord) -> list[str]:
-        """One message for everything that is wrong with a turn's record of this format."""
+        """Return one message for each error in a turn's format of this kind."""
         names = {*self.options, "kind"}
         return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
 
     @abstractmethod
     def instruction(self, format: ReplyRecord) -> str:
-        """How to write the reply, as prompts tell it. Frozen: bundles are made of it."""
+        """How to write the reply, as prompts say it. Frozen, because bundles contain it."""
 
     @abstractmethod
     def write(self, value: Value, format: ReplyRecord) -> str:
-        """A reply that is read as the value by the chain `strict`."""
+        """A reply that the chain `strict` parses as the value."""
 
     def read(self, reply: str, format: ReplyRecord, chain: str = "strict") -> Read:
-        """The value of a reply by the steps of a chain; by those of `strict` where the format has no such chain."""
+        """Extract the value of a reply with a chain, or with `strict` if the format does not have that chain."""
         for name, step in self.chains.get(chain, self.chains["strict"]):
             value = step(reply, format)
             if value is not None:
@@ -57,7 +57,7 @@ class ReplyFormat(ABC):
 
 
 def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
-    """What keeps an option from being a list of different one-line texts."""
+    """Return the error if an option is not a list of different one-line texts."""
     texts, kind = format.get(name), format["kind"]
     if not isinstance(texts, list) or not least <= len(texts) <= MOST:
         return [f"the format {kind} needs `{name}`: a list of {least} to {MOST} texts"]
@@ -68,17 +68,17 @@ def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
 
 
 def is_line(text: str) -> bool:
-    """Whether the text is one line without blanks around it."""
+    """Whether the text is one line without outer spaces."""
     return 0 < len(text) <= LONGEST and text == text.strip() and len(text.splitlines()) == 1
 
 
 def count_fault(format: ReplyRecord, name: str) -> list[str]:
-    """What keeps an option, where it is given, from being a number of things."""
+    """Return the error if an option is given and is not a valid count."""
     count = format.get(name, 1)
     is_count = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= MOST
     return [] if is_count else [f"`{name}` of the format {format['kind']} must be an integer from 1 to {MOST}"]
 
 
 def by_fold(names: list[str]) -> dict[str, str]:
-    """Name in small letters -> the name as it is spelt."""
+    """Map each name in lowercase to its original spelling."""
     return {name.casefold(): name for name in names}

@@ -30,7 +30,7 @@ DEPTH = 4
 
 
 class Unlike(Exception):
-    """A JSON value is none of its declared type."""
+    """A JSON value does not have its declared type."""
 
 
 def typed(value: Any, kind: Any) -> Value:
@@ -62,7 +62,7 @@ def _plain(value: Any, kind: str) -> Value:
 
 
 def flags_of(record: Any, options: Iterable[str]) -> Record:
-    """Option -> yes or no, in the order of the options, all of which must be there. Raises Unlike."""
+    """Map each option to yes or no, in the order of the options, all of which are required. Raises Unlike."""
     names = by_fold(list(options))
     if not isinstance(record, Mapping):
         raise Unlike
@@ -73,7 +73,7 @@ def flags_of(record: Any, options: Iterable[str]) -> Record:
 
 
 def _fields(value: Any, format: ReplyRecord) -> Value | None:
-    """The fields of an object, each of its type; None where one is missing or unlike."""
+    """The fields of an object, each with its type; None if one is missing or has another type."""
     if not isinstance(value, Mapping):
         return None
     try:
@@ -87,12 +87,12 @@ def _object(find: Callable[[str], Any], fit: Callable[[Any, ReplyRecord], Value 
 
 
 def any_object(reply: str, format: ReplyRecord) -> Value | None:
-    """The first object without others inside that fits."""
+    """The first innermost object that matches."""
     return next((fields for candidate in flat(reply) if (fields := _fields(candidate, format)) is not None), None)
 
 
 def kind_faults(kind: Any, depth: int = DEPTH) -> Iterator[str]:
-    """What is wrong with the type of a field."""
+    """Return the errors in the type of a field."""
     if isinstance(kind, str) and kind in PLAIN:
         return
     if isinstance(kind, Mapping) and depth:
@@ -141,7 +141,7 @@ class Json(ReplyFormat):
 
 
 def _number(value: Any) -> Any:
-    """A fraction as JSON has it: only decimals are ever read."""
+    """The fraction as a JSON number; only decimals are ever parsed."""
     return float(plain(value))
 
 
@@ -165,7 +165,7 @@ def _flags(value: Any, format: ReplyRecord) -> Value | None:
 
 
 def _some_flags(value: Any, format: ReplyRecord) -> Value | None:
-    """The flags of an object that may lack some options, which are false, and has nothing else."""
+    """The flags of an object without other keys; missing options are false."""
     if not isinstance(value, Mapping):
         return None
     missing = by_fold(format["of"]).keys() - {str(name).strip().casefold() for name in value}
@@ -173,7 +173,7 @@ def _some_flags(value: Any, format: ReplyRecord) -> Value | None:
 
 
 def _written_flags(record: Any, format: ReplyRecord) -> Value | None:
-    """Whatever keys the model wrote, in small letters, each with whether its value counts as true."""
+    """The keys that the model wrote, in lowercase, each with whether its value counts as true."""
     if not isinstance(record, Mapping) or not 0 < len(record) <= MOST:
         return None
     return Record((str(name).lower(), bool(value)) for name, value in record.items())

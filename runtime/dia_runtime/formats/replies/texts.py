@@ -1,4 +1,4 @@
-"""Replies that are text: the whole of it, or its lines.
+"""Replies that are text: the whole text or its lines.
 
 | format | chain | what is read |
 |---|---|---|
@@ -22,22 +22,22 @@ MOST_LINES = 10_000
 
 
 def whole(reply: str, format: ReplyRecord) -> Value | None:
-    """The reply as it came; None for an empty one."""
+    """The unchanged reply; None if it is empty."""
     return reply if reply and not reply.isspace() else None
 
 
 def lines(reply: str, format: ReplyRecord) -> Value | None:
-    """The lines without their bullets."""
+    """The lines without bullets."""
     return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply)], format)
 
 
 def listed(reply: str, format: ReplyRecord) -> Value | None:
-    """The lines that have a bullet or a number, without these."""
+    """The lines that have a bullet or number, without it."""
     return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply) if BULLET.match(line)], format)
 
 
 def in_json(reply: str, format: ReplyRecord) -> Value | None:
-    """The texts of the JSON list that the reply is, or of the one list that its object holds."""
+    """The texts of the JSON list that is the whole reply, or of the only list of its object."""
     parsed_value = parsed(reply.strip())
     parsed_value = braced(reply) if parsed_value is None else parsed_value
     if isinstance(parsed_value, dict):
@@ -48,7 +48,7 @@ def in_json(reply: str, format: ReplyRecord) -> Value | None:
 
 
 def commas(reply: str, format: ReplyRecord) -> Value | None:
-    """What commas separate on the one line of the reply."""
+    """The parts between commas, if the reply is one line."""
     lines = _lines(reply)
     return _enough([part.strip() for part in lines[0].split(",")], format) if len(lines) == 1 else None
 
@@ -58,7 +58,7 @@ def _lines(reply: str) -> list[str]:
 
 
 def _enough(texts: list[str], format: ReplyRecord) -> Value | None:
-    """The texts, if there are as many as wanted and none is empty."""
+    """The texts, if their number is right and none is empty."""
     count = format.get("count", len(texts))
     return texts if 0 < len(texts) == count and len(texts) <= MOST_LINES and all(texts) else None
 
@@ -76,7 +76,7 @@ class Text(ReplyFormat):
 
 
 class Lines(ReplyFormat):
-    """A text a line."""
+    """One text per line."""
 
     options = {"count": FormatOption("count", "How many lines there must be.")}
     chains = {

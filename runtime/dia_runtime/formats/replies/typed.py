@@ -1,4 +1,4 @@
-"""Replies that hold an answer as answer formats mark it, typed where the turn says of which type it is.
+"""Replies in an answer format, typed if the turn declares a type.
 
 `{"kind": "xml", "type": "integer"}`: the text is found by the steps of the answer format's own chains, then read as the
 answer type; without `type` it is text. All options of the answer format may stand beside, and `answer` holds those of
@@ -37,12 +37,12 @@ class Typed(ReplyFormat):
 
     @staticmethod
     def record(format: ReplyRecord) -> dict[str, Any]:
-        """The record of the answer format itself."""
+        """The format for the answer format."""
         return {name: value for name, value in format.items() if name not in OWN}
 
     @staticmethod
     def answer(format: ReplyRecord) -> AnswerType:
-        """The type of the answer: text unless said."""
+        """The type of the answer (default text)."""
         return answer_type({**format.get("answer", {}), "type": format.get("type", "text")})
 
     def instruction(self, format: ReplyRecord) -> str:
