@@ -91,8 +91,6 @@ def _check_sources(options: Mapping[str, Any]) -> None:
         raise OptionFault(
             "size", "a picture of text is as large as the text needs", "set `font_size` and `margin` instead"
         )
-    if "text" in options and "size" in options:
-        raise OptionFault("size", "the size of a picture of text follows from the text", "set `font_size` and `margin`")
 
 
 def _hidden(options: Mapping[str, Any]) -> bytes | None:

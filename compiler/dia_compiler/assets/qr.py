@@ -46,7 +46,7 @@ class Qr(Picture):
         if text == "":
             raise OptionFault("text", "a QR code needs text")
         if text is not None and bits_of(text) > BITS[level]:
-            help = f"level {level} can hold at most {(BITS[level] - 20) // 8} bytes"
+            help = f"level {level} holds at most {(BITS[level] - 20) // 8} bytes"
             raise OptionFault("text", f"the text of {len(text)} characters is too long for a QR code", help)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:

@@ -155,7 +155,7 @@ def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) 
     if low < least or high > most:
         raise OptionFault(name, f"`{name}` must be between {_number(least)} and {_number(most)}")
     if low > high:
-        raise OptionFault(name, f"min {low} is greater than max {high}")
+        raise OptionFault(name, f"min {low} is above max {high}")
     return low, high
 
 
@@ -182,7 +182,7 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
     if len(value) != size:
         raise OptionFault("weights", f"there are {len(value)} weights for {size} items")
     if sum(value) > VAST:
-        raise OptionFault("weights", "the sum of the weights exceeds 2**128")
+        raise OptionFault("weights", "the weights add up to more than 2**128")
     return tuple(value)
 
 

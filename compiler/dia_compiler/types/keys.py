@@ -120,12 +120,10 @@ class CurvePointType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         curve = options["curve"]
         if not isinstance(curve, Mapping) or any(type(curve.get(name)) is not int for name in ("a", "b", "p")):
-            raise OptionFault(
-                "curve", "`curve` must be a record of the integers a, b and p", 'write `"= curve(a, b, p)"`'
-            )
+            raise OptionFault("curve", "`curve` must have the integers a, b and p", 'write `"= curve(a, b, p)"`')
         prime = curve["p"]
         if prime < 5 or prime.bit_length() > CURVE_BITS or not is_known_prime(prime):
-            raise OptionFault("curve", f"`p` must be a prime from 5 with at most {CURVE_BITS} bits")
+            raise OptionFault("curve", f"`p` must be a prime from 5 up to {CURVE_BITS} bits")
         return CurvePoints(curve["a"], curve["b"], prime)
 
 
@@ -207,5 +205,5 @@ class RsaKeyType(ParameterType):
         if bits is None or not 512 <= bits <= 4096:
             raise OptionFault("bits", "`bits` must be between 512 and 4096")
         if exponent is None or not 3 <= exponent < 1 << 64 or exponent % 2 == 0:
-            raise OptionFault("e", "`e` must be odd, 3 or more, and below 2**64")
+            raise OptionFault("e", "`e` must be odd, at least 3 and below 2**64")
         return RsaKeys(bits, exponent)

@@ -85,7 +85,7 @@ def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
     if low is None or high is None:
         raise OptionFault(None, "give either `min` and `max`, or `bits`")
     if low > high:
-        raise OptionFault("max", f"min {low} is greater than max {high}")
+        raise OptionFault("max", f"min {low} is above max {high}")
     return low, high
 
 
@@ -107,7 +107,7 @@ class IntegerType(ParameterType):
         low, high = integer_bounds(options)
         step = integer_option(options, "step", 1) or 0
         if step < 1:
-            raise OptionFault("step", "`step` must be 1 or more")
+            raise OptionFault("step", "`step` must be at least 1")
         low, step = _with_parity(low, step, options.get("parity"))
         excluded = options.get("exclude", [])
         if not isinstance(excluded, list) or any(type(value) is not int for value in excluded):
@@ -173,7 +173,7 @@ class RealType(ParameterType):
                 raise OptionFault(name, f"`{name}` must be a number")
         low, high = Fraction(options["min"]), Fraction(options["max"])
         if low > high:
-            raise OptionFault("max", f"min {options['min']} is greater than max {options['max']}")
+            raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
         if domain.count < 1:
             raise OptionFault("decimals", f"no number with {places} decimals lies between the bounds")

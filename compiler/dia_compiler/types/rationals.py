@@ -105,10 +105,10 @@ class RationalType(ParameterType):
         if numerators is None and (low is None or high is None):
             raise OptionFault(None, "give `numerator`, or `min` and `max`")
         if low is not None and high is not None and low > high:
-            raise OptionFault("max", f"min {options['min']} is greater than max {options['max']}")
+            raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Rationals(numerators, denominators, low, high)
         if domain.count < 1:
-            raise OptionFault("denominator", "no fraction in lowest terms is between the bounds")
+            raise OptionFault("denominator", "no quotient in lowest terms lies between the bounds")
         return domain
 
 

@@ -60,9 +60,7 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     if isinstance(items, str):
         items = list(items)
     if not isinstance(items, list):
-        raise OptionFault(
-            "of", "`of` must be a list", "write [a, b], {from: list} or an expression that starts with `= `"
-        )
+        raise OptionFault("of", "`of` must be a list", "write [a, b], {from: list} or an expression after `= `")
     if not items:
         raise OptionFault("of", "`of` is empty")
     keys = keys_of(items)

@@ -56,9 +56,7 @@ def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, st
         numbers.append(number)
     low, high = numbers
     if low > high:
-        raise OptionFault(
-            "max", f"min {options.get('min', default[0])} is later than max {options.get('max', default[1])}"
-        )
+        raise OptionFault("max", f"min {options.get('min', default[0])} is above max {options.get('max', default[1])}")
     return low, high
 
 
@@ -146,5 +144,5 @@ class TimestampType(ParameterType):
         low, high = moments_option(options, second_of, default, "a time such as 2026-01-31T12:00:00Z")
         step = integer_option(options, "step", 1)
         if step is None or step < 1:
-            raise OptionFault("step", "`step` must be 1 or more")
+            raise OptionFault("step", "`step` must be at least 1")
         return Timestamps(low, high, step)

@@ -113,7 +113,7 @@ class Types:
             return ["an answer needs a `type`"]
         if name not in self.table:
             near = did_you_mean(name, self.table)
-            return [f"there is no answer type `{name}`" + (f"; {near}" if near else "")]
+            return [f"unknown answer type `{name}`" + (f"; {near}" if near else "")]
         allowed = self.table[name].options | COMMON
         messages = [f"answers of type {name} have no option `{key}`" for key in comparison if key not in allowed]
         return messages + self.table[name].faults(comparison, self)

@@ -57,7 +57,7 @@ class ListAnswer(AnswerType):
         if type(value) is not list:
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
         if not self._fits(value):
-            raise LanguageError(f"the answer has {len(value)} elements; its type has {len(self.of)}")
+            raise LanguageError(f"the answer has {len(value)} elements, but its type has {len(self.of)}")
         settled: list[Value] = []
         try:
             for of, item in zip(self.types, value, strict=False):

@@ -195,7 +195,7 @@ def test_only_what_seldom_clashes_is_built_on_a_tree() -> None:
         ({"nodes": ["a", "a"]}, "nodes", "twice"),
         ({"nodes": [["a"]]}, "nodes", "texts or integers"),
         ({"nodes": 4, "edges": 7}, "edges", "between 0 and 6"),
-        ({"nodes": 4, "edges": 3, "probability": Fraction(1, 2)}, "probability", "cannot be combined"),
+        ({"nodes": 4, "edges": 3, "probability": Fraction(1, 2)}, "probability", "beside"),
         ({"nodes": 4, "probability": 1}, "probability", "between 0 and 1"),
         ({"nodes": 4, "probability": Fraction(1, 10**7)}, "probability", "denominator"),
         ({"nodes": 300}, None, "up to 20000 pairs"),

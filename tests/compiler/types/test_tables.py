@@ -131,11 +131,11 @@ def test_draws_are_what_they_were() -> None:
 
 FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("row", {"id": lambda row: row["level"]}, "id", "rows 0 and 2 of `levels.csv` have the same id, `a`"),
-    ("row", {"id": lambda row: "a b"}, "id", "row 0 has no valid id"),
-    ("row", {"id": lambda row: "x" * 65}, "id", "row 0 has no valid id"),
-    ("row", {"id": lambda row: "é"}, "id", "row 0 has no valid id"),
-    ("row", {"id": lambda row: True}, "id", "row 0 has no valid id"),
-    ("row", {"id": lambda row: [1]}, "id", "row 0 has no valid id"),
+    ("row", {"id": lambda row: "a b"}, "id", "row 0 has no id"),
+    ("row", {"id": lambda row: "x" * 65}, "id", "row 0 has no id"),
+    ("row", {"id": lambda row: "é"}, "id", "row 0 has no id"),
+    ("row", {"id": lambda row: True}, "id", "row 0 has no id"),
+    ("row", {"id": lambda row: [1]}, "id", "row 0 has no id"),
     ("rows", {"id": lambda row: 1, "size": 1}, "id", "same id"),
     ("rows", {}, None, "`size` is missing"),
     ("rows", {"size": 0}, "size", "between 1 and 3"),
@@ -144,7 +144,7 @@ FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("rows", {"size": 1, "stratify": "levle"}, "stratify", "no column `levle`"),
     ("rows", {"size": 1, "stratify": ["level"]}, "stratify", "no column"),
     ("rows", {"group": "kind"}, "group", "no column `kind`"),
-    ("rows", {"group": "level", "stratify": "level"}, "stratify", "cannot be combined"),
+    ("rows", {"group": "level", "stratify": "level"}, "stratify", "beside"),
     ("rows", {"group": "level", "size": 3}, "size", "no group has 3 rows"),
 ]
 
