@@ -72,7 +72,9 @@ def test_the_freedom_of_many_different_items_is_measured_at_some(tmp_path: Path)
 
 def test_an_estimate_is_made_for_one_item_with_choices(tmp_path: Path) -> None:
     estimated = drawing(tmp_path / "a", integer("a", 1, 40) + integer("b", 0, "= a")).estimated()
-    assert estimated is None or estimated[0] > 0
+    assert estimated is not None and 700 < estimated[0] < 1000 and estimated[1] == 400  # there are 860
+    about, draws = drawing(tmp_path / "c", integer("a", 1, 10**6) + integer("b", 0, "= a")).estimated() or (0, 0)
+    assert 10**6 < about < 10**13 and draws > 0
     assert drawing(tmp_path / "b", integer("a", 1, 4) + integer("b", 1, 400), "each: a\n").estimated() is None
 
 
@@ -158,3 +160,38 @@ def test_the_order_of_options_makes_another_instance(tmp_path: Path) -> None:
     scopes = [scope for _, scope in islice(made.positions(Item()), 12)]
     assert len(scopes) == 12 == len({made.identity(scope) for scope in scopes})
     assert made.freedom().as_json() == {"kind": "exact", "count": "12"}
+
+
+EDGES = (1, 2, 11, 12)
+
+
+def front_of(folder: Path, names: str, where: str) -> list[dict[str, bool]]:
+    """Which parameters of the first draws are at an edge; each is from 1 to 12."""
+    made = drawing(folder, "".join(integer(name, 1, 12) for name in names), f"where: {where}\nfuzz: {{first: boundary}}\n",
+                   TAIL.replace("{{ b }}", " ".join(f"{{{{ {name} }}}}" for name in names[1:])))  # fmt: skip
+    return [{name: scope[name] in EDGES for name in names} for scope in made.front(Item()) if scope is not None]
+
+
+@pytest.mark.parametrize("parity", [0, 1])
+def test_each_pair_of_classes_is_found_with_the_third_parameter_free(tmp_path: Path, parity: int) -> None:
+    edges = "[n for n in [a, b, c] if n in [1, 2, 11, 12]]"
+    front = front_of(tmp_path, "abc", f"length({edges}) % 2 == {parity}")
+    for one, other in ("ab", "ac", "bc"):
+        assert len({(row[one], row[other]) for row in front}) == 4
+
+
+def test_edges_that_never_go_together_come_one_by_one(tmp_path: Path) -> None:
+    made = drawing(tmp_path, integer("a", 1, 50) + integer("b", 1, 50), "where: a != b\nfuzz: {first: boundary}\n")
+    front = [scope for scope in made.front(Item()) if scope is not None]
+    for name in "ab":
+        assert {scope[name] for scope in front} >= {1, 2, 49, 50}
+
+
+def test_positions_go_on_after_those_of_boundary_values(tmp_path: Path) -> None:
+    made = drawing(tmp_path, integer("a", 1, 50) + integer("b", 1, 50), "fuzz: {first: boundary}\n")
+    size = len(made.front(Item()))
+    places = [place for place, _ in islice(made.positions(Item()), size + 30)]
+    assert places == sorted(set(places)) and size <= places[size] and places[-1] < size + 50
+    walked = dict(islice(made.walker(Item()).positions(), 60))
+    for place, scope in islice(made.positions(Item()), size, size + 30):
+        assert scope["a"] == walked[place - size]["a"]
