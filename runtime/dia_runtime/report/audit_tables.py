@@ -15,7 +15,7 @@ LONGEST = 240
 
 
 def as_plain(result: AuditResult) -> str:
-    """The figures as a table, and each reply with what was read from it."""
+    """Return a table of the figures, and each reply with the answers that were read from it."""
     return "\n".join([as_text([_figures(result)]), *(_reply(row) for row in result["rows"])])
 
 
@@ -41,17 +41,17 @@ def _short(text: str | None) -> str:
 
 
 def as_tables(result: AuditResult) -> str:
-    """Both tables in Markdown."""
+    """Return both tables in Markdown."""
     return as_markdown([_figures(result), _rows(result)])
 
 
 def as_comma(result: AuditResult) -> str:
-    """The replies as CSV."""
+    """Return the replies as CSV."""
     return as_rows(_rows(result))
 
 
 def _figures(result: AuditResult) -> Table:
-    """A row for each figure of each model that the choice of the chain changes, and for the share of correct ones."""
+    """Return a row for each model and figure that the chain changes, and for the share of correct replies."""
     rows: list[tuple[str, ...]] = []
     first, second = result["chains"]
     for model in result["models"]:
@@ -66,7 +66,7 @@ def _figures(result: AuditResult) -> Table:
                 )
                 rows.append((model["model"], figure.heading, *cells))
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
-    title = f"{name}: {result['differing']} of {result['replies']} replies differ between {first} and {second}"
+    title = f"{name}: {result['differing']:,} of {result['replies']:,} replies differ between {first} and {second}"
     return Table(title, ("model", "figure", first, second, "difference"), tuple(rows), 2)
 
 
@@ -99,7 +99,7 @@ def _cells(reading: Reading) -> tuple[str | None, ...]:
 
 
 def agreement_tables(result: AgreementResult) -> list[Table]:
-    """How far the verdicts of each model agree with the labels, and the table of both."""
+    """Return the agreement of each model's verdicts with the labels, and a table of both."""
     models = [model for model in result["models"] if model["labelled"]]
     rows = [
         (
@@ -110,14 +110,14 @@ def agreement_tables(result: AgreementResult) -> list[Table]:
         )
         for model in models
     ]
-    summary = Table("Agreement with labelled replies", ("model", "labelled", "agreement %", "kappa"), tuple(rows), 1)
+    summary = Table("Agreement with human labels", ("model", "labelled", "agreement %", "kappa"), tuple(rows), 1)
     verdicts = list(dict.fromkeys(name for model in models for counts in model["table"].values() for name in counts))
     cells = [
         (model["model"], label, *(str(counts.get(verdict, 0)) for verdict in verdicts))
         for model in models
         for label, counts in model["table"].items()
     ]
-    return [summary, Table("Labels and verdicts", ("model", "label", *verdicts), tuple(cells), 2)]
+    return [summary, Table("Human labels and verdicts", ("model", "label", *verdicts), tuple(cells), 2)]
 
 
 AGREEMENT_FORMATS: dict[str, Callable[[AgreementResult], str]] = {

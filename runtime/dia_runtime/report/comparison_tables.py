@@ -29,7 +29,7 @@ SELECTIVE: dict[str, tuple[str, int, int]] = {
 
 
 def comparison_tables(result: Score) -> list[Table]:
-    """What was asked for: differences, changes of rank, shared skips, groups of models and sizes."""
+    """Return the requested tables: differences, rank changes, shared skips, groups of models, and power."""
     return [table for table in (*_compared(result), *_grouped(result), *_power(result["power"])) if table.rows]
 
 
@@ -98,7 +98,7 @@ def _grouped(result: Score) -> Iterable[Table]:
 
 
 def variant_tables(result: Score) -> list[Table]:
-    """The effect of each other wording on the same instances."""
+    """Return the effect of each other wording on the same instances."""
     rows = [
         (model["model"], variant, _name(name), _value(name, figure["base"]), _value(name, figure["variant"]),
          _shown(name, figure["difference"]), chance_text(figure["p"]))
@@ -131,13 +131,13 @@ def _size(entry: Detectable, power: Power) -> tuple[str, ...]:
     spread = ("" if variance is None else f"{variance:.4f}" for variance in (entry["between"], entry["within"]))
     k = "" if entry["k"] is None else f"{entry['k']:g}"
     needed = (_count(entry["needed_items"]), "" if entry["within"] is None else _count(entry["needed_k"]))
-    needed = needed if entry["se"] else ("", "")  # without spread nobody knows
+    needed = needed if entry["se"] else ("", "")  # without variance the sizes are unknown
     shares = (_percent(entry["se"], 2), _percent(entry["detectable"], 2))
     return (_name(entry["figure"]), str(entry["items"]), k, *spread, *shares, *(needed if power["difference"] else ()))
 
 
 def selective_tables(result: Score) -> list[Table]:
-    """What abstaining brings each model, and at which penalties answering paid."""
+    """Return the effect of abstaining for each model, and the penalties at which answering pays."""
     models = [(model["model"], model["selective"]) for model in result["models"]]
     rows = [
         (name, *(figure_text(_of(selective, key), factor, places) for key, (_, factor, places) in SELECTIVE.items()))
@@ -161,7 +161,7 @@ def _of(selective: Selective, key: str) -> Estimate:
 
 
 def mistake_tables(result: Score) -> list[Table]:
-    """Which wrong replies the named mistakes explain."""
+    """Return how many wrong replies the named mistakes explain."""
     rows, named = [], []
     for model in result["models"]:
         shares = model["mistake_shares"]
@@ -205,10 +205,10 @@ def chance_text(value: float | None) -> str:
 
 
 def _count(number: int | None) -> str:
-    return "none suffices" if number is None else str(number)
+    return "not possible" if number is None else str(number)
 
 
 def models_by(result: Score, labels: Sequence[str]) -> Score:
-    """The result with the groups by these labels of models alone; by all of them where none is named."""
+    """Return the result with groups by these labels of models only; by all labels if none is named."""
     grouped = result["by_respondent"]
     return {**result, "by_respondent": {name: grouped[name] for name in grouped if name in labels} or grouped}

@@ -1,8 +1,10 @@
-"""A calibration as tables."""
+"""Calibrations, links and explanations as tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+
+from dia_language.diagnostics import counted
 
 from dia_runtime.psychometrics.calibration_result import CalibrationResult, LocatedEntry
 from dia_runtime.psychometrics.explain import ExplanationResult
@@ -16,7 +18,7 @@ SHOWN_ITEMS = 20
 
 
 def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
-    """The abilities (the highest where they are many), the items that fit worst, or all, and what was asked beside."""
+    """Return tables of the abilities, of the items (or those with the worst fit), and of the requested checks."""
     models = sorted(result.abilities, key=lambda entry: -(entry.value or -1e9))
     listed = models if every else models[:SHOWN_MODELS]
     tables = [_places(_title(result), "model", listed)]
@@ -27,15 +29,19 @@ def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
         worst = sorted(
             (entry for entry in items if entry.outfit_z is not None), key=lambda entry: -(entry.outfit_z or 0)
         )
-        tables.append(_places("Items that fit worst", "item", worst[:WORST]))
+        tables.append(_places("Items with the worst fit", "item", worst[:WORST]))
     tables.append(_summary(result))
     tables += [table for table in (_choice(result), _left(result), _differences(result)) if table]
     return tables
 
 
 def _title(result: CalibrationResult) -> str:
-    origin = {"mean_difficulty": "mean difficulty 0", "mean_ability": "mean ability 0", "anchors": "given difficulties"}
-    where = origin.get(result.gauge, "no origin")
+    origin = {
+        "mean_difficulty": "mean difficulty 0",
+        "mean_ability": "mean ability 0",
+        "anchors": "difficulties fixed by anchors",
+    }
+    where = origin.get(result.gauge, "no fixed origin")
     sizes = f"{len(result.abilities)} models, {len(result.difficulties)} {_unit(result)}"
     return f"Abilities in logits: {sizes}, {result.method.replace('_', '-')}, {where}"
 
@@ -85,7 +91,7 @@ def _summary(result: CalibrationResult) -> Table:
         ("items: reliability", _number(fit.items.reliability, 3)),
     ]
     if result.prior:
-        rows.append(("spread of the random side", _number(result.prior.sd, 4)))
+        rows.append(("standard deviation of the random side", _number(result.prior.sd, 4)))
     if fit.andersen:
         test = fit.andersen
         rows.append(("Andersen's test", f"{test.statistic:.2f}, df {test.df}, p {test.p:.3f}"))
@@ -93,13 +99,13 @@ def _summary(result: CalibrationResult) -> Table:
         rows.append(("first eigenvalue of residuals", _number(fit.components.eigenvalues[0], 3)))
     if fit.monotone is not None:
         falling = sum(entry.p is not None and entry.p < 0.01 for entry in fit.monotone)
-        rows.append(("items that do not rise with ability, p < 0.01", str(falling)))
+        rows.append(("items whose success does not rise with ability, p < 0.01", str(falling)))
     if result.held_out:
         loss = result.held_out
         rows += [
-            ("loss of a held-out trial: the scale", _number(loss.scale, 4)),
-            ("loss of a held-out trial: one rate for all", _number(loss.one_rate, 4)),
-            ("loss of a held-out trial: a rate for each model", _number(loss.model_rates, 4)),
+            ("held-out loss per reply: the scale", _number(loss.scale, 4)),
+            ("held-out loss per reply: one rate for all", _number(loss.one_rate, 4)),
+            ("held-out loss per reply: one rate for each model", _number(loss.model_rates, 4)),
         ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
 
@@ -139,7 +145,9 @@ def _left(result: CalibrationResult) -> Table | None:
         whole = f"all {kind}, p {report.p:.2f}" if report.p is not None else f"all {kind}"
         rows.append(_pooled(whole, report.pooled))
         rows.append(_pooled(f"all {kind}, by chance", null))
-    return Table("Left out in turn", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1)
+    return Table(
+        "Stability when one is left out", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1
+    )
 
 
 def _pooled(name: str, figures: Mapping[str, float | None]) -> tuple[str, str, str, str]:
@@ -161,17 +169,22 @@ def _differences(result: CalibrationResult) -> Table | None:
         )
         for entry in result.differences[:WORST]
     )
-    return Table("Harder for a family than its abilities say", ("item", "family", "logits", "p", "adjusted"), rows, 2)
+    return Table(
+        "Items that are harder for a family than its abilities predict",
+        ("item", "family", "logits", "p", "adjusted"),
+        rows,
+        2,
+    )
 
 
 def link_tables(result: LinkResult) -> list[Table]:
-    """The link of two banks, and the items that differ most."""
+    """Return the link of two banks, and the items with the largest differences."""
     error = f"{PLUS_MINUS}{result.se:.4f}" if result.se is not None else ""
     rows = (
         ("items in common", str(result.common)),
-        ("items that link", str(result.linking)),
+        ("items used for the link", str(result.linking)),
         ("shift of the second bank", f"{result.shift:.4f}{error}"),
-        ("error from estimates alone", _number(result.sampling_se, 4)),
+        ("error from the estimates only", _number(result.sampling_se, 4)),
         ("ratio of spreads", _number(result.slope, 3)),
         ("correlation", _number(result.correlation, 4)),
     )
@@ -180,11 +193,11 @@ def link_tables(result: LinkResult) -> list[Table]:
         for entry in result.items[:WORST]
     )
     headings = ("item", "difference", "z", "")
-    return [Table("The link", ("", "value"), rows, 1), Table("Items that differ most", headings, worst, 1)]
+    return [Table("Link", ("", "value"), rows, 1), Table("Items with the largest differences", headings, worst, 1)]
 
 
 def explain_tables(result: ExplanationResult) -> list[Table]:
-    """The effects of features, and how much they explain."""
+    """Return the effects of features, and how much they explain."""
     effects = tuple(
         (
             entry.name,
@@ -196,22 +209,26 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     cross_validation = result.held_out
     rows = (
         ("items", str(result.items)),
-        ("explained share of variance", _number(result.explained, 3)),
-        ("spread that is left, logits", _number(result.error, 3)),
-        ("spread without features", _number(result.error_without, 3)),
+        ("share of variance explained", _number(result.explained, 3)),
+        ("remaining standard deviation, logits", _number(result.error, 3)),
+        ("standard deviation without features", _number(result.error_without, 3)),
         ("held out: error, logits", _number(cross_validation.rmse, 3)),
         ("held out: error without features", _number(cross_validation.rmse_without, 3)),
         ("held out: gain of log likelihood", _number(cross_validation.log_likelihood_gain, 2)),
     )
-    title = "What makes items hard"
-    return [Table(title, ("feature", "logits", "95 %"), effects, 1), Table("How well", ("", "value"), rows, 1)]
+    title = "Effects on difficulty"
+    return [
+        Table(title, ("feature", "logits", "95 %"), effects, 1),
+        Table("Quality of the explanation", ("", "value"), rows, 1),
+    ]
 
 
 def overlap_tables(result: OverlapResult) -> list[Table]:
-    """The questions that were found elsewhere."""
+    """Return the questions that were found elsewhere."""
     title = (
-        f"{result.checked} questions against {result.texts} texts: {result.exact} word for word, "
-        f"{result.shingles} with {100 * result.least:.0f} % of their runs of {result.size} words"
+        f"{counted(result.checked, 'question')} compared with {counted(result.texts, 'text')}: {result.exact:,} word "
+        "for word, "
+        f"{result.shingles} sharing at least {100 * result.least:.0f} % of their {result.size}-word shingles"
     )
     rows = tuple((hit.question, hit.text, f"{100 * hit.share:.1f}", "yes" if hit.exact else "") for hit in result.hits)
     return [Table(title, ("question", "found in", "shared %", "exact"), rows, 2)]

@@ -1,4 +1,4 @@
-"""The sessions of a question as text for terminals: who sees whose replies, and what each turn says."""
+"""The sessions of a question as text: which session sees which replies, and every turn."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ SHOWN = 3  # texts or items of a list
 
 
 def session_text(question: Mapping[str, Any]) -> str:
-    """The graph of the sessions, then their turns; why they cannot be read, where that is so."""
+    """Return the graph of the sessions, then their turns; or why they cannot be read."""
     try:
         sessions = read_sessions(question)
     except ValueError as error:
-        return f"[sessions]\nthey cannot be asked: {error}"
+        return f"[sessions]\nthese sessions cannot be run: {error}"
     width = max(len(session.name) for session in sessions)
     graph = [f"  {session.name.ljust(width)}  {_place(session)}" for session in sessions]
     turns = [line for session in sessions for line in _session(session)]
@@ -24,12 +24,12 @@ def session_text(question: Mapping[str, Any]) -> str:
 
 
 def _place(session: SessionRecord) -> str:
-    """Who is asked, after what, how often, on what terms."""
+    """Return which role is asked, after which sessions, how often, and with which settings."""
     parts = [f"asks the {session.role}"]
     if session.needs:
         parts.append(f"sees {', '.join(session.needs)}")
     if session.over is not None:
-        parts.append(f"once {session.variable or 'an item'} of {_items(session.over)}")
+        parts.append(f"once for each {session.variable or 'item'} of {_items(session.over)}")
     if session.keys is not None:
         parts.append("shared with other questions")
     if session.when is not None:
@@ -47,7 +47,7 @@ def _session(session: SessionRecord) -> Iterator[str]:
 
 
 def _turn(number: int, turn: TurnRecord) -> Iterator[str]:
-    notes = [f"once {turn.variable or 'an item'} of {_items(turn.over)}"] if turn.over is not None else []
+    notes = [f"once for each {turn.variable or 'item'} of {_items(turn.over)}"] if turn.over is not None else []
     notes += [
         f"{word} {_code(code)}" for word, code in (("when", turn.when), ("until", turn.until)) if code is not None
     ]

@@ -28,7 +28,7 @@ from dia_runtime.scoring.results import (
 )  # fmt: skip
 
 SKIP_HEADINGS = ("all skipped", "some skipped")
-GROUPS = ("category", "domain", "level", "variant")  # tables that are printed unasked, where there are several groups
+GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -37,8 +37,8 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 class Table:
     """Headings and rows of text; the first `labels` columns are names, the others numbers.
 
-    From each column of `breaks` on it is printed below itself, with the names again, where width counts.
-    `figures` are columns whose numbers have a standard error behind ` +- ` and an interval in brackets.
+    In text, each column in `breaks` starts a new part below, with the names repeated. `figures` are columns whose
+    numbers have a standard error after ` +- ` and an interval in brackets.
     """
 
     title: str
@@ -50,13 +50,13 @@ class Table:
 
 
 def with_own_names(result: Score) -> Score:
-    """The result with a name of its own for each model: one of several runs has that of the run behind it."""
+    """Return the result with unique model names: the name of the run is added where a name occurs twice."""
     pairs = zip(result["models"], names(result), strict=True)
     return {**result, "models": [{**model, "model": name} for model, name in pairs]}
 
 
 def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
-    """The tables of a score: all models, then by the labels; unasked by those of which there are several values."""
+    """Return the tables of a score: all models, then by the labels, or by default by those with several values."""
     models = sorted(respondents(result), key=_rank)
     tables = [_table(title(result), ("model",), [((model["model"],), model) for model in models])]
     for label in by or GROUPS:
@@ -67,13 +67,13 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
 
 
 def ladder_tables(result: Score) -> list[Table]:
-    """Pass@j and Pass^j of every model, where an item has several instances."""
+    """Return Pass@j and Pass^j of every model, if items have several instances."""
     models = sorted(result["models"], key=_rank)
     tables = []
-    which = ", of the items with at least j instances" if result.get("k_varies") else ""
+    which = ", for items with at least j instances" if result.get("k_varies") else ""
     ladders = (
-        ("Pass@j: one of j is correct, %", [model["pass_at_j"] for model in models]),
-        ("Pass^j: all of j are, %", [model["pass_hat_j"] for model in models]),
+        ("Pass@j: at least one of j instances correct, %", [model["pass_at_j"] for model in models]),
+        ("Pass^j: all j instances correct, %", [model["pass_hat_j"] for model in models]),
     )
     for heading, ladder in ladders:
         steps = list(dict.fromkeys(j for of_model in ladder for j in of_model))
@@ -97,7 +97,7 @@ def title(result: Score) -> str:
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     parts = [f"{name}: {items}, k = {result['k']}"]
     if result.get("chain", "strict") != "strict":
-        parts.append(f"read by the chain {result['chain']}")
+        parts.append(f"chain {result['chain']}")
     if result.get("points"):
         parts.append("points " + " ".join(f"{verdict}={value}" for verdict, value in result["points"].items()))
     return ", ".join(parts)
@@ -127,7 +127,7 @@ def _cells(block: Block, figures: Sequence[Figure]) -> Iterable[str]:
 
 
 def figure_text(estimate: Estimate, factor: int, places: int) -> str:
-    """The figure with standard error and interval, or its two ends while errors leave it open.
+    """Return the figure with standard error and interval, or its range while errors remain.
 
     >>> figure_text({"value": 0.8383838, "se": 0.0262232, "ci": [0.7857, 0.8891]}, 100, 2)
     '83.84 +- 2.62 [78.6, 88.9]'
@@ -139,7 +139,7 @@ def figure_text(estimate: Estimate, factor: int, places: int) -> str:
 
 
 def _interval(ends: Sequence[float] | None, factor: int, places: int) -> str:
-    """The interval behind a figure, with a blank before it; nothing where there is none."""
+    """Return the interval after a figure, with a leading space; empty if there is none."""
     return "" if ends is None else f" [{', '.join(_number(end, factor, places) for end in ends)}]"
 
 
@@ -148,7 +148,7 @@ def _number(value: float | None, factor: int, places: int) -> str:
 
 
 def as_text(tables: Sequence[Table]) -> str:
-    """The tables in aligned columns."""
+    """Return the tables in aligned columns."""
     return "\n\n".join(map(_aligned, tables)) + "\n"
 
 
@@ -157,7 +157,7 @@ def _aligned(table: Table) -> str:
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
-    """The headings and rows, in several parts where the table is wide."""
+    """Yield the headings and rows, in several parts if the table is wide."""
     rows = [table.headings, *table.rows]
     for start, end in pairwise((table.labels, *table.breaks, len(table.headings))):
         yield [(*row[: table.labels], *row[start:end]) for row in rows]
@@ -170,7 +170,7 @@ def _columns(cells: Sequence[Sequence[str]], labels: int) -> str:
 
 
 def _padded(row: Sequence[str], widths: Sequence[int], labels: int) -> Iterator[str]:
-    """The cells as wide as their columns, names to the left and numbers to the right."""
+    """Yield the cells padded to their columns, names to the left and numbers to the right."""
     for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
         blanks = " " * (width - displayed_width(cell))
         yield cell + blanks if at < labels else blanks + cell
@@ -184,7 +184,7 @@ def displayed_width(cell: str) -> int:
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
-    """The tables in Markdown."""
+    """Return the tables in Markdown."""
     return "\n\n".join(map(_markdown, tables)) + "\n"
 
 
@@ -202,7 +202,7 @@ def _escaped(cell: str) -> str:
 
 
 def as_latex(tables: Sequence[Table]) -> str:
-    """The tables for LaTeX, which need no package."""
+    """Return the tables for LaTeX; they need no package."""
     return "\n\n".join(map(_latex, tables)) + "\n"
 
 
@@ -227,7 +227,7 @@ SIGNS = {
 
 
 def _tex(cell: str) -> str:
-    """The cell as LaTeX prints it: numbers in mathematical type, signs of its own as signs."""
+    """Return the cell for LaTeX: numbers in math mode, special characters escaped."""
     if NUMBER.fullmatch(cell):
         return "$" + cell.replace(PLUS_MINUS, r" \pm ").replace(" [", r"\;[") + "$"
     text = _one_line(cell)
@@ -244,9 +244,9 @@ WHOLE = re.compile(r"(.*?)(?: \+- ([0-9.]+))?(?: \[(-?[0-9.]+), (-?[0-9.]+)\])?"
 
 
 def as_csv(tables: Sequence[Table]) -> str:
-    """All tables as one, with the columns `by` and `group` before the model.
+    """Return all tables as one, with the columns `by` and `group` before the model.
 
-    Errors and the ends of intervals have columns of their own.
+    Standard errors and the ends of intervals have their own columns.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -261,7 +261,7 @@ def as_csv(tables: Sequence[Table]) -> str:
 
 
 def as_rows(table: Table) -> str:
-    """One table as CSV; errors and the ends of intervals have columns of their own."""
+    """Return one table as CSV; standard errors and the ends of intervals have their own columns."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(_harmless, _split(table, table.headings, _names_of_parts)))  # a heading may be a label
@@ -276,7 +276,7 @@ def _names_of_parts(name: str) -> tuple[str, ...]:
 
 
 def _parts_of_figure(cell: str) -> tuple[str, ...]:
-    """Value, error and the two ends of a figure; empty where there is none."""
+    """Return value, error and the two ends of a figure; empty if there is none."""
     match = WHOLE.fullmatch(cell)
     return tuple(part or "" for part in match.groups()) if match else (cell, "", "", "")
 
@@ -287,7 +287,7 @@ def _split(table: Table, row: Sequence[str], parts: Callable[[str], tuple[str, .
 
 
 def _harmless(cell: str) -> str:
-    """The name in signs that can be seen, quoted where a spreadsheet would take it for a formula."""
+    """Return the name with visible characters, quoted if a spreadsheet would read it as a formula."""
     return visible(f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell)
 
 

@@ -1,8 +1,10 @@
-"""Views of questions as text, CSV and Markdown."""
+"""Tables of `dia questions` as text, CSV and Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from dia_language.diagnostics import counted
 
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text
@@ -25,7 +27,12 @@ def _unanimous(result: ViewsResult) -> Table:
         )
         for name, agreed in result["unanimous"].items()
     )
-    return Table(f"Unanimous: all {models} models alike, of {every} questions", ("all", "which", "questions"), rows, 2)
+    return Table(
+        f"Unanimous: all {models:,} models agree, of {counted(every, 'question')}",
+        ("all", "which", "questions"),
+        rows,
+        2,
+    )
 
 
 def _hardest(result: ViewsResult) -> Table:
@@ -47,12 +54,12 @@ def _same(result: ViewsResult) -> Table:
         (answer["question"], answer["truth"], answer["said"], ", ".join(answer["models"]))
         for answer in same["questions"]
     )
-    title = f"The same wrong answer and no other wrong one: {same['count']} questions"
+    title = f"Questions with a single, shared wrong answer: {same['count']:,}"
     return Table(title, ("question", "truth", "said", "models"), rows, 4)
 
 
 def _agreement(result: ViewsResult) -> list[Table]:
-    """Phi of each two models that skip at all."""
+    """Return the correlation (phi) of skips for each pair of models that skip."""
     rows = tuple(
         (
             *pair["models"],
@@ -64,7 +71,7 @@ def _agreement(result: ViewsResult) -> list[Table]:
         if pair["phi"] is not None
     )
     headings = ("model", "and", "both skip", "the first", "the second", "neither", "phi", "95 % interval")
-    return [Table("Skips of two models", headings, rows, 2)] if rows else []
+    return [Table("Questions that both models of a pair skipped", headings, rows, 2)] if rows else []
 
 
 def _interval(ends: list[float] | None) -> str:
@@ -84,7 +91,7 @@ def _lengths(result: ViewsResult) -> Table:
         if length["n"]
     ]
     headings = ("model", "verdict", "replies", "mean characters", "median", "mean tokens")
-    return Table("Length of replies", headings, tuple(rows), 2)
+    return Table("Reply length", headings, tuple(rows), 2)
 
 
 def _number(value: float | None) -> str:

@@ -123,7 +123,7 @@ def test_pass_figures_have_a_column_for_every_j() -> None:
 
 def test_the_title_says_what_is_unusual() -> None:
     odd = {**result(("a", block())), "chain": "compat", "points": {"wrong": "-1"}, "version": None, "over": "attempts"}
-    assert score_tables(odd)[0].title == "b: 3 questions, k = 5, read by the chain compat, points wrong=-1"
+    assert score_tables(odd)[0].title == "b: 3 questions, k = 5, chain compat, points wrong=-1"
 
 
 def test_a_size_that_nobody_knows_is_left_empty() -> None:
@@ -146,8 +146,8 @@ def test_ladders_say_which_items_count_where_items_differ_in_length() -> None:
     ladders = {key: {"1": figure(0.5, 0.1), "2": figure(0.4, 0.1)} for key in ("pass_at_j", "pass_hat_j")}
     held = result(("a", {**block(), **ladders}))
     assert [table.title for table in ladder_tables({**held, "k_varies": True})] == [
-        "Pass@j: one of j is correct, %, of the items with at least j instances",
-        "Pass^j: all of j are, %, of the items with at least j instances",
+        "Pass@j: at least one of j instances correct, %, for items with at least j instances",
+        "Pass^j: all j instances correct, %, for items with at least j instances",
     ]
     assert all("with at least" not in table.title for table in ladder_tables(held))
 
