@@ -33,7 +33,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E105": ("duplicate key", "A key appears twice in one mapping. Keep one of the two."),
     "E106": (
-        "YAML feature that is not supported",
+        "unsupported YAML feature",
         "Tags, anchors, aliases and merge keys are not supported. Write the value out, or share it through `types` "
         "and `lists`; quote text that starts with `!`, `&` or `*`.",
     ),
@@ -453,7 +453,7 @@ CODES: dict[str, tuple[str, str]] = {
         "by another program.",
     ),
     "E823": (
-        "missing key",
+        "missing API key",
         "The provider requires an API key. Set it in the environment, or in the file `.env` in the current folder.",
     ),
     "E824": ("not a base URL", "`--base-url` takes the address of an OpenAI-compatible interface: http://host/v1."),

@@ -208,7 +208,7 @@ ACCEPTS = '{value: n * n, type: integer, accept_if: "CONDITION"}'
 def test_a_reply_is_never_scored_by_a_program(specs: Path, condition: str, more: dict[str, str]) -> None:
     changed(specs, answer=ACCEPTS.replace("CONDITION", condition), **more)
     found = check(discover([specs]), programs="confined").diagnostics.errors
-    assert [(entry.code, "whenever a reply is scored" in entry.message) for entry in found] == [("E314", True)]
+    assert [(entry.code, "every time a reply is scored" in entry.message) for entry in found] == [("E314", True)]
 
 
 def test_a_foreign_bundle_starts_none_while_it_is_scored() -> None:

@@ -54,7 +54,7 @@ def test_scalars_follow_the_core_rules(text: str, value: object) -> None:
         ("a:\n  <<: {b: 1}\n", "E106", (2, 3), "merge"),
         ("id: x\nid: y\n", "E105", (2, 1), "line 1"),
         ("n: {type: integer, min: 1, min: 5}\n", "E105", (1, 28), "`min`"),
-        ("f: {a(n, k): 1, b(n, k): 2}\n", "E105", (1, 22), "in quotes"),
+        ("f: {a(n, k): 1, b(n, k): 2}\n", "E105", (1, 22), "quote `name(a, b)`"),
         ("\ttabs: here\n", "E104", (1, 1), "spaces"),
         ("a: 012\n", "E109", (1, 4), "starts with 0"),
         ("a: .inf\n", "E109", (1, 4), "finite"),

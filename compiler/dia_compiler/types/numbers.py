@@ -114,7 +114,7 @@ class IntegerType(ParameterType):
             raise OptionFault("exclude", "`exclude` must be a list of integers")
         domain = Integers(low, step, max(0, (high - low) // step + 1), excluded)
         if domain.count < 1:
-            raise OptionFault("max", f"`exclude` leaves no integer between {low} and {high}")
+            raise OptionFault("max", f"no integer between {low} and {high} satisfies the options")
         return domain
 
 

@@ -130,7 +130,7 @@ def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> No
     code, out, _ = said(capsys, "preview", FIRST)
     assert code == 0
     for part in ("first_template: Pens in boxes", "1 check · 1 worked example", "instance 0 (", "instance 2 (",
-                 "  mistake forgot_the_lost", "  | A shop receives", "because: ", "20 instances: "):  # fmt: skip
+                 "  mistake forgot_the_lost", "  | A shop receives", "explanation: ", "20 instances: "):  # fmt: skip
         assert part in out
     assert "A correct answer scores" not in out
     assert "A correct answer scores" in said(capsys, "preview", FIRST, "-v")[1]

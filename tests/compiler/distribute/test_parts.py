@@ -103,7 +103,7 @@ def test_a_part_that_is_missing_or_double_is_told(parts: list[Path], tmp_path: P
     assert (code, message, exit_code) == ("E613", "1 of 2 parts is missing: 2", 2)
     double = Path(shutil.copytree(parts[0], tmp_path / "double"))
     code, message, exit_code = refused([*parts, double], tmp_path)
-    assert (code, exit_code) == ("E613", 2) and "part 1/2 is there twice" in message
+    assert (code, exit_code) == ("E613", 2) and "part 1/2 is given twice" in message
 
 
 @pytest.mark.parametrize("name", ["rows/0.questions", "rows/1.index", "specs/cubes.yaml", NAME])

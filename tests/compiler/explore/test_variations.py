@@ -144,7 +144,7 @@ GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', 
 @pytest.mark.parametrize(
     ("text", "arguments", "said"),
     [
-        (FIXED, ["--ability", "0"], "nothing of `fixed` can be moved"),
+        (FIXED, ["--ability", "0"], "`fixed` has nothing to vary"),
         (GIVEN, ["--ability", "0"], "`several` cannot be explored: it has `each`"),
         (TEMPLATE, [], "the ability of `oracle` is unknown: it has no replies in the bank"),
         (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be varied in `several`"),

@@ -134,7 +134,7 @@ def test_the_first_fault_in_the_order_of_instances_is_told(tmp_path: Path, small
     folder = specs(tmp_path / "specs", FAILING)
     told = set()
     for jobs in (1, 3):
-        with pytest.raises(Exception, match="check does not hold") as found:
+        with pytest.raises(Exception, match="check is false") as found:
             compile([folder], k=20_000, out=tmp_path / "out", jobs=jobs)
         told.add(str(found.value))
     assert len(told) == 1 and not (tmp_path / "out").exists()

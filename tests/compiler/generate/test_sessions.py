@@ -417,8 +417,8 @@ grade: {correct: x == n}
 @pytest.mark.parametrize(
     ("outer", "inner", "words"),
     [
-        ("range(1001)", "range(1)", "a list of 1001 items"),
-        ("range(1000)", "range(11)", "asks more than 10,000 times"),
+        ("range(1001)", "range(1)", "a list of 1,001 items"),
+        ("range(1000)", "range(11)", "asks the model more than 10,000 times"),
         ("n", "range(2)", "`over` must be a list"),
         ("range(2)", "10**10**9", "exponent too large"),
     ],

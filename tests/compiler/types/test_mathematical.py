@@ -328,7 +328,7 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
 @pytest.mark.parametrize(
     ("kind", "options", "option", "word"),
     [
-        ("rational", {"denominator": 3}, None, "needed"),
+        ("rational", {"denominator": 3}, None, "give `numerator`"),
         ("rational", {"numerator": 1, "denominator": 0}, "denominator", "between 1 and 2**65536"),
         ("rational", {"numerator": "1", "denominator": 2}, "numerator", "min: ..., max: ..."),
         ("rational", {"numerator": {"min": 2, "max": 1}, "denominator": 2}, "numerator", "min 2 is above max 1"),
@@ -341,7 +341,7 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("set", {"of": DIE, "length": 7}, "length", "only 6"),
         ("set", {"of": domain("list", of=BOOLEAN, length=1), "length": {"min": 0, "max": 3}}, "length", "only 2"),
         ("subset", {"of": ["a", "b"], "size": 3}, "size", "only 2"),
-        ("subset", {"of": ["a", "a"], "size": 1}, "of", "twice"),
+        ("subset", {"of": ["a", "a"], "size": 1}, "of", "duplicate"),
         ("subset", {"of": 5, "size": 1}, "of", "must be a list"),
         (
             "subset",
@@ -353,7 +353,7 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("subset", {"of": COLOURED, "size": 2, "apart": 3}, "apart", "name"),
         ("subset", {"of": DIE, "size": 2, "apart": "n"}, "apart", "list of records"),
         ("subset", {"of": ENTRIES, "size": 2, "apart": "grupo"}, "apart", "no entry"),
-        ("subset", {"of": ENTRIES, "size": 4, "apart": "group"}, "size", "of only 3"),
+        ("subset", {"of": ENTRIES, "size": 4, "apart": "group"}, "size", "there are only 3"),
         ("subset", {"of": domain("entry", of=CATALOG, weights=[1, 2, 3, 4]), "size": 1}, "of", "weights"),
         ("subset", {"of": [Record(n=n) for n in range(1000)], "size": 500, "apart": "n"}, "size", "100000"),
         ("polynomial", {"degree": 201, "coefficients": DIE}, "degree", "between 0 and 200"),
@@ -361,11 +361,11 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("polynomial", {"degree": 2, "coefficients": domain("integer", min=0, max=0)}, "coefficients", "only be 0"),
         ("polynomial", {"degree": 2, "coefficients": DIE, "variable": "x y"}, "variable", "name"),
         ("formula", {"variables": "ab", "depth": 1}, "variables", "list"),
-        ("formula", {"variables": ["a", "a"], "depth": 1}, "variables", "twice"),
+        ("formula", {"variables": ["a", "a"], "depth": 1}, "variables", "duplicate"),
         ("formula", {"variables": ["a b"], "depth": 1}, "variables", "letters"),
-        ("formula", {"variables": ["a", "True"], "depth": 1}, "variables", "meaning of its own"),
+        ("formula", {"variables": ["a", "True"], "depth": 1}, "variables", "is a reserved name"),
         ("formula", {"variables": ["a", "b"], "depth": 0}, "depth", "between 1 and 8"),
-        ("formula", {"variables": ["a", "b"], "depth": 1, "operators": ["nor"]}, "operators", "no operator"),
+        ("formula", {"variables": ["a", "b"], "depth": 1, "operators": ["nor"]}, "operators", "not an operator"),
         ("formula", {"variables": ["a", "b"], "depth": 2, "operators": ["not"]}, "depth", "no such formula"),
     ],
 )

@@ -105,7 +105,7 @@ def test_rules_of_a_catalog_stand_apart(tmp_path: Path) -> None:
         ("{type: subset, of: {type: entry, of: ^rules}, size: 1}", "unknown catalog `rules`"),
         ("{type: subset, of: ^5, size: 1}", "must be a list"),
         ("{type: polynomial, degree: 1, coefficients: ^{type: string, alphabet: ab, length: 1}}", "numbers"),
-        ("{type: formula, variables: ^[a, a], depth: 1}", "stands twice"),
+        ("{type: formula, variables: ^[a, a], depth: 1}", "duplicate"),
         ("{type: graph, nodes: 3, edges: ^4}", "between 0 and 3"),
         ("{type: primitive_root, of: ^15}", "must be a prime"),
         ("{type: curve_point, curve: ^{a: 1, b: 2, p: 9}}", "must be a prime"),

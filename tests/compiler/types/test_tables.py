@@ -131,11 +131,11 @@ def test_draws_are_what_they_were() -> None:
 
 FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("row", {"id": lambda row: row["level"]}, "id", "rows 0 and 2 of `levels.csv` have the same id, `a`"),
-    ("row", {"id": lambda row: "a b"}, "id", "row 0 has no id"),
-    ("row", {"id": lambda row: "x" * 65}, "id", "row 0 has no id"),
-    ("row", {"id": lambda row: "é"}, "id", "row 0 has no id"),
-    ("row", {"id": lambda row: True}, "id", "row 0 has no id"),
-    ("row", {"id": lambda row: [1]}, "id", "row 0 has no id"),
+    ("row", {"id": lambda row: "a b"}, "id", "row 0 has an invalid id"),
+    ("row", {"id": lambda row: "x" * 65}, "id", "row 0 has an invalid id"),
+    ("row", {"id": lambda row: "é"}, "id", "row 0 has an invalid id"),
+    ("row", {"id": lambda row: True}, "id", "row 0 has an invalid id"),
+    ("row", {"id": lambda row: [1]}, "id", "row 0 has an invalid id"),
     ("rows", {"id": lambda row: 1, "size": 1}, "id", "same id"),
     ("rows", {}, None, "`size` is missing"),
     ("rows", {"size": 0}, "size", "between 1 and 3"),
@@ -144,7 +144,7 @@ FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("rows", {"size": 1, "stratify": "levle"}, "stratify", "no column `levle`"),
     ("rows", {"size": 1, "stratify": ["level"]}, "stratify", "no column"),
     ("rows", {"group": "kind"}, "group", "no column `kind`"),
-    ("rows", {"group": "level", "stratify": "level"}, "stratify", "beside"),
+    ("rows", {"group": "level", "stratify": "level"}, "stratify", "only one of"),
     ("rows", {"group": "level", "size": 3}, "size", "no group has 3 rows"),
 ]
 
@@ -221,8 +221,8 @@ def told(folder: Path) -> list[Diagnostic]:
 
 @pytest.mark.parametrize(("change", "line", "code", "word"), [
     (("data/q.csv", "data/p.csv"), 4, "E101", "no file"),
-    (("data/q.csv", "../q.csv"), 4, "E101", "leaves the spec folder"),
-    (("data/q.csv", "[a]"), 4, "E203", "names a data file"),
+    (("data/q.csv", "../q.csv"), 4, "E101", "leads outside the spec folder"),
+    (("data/q.csv", "[a]"), 4, "E203", "needs the path of a data file"),
     (("answer: integer", "answer: float"), 4, "E403", "`columns`"),
     (("{answer: integer}", "[question, question]"), 4, "E403", "`columns`"),
     (("{answer: integer}", "[question, answr]"), 4, "E111", "no column `answr`"),
@@ -251,7 +251,7 @@ def test_a_link_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
     (folder / "data" / "q.csv").unlink()
     (folder / "data" / "q.csv").symlink_to(tmp_path / "q.csv")
     (entry,) = told(folder)
-    assert entry.code == "E101" and "leaves the spec folder" in entry.message
+    assert entry.code == "E101" and "leads outside the spec folder" in entry.message
 
 
 def test_a_template_whose_file_is_required_and_missing_is_left_out(tmp_path: Path) -> None:

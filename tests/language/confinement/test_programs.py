@@ -75,7 +75,7 @@ def locked(wall: walls.Wall) -> walls.Wall:
 def allowed() -> Iterator[None]:
     """Permission, and a machine that can confine."""
     if walls.confinement() is None:
-        pytest.skip("nothing here can confine a program")
+        pytest.skip("no sandbox is available")
     with permitted("confined"):
         yield
 
@@ -299,7 +299,7 @@ def test_what_a_program_sees_does_not_tell_the_wall(monkeypatch: pytest.MonkeyPa
             monkeypatch.setattr(programs, "chosen", lambda word, wall=wall: wall)
             seen[wall.name] = program("python", source)
     if not seen:
-        pytest.skip("nothing here can confine a program")
+        pytest.skip("no sandbox is available")
     assert len(set(seen.values())) == 1 and all(text.endswith("itself") for text in seen.values()), seen
 
 
@@ -321,7 +321,7 @@ def test_nothing_runs_without_permission() -> None:
 
 def test_where_nothing_confines_it_must_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walls, "confinement", lambda: None)
-    with pytest.raises(LanguageError, match="nothing here can confine a program") as caught:
+    with pytest.raises(LanguageError, match="no sandbox is available") as caught:
         walls.chosen(permission.CONFINED)
     assert "--allow-programs=unconfined" in (caught.value.help or "")
     assert walls.chosen(permission.UNCONFINED) is walls.NO_WALL

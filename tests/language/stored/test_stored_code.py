@@ -174,7 +174,7 @@ def test_a_worker_evaluates_renders_and_tells_what_is_missing(worker: SingleWork
         code.evaluate({"word": SessionReply("tea", "Tea.", 4)}) == 7
         and code.render({"word": SessionReply("tea", "Tea.")}) == "Tea."
     )
-    with pytest.raises(Unset, match="`word` is not there"):
+    with pytest.raises(Unset, match="`word` is missing"):
         code.evaluate({})
     with pytest.raises(LanguageError, match="no right shape"):
         IsolatedCode({"expression": "1", "names": 3}, worker).evaluate({})
