@@ -131,7 +131,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
     "a million distractors": (choices("range(10, 1000010)"), ("E203", 7, 5, "a list of 1 to 25 values")),
     "distractors one by one": (choices("[n + i for i in range(1000000)]"), ("E502", 7, 21, "2000000 steps")),
     "long distractors": (choices("['a' * 900000 + str(i) for i in range(20)]"), ("E502", 10, 3, "longer than 1000000")),
-    "distractors that are the answer": (choices("[n]"), ("E510", 5, 3, "two options read")),
+    "distractors that are the answer": (choices("[n]"), ("E510", 5, 3, "two options are both")),
     "10,000 variants": (
         template(more="variants:\n" + "".join(f"  v{place}: {{append: x}}\n" for place in range(10_000))), ("E107", 5004, 19, "nodes")
     ),

@@ -148,7 +148,7 @@ GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', 
         (GIVEN, ["--ability", "0"], "`several` cannot be explored: it has `each`"),
         (TEMPLATE, [], "the ability of `oracle` is unknown: it has no replies in the bank"),
         (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be varied in `several`"),
-        (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "is several models"),
+        (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "a search needs exactly one model"),
         (TEMPLATE.replace("n + sum", "m + sum"), ["--ability", "0"], "unknown name `m`"),
     ],
 )
