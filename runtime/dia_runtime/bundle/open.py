@@ -94,7 +94,7 @@ class Bundle:
         with self._opened(name) as file:
             reading = _Lines(file)
             for number, raw in enumerate(reading, 1):
-                # After a fault the rest is only hashed: a changed file is told by its digests.
+                # After an error the rest is only hashed: a changed file is reported by its digests.
                 if fault is None:
                     record, why = _record(raw, shape)
                     if why is None:

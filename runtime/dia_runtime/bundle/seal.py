@@ -25,12 +25,12 @@ from dia_runtime.bundle.verify import examine
 
 FORMAT = 1
 LEAST_BITS = 128
-# Facts of the manifest that stay public; the others are told by specs, seed or answers.
+# Entries of the manifest that stay public; the others would reveal specs, seed or answers.
 PUBLIC = frozenset(
     ["format", "language", "benchmark", "title", "version", "license", "canary", "k", "counts", "points"]
 ).union(["answer_format", "questions_root", "templates", "selection", "left_out"])
 EMPTIED = ("functions", "types", "builders", "word_lists")
-# Facts of a template's record that stay public; any other may be told by its answers, its source or the seed.
+# Entries of a template's record that stay public; any other could reveal its answers, its source or the seed.
 PUBLIC_FACTS = frozenset(
     [
         "template",

@@ -48,7 +48,7 @@ def _first_line(file: Path) -> str:
         if len(raw.rstrip(b"\r\n")) > LONGEST_PASSPHRASE:
             message = f"the first line of the passphrase file `{file}` is longer than {LONGEST_PASSPHRASE:,} bytes"
             raise DiaError(Diagnostic("E718", visible(message)))
-        text = raw.decode("utf-8-sig").rstrip("\r\n")  # some editors begin a file with a mark that nobody can type
+        text = raw.decode("utf-8-sig").rstrip("\r\n")  # some editors start a file with an invisible byte-order mark
     except OSError as error:
         message = visible(f"cannot read the passphrase file `{file}`: {error.strerror}")
         raise DiaError(Diagnostic("E718", message, None, FORMS)) from None

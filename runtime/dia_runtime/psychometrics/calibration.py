@@ -47,7 +47,7 @@ Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
 MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
 NAMED = 5  # in a message
-DIGITS = 9  # behind the point in a bank: the digits that do not hang on the machine's linear algebra
+DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
 LEAST_OF_CATEGORY = 20  # items of a category for which filters are compared on their own
 
 

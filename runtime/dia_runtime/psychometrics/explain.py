@@ -1,4 +1,4 @@
-"""Which parameters and skills make items hard, and how hard an item would be that nobody has answered."""
+"""Which parameters and skills make items hard, and predictions for items that no model has answered."""
 
 from __future__ import annotations
 

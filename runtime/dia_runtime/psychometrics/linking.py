@@ -72,7 +72,7 @@ def _array(values: list[float | None]) -> Array:
 
 
 def shifted(bank: Bank, shift: float, gauge: str) -> Bank:
-    """The bank with everything on it higher by `shift`, under the name of the scale that it now stands on."""
+    """Return the bank with everything shifted by `shift`, with the name of its new scale."""
     return replace(
         bank,
         items=tuple(replace(entry, difficulty=entry.difficulty + shift) for entry in bank.items),

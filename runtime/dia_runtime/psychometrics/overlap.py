@@ -1,4 +1,4 @@
-"""Which questions of a bundle, or of a bank, stand in a validation set as well: word for word, or in large part.
+"""Questions of a bundle, or of a bank, that also occur in a validation set, word for word or in large part.
 
 Texts are compared in small letters without signs. Of runs of so many words (shingles) a question shares a part with a
 text of the set; above a share it counts as found there.
@@ -26,7 +26,7 @@ COMMON = 1000  # texts that share a shingle: more tell nothing
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A question, the text of the set that is most like it, and the share of its shingles that stand there."""
+    """A question, the most similar text of the set, and the share of its shingles that occur there."""
 
     question: str
     text: str
@@ -50,7 +50,7 @@ class OverlapResult:
 def overlap(
     bundle: Path, sets: Sequence[Path], size: int = 5, least: float = 0.5, items: frozenset[str] | None = None
 ) -> OverlapResult:
-    """The questions that stand in the sets too; `items` names those of a bank, all questions where it is None."""
+    """Return the questions that also occur in the sets; `items` restricts them to those of a bank."""
     texts = [entry for path in sets for entry in _texts(path)]
     if len(texts) > MOST_TEXTS:
         raise DiaError(Diagnostic("E891", f"the validation set has more than {MOST_TEXTS:,} texts"))

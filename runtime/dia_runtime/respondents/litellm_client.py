@@ -38,7 +38,7 @@ KINDS: dict[str, ErrorKind] = {
     "JSONSchemaValidationError": "server",
 }
 UNKNOWN_PROVIDER = "LLM Provider NOT provided"
-# What litellm's import would do besides: fetch prices from the network, and read any `.env` that lies about.
+# Side effects of importing litellm: it fetches prices from the network, and reads any `.env` that it finds.
 IMPORT_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
 
 

@@ -1,4 +1,4 @@
-"""`manual:DIR`: prompts as files, replies pasted into files beside them; a person asks whom they like.
+"""`manual:DIR`: prompts as files; a person asks any model and pastes the replies into files next to them.
 
 Each prompt is `0001-<question>.txt`; its reply is read from `0001-<question>.reply.txt`, or from below the heading
 `## 0001-<question>` in `replies.md`. No file that is there is ever written to.

@@ -102,7 +102,7 @@ class OpenAICompatible:
         if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in parameters:
             parameters["max_completion_tokens"] = parameters.pop("max_tokens")
         if self.endpoint.priced_as == "openrouter":
-            parameters.setdefault("usage", {"include": True})  # then it tells the cost
+            parameters.setdefault("usage", {"include": True})  # makes the provider report the cost
         messages = chat_messages(question, self.base_settings, self.read)
         if isinstance(question, TurnRequest) and question["prefill"]:
             parameters |= PREFILL.get(self.endpoint.priced_as or "", {})

@@ -64,7 +64,7 @@ BASELINES: dict[str, Callable[[Truth], Respondent]] = {
     "wrong": Wrong,
     "guess": Guess,
 }
-# What stands before the first colon of a name -> module and class. The class is made of (name, argument, settings,
+# Prefix of a name, before its first colon -> module and class. The class is made of (name, argument, settings,
 # options): the whole name, what follows the colon, the settings of this respondent, and the options of the run.
 PREFIXES: dict[str, tuple[str, str]] = {
     "replay": ("dia_runtime.respondents.replay", "Replay"),

@@ -124,15 +124,15 @@ def _turn_text(turn: TurnRequest) -> str:
 
 
 def _is_same_conversation(recorded: Sequence[Mapping[str, Any]], turn: TurnRequest) -> bool:
-    """Whether the recorded conversation begins with what is said now; what a judge said of another reply is no reply.
+    """Return whether the recording begins like the current conversation; a judgement of another reply is not used.
 
-    A conversation that nobody recorded may have been any; what questions share is asked once, whoever words it.
+    An unrecorded conversation may have been any. A shared session is asked once, whichever question runs it.
     """
     if not recorded or turn["key"] is not None:
         return True
     sent = [(message["role"], message["content"]) for message in turn["messages"]]
     recorded_messages = [(message["role"], message["content"]) for message in recorded[: len(sent)]]
-    if turn["prefill"] and len(recorded_messages) == len(sent):  # the recorded message goes on behind the beginning
+    if turn["prefill"] and len(recorded_messages) == len(sent):  # it continues the prefilled beginning
         *recorded_messages, (role, content) = recorded_messages
         *sent, (begun_by, beginning) = sent
         return recorded_messages == sent and role == begun_by and content.startswith(beginning)

@@ -315,7 +315,7 @@ class QuestionBackend:
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
         """The reply to a turn."""
         respondent = self.state.roles[role]
-        assert respondent is not None  # a role that nobody plays is not asked
+        assert respondent is not None  # a role without a model is never asked
         return await self.scheduler.reply(self.state, respondent, turn, self.job.attempt) or Unfinished()
 
     async def store_turn(self, turn: StoredTurn) -> None:

@@ -69,7 +69,7 @@ class TurnWriter:
         self.waiting.append((attempt, turn))
         self.taken += 1
         number = self.taken
-        async with self.busy:  # whoever comes first writes for all that wait meanwhile
+        async with self.busy:  # the first to arrive writes for all that wait meanwhile
             if number > self.saved:
                 rows, self.waiting, last = self.waiting, [], self.taken
                 await self.store_thread.run(lambda store: store.save_turns(self.respondent, rows))

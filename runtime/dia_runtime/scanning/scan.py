@@ -99,9 +99,9 @@ def scan(
     limit: int = 100,
     tell: OnProgress | None = None,
 ) -> ScanResult:
-    """What `dia scan --json` prints. Raises DiaError (exit 2) for a file that cannot be read.
+    """Return what `dia scan --json` prints. Raises DiaError (exit 2) for a file that cannot be read.
 
-    `tell` is called with each file's name and the bytes of it that were read so far.
+    `tell` is called with each file's name and the number of bytes read so far.
     """
     names = [*canaries, *([bundle.manifest["canary"]] if bundle and bundle.manifest["canary"] else [])]
     index = build_index(bundle, words) if bundle else Index()
@@ -132,7 +132,7 @@ def _guid_of(canary: str) -> str:
 
 
 class _View:
-    """A piece with its words, and where these stand in the file."""
+    """A chunk with its words and their positions in the file."""
 
     def __init__(self, piece: Piece) -> None:
         self.piece = piece
@@ -165,7 +165,7 @@ class _Scanner:
         self.exact_questions, self.partial_questions, self.templates = set[int](), set[int](), set[int]()
         self.lengths = numpy.array([text.length for text in index.texts], numpy.int64)
         self.numbers = numpy.array([text.number for text in index.texts], numpy.uint64)
-        self.told_until = 0  # the end of the last find that was told
+        self.told_until = 0  # the end of the last reported match
 
     def read(self, path: Path, tell: OnProgress | None) -> int:
         """The size of a file, unpacked; what is found in it is kept."""

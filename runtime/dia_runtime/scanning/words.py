@@ -127,14 +127,14 @@ POWERS, INVERSES = _Powers(BASE), _Powers(INVERSE)
 
 
 class Words:
-    """The words of a text with the numbers of its runs, and where they stand in the text."""
+    """The words of a text with the numbers of its runs, and their positions in the text."""
 
     def __init__(self, text: bytes) -> None:
         import numpy
 
         small = numpy.frombuffer(text.translate(TABLE) + b" ", dtype=numpy.uint8)
         self._kept = small != SPACE
-        self._kept[1:] |= self._kept[:-1].copy()  # the one space behind each word
+        self._kept[1:] |= self._kept[:-1].copy()  # the one space after each word
         self._codes = small[self._kept]
 
     @cached_property

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
 
 MOST_MODELS = 50
-ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # who plays what, behind the name of a respondent
-Abilities = list[Ability | None]  # of each respondent, None where nobody knows it
+ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # the models of roles, after the name of a respondent
+Abilities = list[Ability | None]  # of each respondent, None if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
-    """What is computed beside the figures: intervals, comparisons by these figures, and sizes for a difference.
+    """What is computed besides the figures: intervals, comparisons by these figures, and power for a difference.
 
-    `labels` are what a file of labels says of the respondents, None where there is no such file; `bank` has their
+    `labels` are the labels of the respondents from a file, None without one; `bank` has their
     abilities.
     """
 

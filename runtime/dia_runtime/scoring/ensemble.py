@@ -57,7 +57,7 @@ def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
     votes = Counter(choice for choice in map(vote, entries) if choice is not None)
     if policy.skips == "ignore" and len(votes) > 1:
         del votes[Verdict.SKIPPED]
-    if not votes:  # nobody said anything: unread, unless all may still say something
+    if not votes:  # no answers: unparsed, unless all have errors that a retry may fix
         silent = [entry for entry in entries if entry.mark.verdict is not Verdict.ERROR]
         return (silent or entries)[0]
     most = max(votes.values())

@@ -33,7 +33,7 @@ FIRST_SCHEMA = (
     " error TEXT, finish_reason TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost TEXT,"
     " seconds TEXT, model_version TEXT, asked_at TEXT, UNIQUE (respondent, question, attempt)) STRICT",
 )
-# Brings a run of version 1 up; SQLite writes an added column behind the last one in the statement of the table.
+# Upgrades a run of version 1; SQLite adds a new column after the last one in the table's statement.
 UPGRADE_TO_2 = (
     "ALTER TABLE question ADD COLUMN skills TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE reply ADD COLUMN tries INTEGER",
@@ -45,7 +45,7 @@ UPGRADE_TO_2 = (
     " PRIMARY KEY (respondent, question, attempt)) STRICT, WITHOUT ROWID",
     "CREATE INDEX claim_worker ON claim (worker)",
 )
-# Brings a run of version 2 up. A turn lies under the question that asked it; its `scope` is that one's position, or
+# Upgrades a run of version 2. A turn is stored under the question that asked it; its `scope` is that position, or
 # for what questions share the names of template and session and the key. What is not repeated has item or step -1.
 UPGRADE_TO_3 = (
     "CREATE TABLE turn (id INTEGER PRIMARY KEY, respondent INTEGER NOT NULL REFERENCES respondent (id),"
@@ -100,7 +100,7 @@ SELECT_REPLY = (
     " FROM reply JOIN question ON reply.question = question.position"
 )
 SELECT_REPLY_OF_VERSION = {1: SELECT_REPLY.replace("reply.tries", "NULL"), 2: SELECT_REPLY, 3: SELECT_REPLY}
-# A reply that is there stays; only an error, which another try may mend, gives way.
+# An existing reply stays; only an error, after which a retry may succeed, is replaced.
 INSERT_REPLY = (
     f"INSERT INTO reply (respondent, question, attempt, {', '.join(REPLY_COLUMNS)})"
     f" VALUES (?, ?, ?{', ?' * len(REPLY_COLUMNS)})"

@@ -69,7 +69,7 @@ class Store:
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
         with suppress(OSError):
-            if not self.path.stat().st_size:  # nothing was laid down: leave nothing behind
+            if not self.path.stat().st_size:  # nothing was written: leave no file
                 self.path.unlink()
 
     @property
@@ -382,7 +382,7 @@ def read_store(path: str | os.PathLike[str]) -> Store:
     """The run in that file, to be read. Raises DiaError (exit 2) for anything but a run."""
     place = Path(path)
     header = read_header(place)
-    # A run that was killed has its last replies in a file beside it: SQLite must be let to bring them home.
+    # A killed run has its last replies in a second file: SQLite must be allowed to merge them.
     unfinished = header[18] == 2 or any(Path(f"{place}{end}").exists() for end in ("-wal", "-journal"))
     store = _connect(place, f"file:{quote(str(place.absolute()))}?mode={'rw' if unfinished else 'ro'}")
     try:

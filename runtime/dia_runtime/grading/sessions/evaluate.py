@@ -29,7 +29,7 @@ SHAPE = "E822"  # the code of stored things that are none
 LONGEST_LIST = 10_000
 # How large a label, or the text of a figure, may be
 LONGEST = 10_000
-INFINITE = (1, 0)  # the key of what cannot be compared: behind all others
+INFINITE = (1, 0)  # the key of what cannot be compared: after all others
 
 
 def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:

@@ -17,7 +17,7 @@ from dia_runtime.integrations.exporting.base import (
     questions_and_answers,
 )
 
-# The original tells the hour; an export is the same whenever it is made.
+# The original records the time; an export is the same at any time.
 GENERATED = "not recorded: the same bundle gives the same file at any time"
 
 

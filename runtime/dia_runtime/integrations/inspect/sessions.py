@@ -164,7 +164,7 @@ class Desk:
         if self.failure is not None:
             return Unfinished()
         model = self.cast[role]
-        assert model is not None  # a role that nobody plays is not asked
+        assert model is not None  # a role without a model is never asked
         try:
             async with span(_heading(turn["session"], turn["session_item"], role, str(model))):
                 return await _asked(model, turn, self.room.folder)

@@ -19,7 +19,7 @@ class Row:
     column_of: Callable[[str], int]
 
 
-RowsOrErrors: TypeAlias = Iterator[Row | DiaError]  # a fault stands in the place of a row that cannot be read
+RowsOrErrors: TypeAlias = Iterator[Row | DiaError]  # an unreadable row is replaced by its error
 Reader: TypeAlias = Callable[[Path], RowsOrErrors]
 
 

@@ -12,7 +12,7 @@ from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 from dia_runtime.integrations.reading.json_lines import COMMAS, constant
 
-# The fields that every log tells as far as it can; `correct` is always that word, for logs whose `verdict` counts.
+# The fields that logs provide as far as they can; `correct` is always that word, for logs whose `verdict` counts.
 ALWAYS = (
     "id",
     "gold",
@@ -36,7 +36,7 @@ WHOLE = 1 << 26  # bytes of a JSON file that is read in one piece
 ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words for ours
 FINAL = frozenset({"over_context", "content_filter"})
 Record = Mapping[str, Any]
-# Keys that come twice are looked for in tables only: logs have many objects that nobody reads.
+# Duplicate keys are errors in tables only: logs have many objects that are not read.
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
 LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)  # Inspect writes NaN for no score
 

@@ -1,8 +1,8 @@
-"""What is believed of cells that were tried and of those that were not: how often a model succeeds there.
+"""The posterior belief about a model's success in cells that were tried and in those that were not.
 
 The logit of success is a Gaussian process over cells: a line in the levels and skills, what bends it, and a part of
 each item's own; counts of successes are binomial, and the posterior is taken by Laplace's method (Rasmussen and
-Williams 2006, algorithms 3.1 and 3.2). Difficulties that were foretold take the place of the line.
+Williams 2006, algorithms 3.1 and 3.2). Predicted difficulties replace the line.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Belief:
     # the prior
 
     def mean(self, cells: Sequence[Cell], features: Array) -> Array:
-        """The logits before any trial: those foretold, or 0 where a search begins, less as cells become harder."""
+        """Return the prior logits: the predicted ones, or 0 at the start of a search and lower for harder cells."""
         if self.predictor is not None:
             return np.array([self.predictor(cell)[0] for cell in cells], dtype=float)
         start = self.space.features([self.space.begin()])[0]
@@ -129,7 +129,7 @@ class Belief:
         return np.concatenate([np.full(dimensions, LINE_SLOPE), np.full(skills, SKILL_SLOPE)])
 
     def _scales(self) -> Array:
-        """How unsure each slope is: less where it is foretold, but not where what foretells knows nothing of it."""
+        """Return the prior uncertainty of each slope, which is smaller if the slope is predicted."""
         slopes, predictor = self._slopes(), self.predictor
         if predictor is None:
             return slopes
@@ -158,7 +158,7 @@ class Belief:
         return np.asarray(self._level() ** 2 + line + bend)
 
     def _level(self) -> float:
-        """How unsure the whole is: much, or as unsure as what was foretold."""
+        """Return the prior uncertainty of the level: large, or that of the prediction."""
         return 3.0 if self.predictor is None else max(0.7, self.predictor(self.space.begin())[1])
 
     def _variance(self, row: Array, cell: Cell) -> float:

@@ -35,10 +35,10 @@ class EstimationMethod:
 
 
 class Placement:
-    """What is known of a model's ability, and which item of the bank it is asked next.
+    """The current estimate of a model's ability, and the choice of the next item.
 
-    Items that are under way count as used and tell nothing yet: the estimate rests on replies alone, whatever their
-    order, and several may be under way at once.
+    Items without a reply yet count as used but add no information: the estimate uses replies only, whatever their
+    order, and several items may be open at the same time.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class Placement:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the ability lies beyond the bank's difficulties, or what is left of the bank cannot tell it.
+        """Whether the ability is beyond the bank's difficulties, or the remaining items cannot determine it.
 
-        That is so where even all items left would not bring the error down to the goal.
+        The latter holds if even all remaining items would not reduce the standard error to the goal.
         """
         value = self.estimate.value
         if not self.difficulties.min() <= value <= self.difficulties.max():

@@ -71,7 +71,7 @@ class TrialRequest:
 
 
 class Search:
-    """A search on its way: `asks` says what to try now, `tell` takes what came of it, `ending` says why it is over."""
+    """A running search: `asks` returns what to try, `tell` takes the results, `ending` says why it ended."""
 
     def __init__(self, space: Space, plan: Plan | None = None, predictor: Predictor | None = None) -> None:
         """`guide` foretells logits of success; without it only what was tried is known."""
@@ -268,7 +268,7 @@ class Search:
         return np.array([0.5 * counts.get(cell, 0) for cell in cells])
 
     def _initial_cells(self, number: int) -> Iterator[Cell]:
-        """Cells to begin with where nothing is foretold: from the easiest to the hardest; else the most promising."""
+        """Return the initial cells: from easiest to hardest, or the most promising if difficulties are predicted."""
         if self.predictor is None:
             low, high = self.space.end(False), self.space.end(True)
             middle = self.space.begin()

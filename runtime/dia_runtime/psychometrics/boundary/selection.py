@@ -1,4 +1,4 @@
-"""Which item to ask next: the one that tells most about the ability as it is known now."""
+"""The choice of the next item: the most informative one about the current estimate of the ability."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from dia_runtime.psychometrics.rasch.mml import grid_points, posteriors
 
 SCORES = ("eap", "wle", "mle")
 ROUNDS = 100
-BOUND = 30.0  # logits beyond the rows in which a column is sought; chances there can still be told from 1
+BOUND = 30.0  # logits beyond the rows in which a column is searched; probabilities there are still below 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

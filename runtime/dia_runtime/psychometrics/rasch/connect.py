@@ -141,7 +141,7 @@ def _labelled(successes: Array, trials: NDArray[Any], strong: bool, fixed: Fixed
     heads = np.concatenate([rows[won], columns[lost] + size])
     tails = np.concatenate([columns[won] + size, rows[lost]])
     fixed_nodes = np.zeros(0, dtype=np.intp) if fixed is None else fixed.nodes
-    if fixed is not None and fixed.tied:  # how far apart they are is known, whoever beat them
+    if fixed is not None and fixed.tied:  # their distance is known, whatever the replies
         heads, tails = np.concatenate([heads, fixed_nodes]), np.concatenate([tails, np.roll(fixed_nodes, 1)])
     graph = coo_matrix((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(number, number))
     _, labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")

@@ -230,7 +230,7 @@ def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
 
 
 def _kept(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
-    """What is not extreme; with a random side its columns stay whatever their totals."""
+    """Return what is not extreme; with a random side all columns are kept."""
     fixed = ~np.isnan(side.row_anchors)
     random = options.method.startswith("mml")
     rows, columns = extremes(side.successes, side.trials, fixed, None if random else ~np.isnan(side.column_anchors))
@@ -335,7 +335,7 @@ def _placed(
     options: EstimationOptions,
     counted: Counts | None,
 ) -> _Scale:
-    """Both sides with their statuses: what was estimated, then the extremes beside it."""
+    """Return both sides with their statuses: the estimated values, then the extremes."""
     status = _status(side, main_rows, main_columns, rows, columns)
     kind = "mle" if options.method == "jml" else options.item_scores
     placed = _seen(side, main_rows) & (main_columns | ~columns)

@@ -22,7 +22,7 @@ AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fits:
-    """Mean squares and their standardised forms for one side; NaN where nothing is left to tell."""
+    """Mean squares and their standardised forms for one side; NaN if there is no information."""
 
     infit: Array
     outfit: Array

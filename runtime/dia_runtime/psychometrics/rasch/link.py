@@ -13,7 +13,7 @@ ROUNDS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """What is added to the second scale to stand on the first, and how sure that is.
+    """The shift from the second scale to the first, with its standard error.
 
     `error` is that of the shift over the linking items as a sample (the standard deviation of their differences over
     the root of their number, as PISA's linking error), `sampling_error` that of their estimates alone. `slope` is the

@@ -17,7 +17,7 @@ from dia_runtime.psychometrics.rasch.newton import HALVINGS, MOST, covariance, n
 from numpy.typing import NDArray
 
 CLOSE = 0.7  # of the width of the narrowest posterior: what is left out is below 1e-17 of the whole
-WIDEST = 0.5  # logits between points, for poles of the likelihood lie pi beside the real line
+WIDEST = 0.5  # logits between points; the poles of the likelihood are at a distance of pi from the real line
 FAR = 8.5  # standard deviations of the prior to either side
 LEAST, LARGEST = (
     0.02,
@@ -29,7 +29,7 @@ ORDERS = (3, 8)  # terms of a posterior covariance while iterating, and at the e
 SIZE_BLOCK = 1 << 20
 # Multiplications for a block's covariance point by point; with many rows a few terms are as good.
 EXACT = {ORDERS[0]: 3e6, ORDERS[1]: 2e8}
-FLAT = 1e-12  # of a likelihood, which no gain below can be told from rounding
+FLAT = 1e-12  # of a likelihood; smaller gains cannot be distinguished from rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,7 +212,7 @@ def _add_information(
     order: int,
     deviation: float,
 ) -> None:
-    """Adds what a block of classes tells: the information of the whole less the covariance of its scores."""
+    """Add the information from a block of classes: that of the whole minus the covariance of its scores."""
     size = len(grid.probabilities)
     flat = part.weights.T @ weights
     spread = grid.probabilities * (1 - grid.probabilities)
@@ -276,7 +276,7 @@ def _orthonormal(locations: Array, weights: Array, order: int) -> Iterator[Array
 def _add_anchored(
     data: Counts, rows: Array, is_anchored: NDArray[np.bool_], scores: Array, information: Array
 ) -> float:
-    """Adds what columns tell whose places are given, and returns their log likelihood."""
+    """Add the information from anchored columns, and return their log likelihood."""
     locations, weights = data.anchors[is_anchored], data.weights[is_anchored]
     trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, is_anchored].astype(float)
     logits = rows[:, None] - locations

@@ -15,7 +15,7 @@ from dia_runtime.scoring.results import Block, Score, figure_of
 OF_BANKS = ("wright-map", "abilities", "item-fit", "item-curves")
 FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons", *OF_BANKS])
 PHONE = 356
-MOST_CELLS = 6000  # of a table that stands behind a picture
+MOST_CELLS = 6000  # of a table that accompanies a plot
 
 
 @dataclass(frozen=True, slots=True)

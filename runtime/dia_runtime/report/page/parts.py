@@ -23,7 +23,7 @@ ABSENT = "-"
 PART = 250_000  # characters of JSON in a part, or a little more
 CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that are kept, unless it is said
 ROOM = 52_000_000  # characters that a page has room for: packed they take about half of it
-ALIKE = 0.55  # questions of one template pack better than replies, but have labels and answers beside them
+ALIKE = 0.55  # questions of one template compress better than replies, but also have labels and answers
 PROMPT = 6000  # characters of a message that are kept
 LABELS = ("category", "domain", "level", "variant")
 
@@ -168,7 +168,7 @@ class _Prompts:
         self._questions = source.questions() if source else iter(())
 
     def of(self, id: str) -> list[tuple[str, str]]:
-        """The messages of the question as (role, text), and the names of what was sent beside them."""
+        """Return the messages of the question as (role, text), and the names of its attachments."""
         record: Mapping[str, Any] = next((question for question in self._questions if question["id"] == id), {})
         messages = [
             (str(message.get("role")), _content(message.get("content"))) for message in record.get("messages", ())

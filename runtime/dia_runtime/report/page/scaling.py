@@ -26,7 +26,7 @@ Entry = Mapping[str, Any]
 
 
 def on_one_scale(data: PictureData) -> Section:
-    """Where models and items of a bank stand, as the Rasch model has them, and what the models of the runs did."""
+    """Return the section on models and items of a bank on the Rasch scale, with the observed replies."""
     bank = data["bank"]
     models = sorted(bank["models"], key=lambda entry: (-entry["ability"], entry["model"]))
     items = sorted(bank["items"], key=lambda entry: (entry["difficulty"], entry["item"]))

@@ -9,7 +9,7 @@ from dia_language.diagnostics import visible
 
 from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
-HEAD = 3  # of a long text the first third is kept, and the end, where the answer stands
+HEAD = 3  # of a long text the first third is kept, and the end, which has the answer
 UNKNOWN = "its text is not known"
 
 
@@ -52,7 +52,7 @@ def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
 
 
 def _missing(session: TranscriptSession) -> Iterator[tuple[str, str]]:
-    """The replies that do not stand among the messages: values without their text, and why there is none."""
+    """Yield the replies that are not among the messages: values without a text, and the reason."""
     for reply in session.replies:
         if reply.text is None or not session.messages:
             step = "" if reply.item is None else f".{reply.item + 1}"

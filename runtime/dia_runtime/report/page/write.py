@@ -36,7 +36,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What is on a page beside the figures.
+    """Options of a page, besides the figures.
 
     `reply_length` is how many characters of a reply are kept, 0 for none; without it, as many as make a page that can
     be sent. `scale` has a bank, and what was observed of its items.
@@ -72,7 +72,7 @@ def write_report(
 
 
 def page(score: Score, options: PageOptions = PageOptions(), has_prompts: bool = False) -> str:
-    """The page, in which a comment stands for the packed questions."""
+    """Return the page, with a comment in place of the packed questions."""
     models = names(score)
     style, script = style_sheet(), program()
     title = options.title or f"{score['benchmark']}: {len(models)} model{'' if len(models) == 1 else 's'}"

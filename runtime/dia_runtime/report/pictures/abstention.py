@@ -146,7 +146,7 @@ def _path(model: Respondent, number: int, across: Scale, up: Scale) -> list[Mark
 
 
 def has_curve(model: Respondent) -> bool:
-    """Whether the model's answers are told apart by confidence."""
+    """Return whether the model's answers have different confidences."""
     return len(_curve(model)) > 1
 
 

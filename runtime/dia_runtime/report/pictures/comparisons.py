@@ -54,7 +54,7 @@ def _beside(pair: ComparedPair, names: float, width: float, y: float) -> list[Ma
 
 
 def _above(pair: ComparedPair, width: float, y: float) -> list[Mark]:
-    """The two names and the probability above their line, where there is no room beside it."""
+    """Return the two names and the probability above their line, if there is no space next to it."""
     one, other = (clipped(name, (width - 120) / 2) for name in pair["models"])
     words = Text(6, y, f"{one} minus {other}", 12, tip=" minus ".join(pair["models"]))
     return [words, Text(width - 6, y, p_text(pair["p_holm"]), 12, "end")]

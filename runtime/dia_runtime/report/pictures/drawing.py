@@ -1,4 +1,4 @@
-"""A picture as plain data: what is drawn where, in pixels from the top left, whoever writes it down."""
+"""A plot as plain data: shapes with positions in pixels from the top left, for any output format."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DASHES: tuple[tuple[float, ...], ...] = ((), (6, 3), (2, 3), (8, 3, 2, 3), (1, 2
 
 @dataclass(frozen=True, slots=True)
 class Rect:
-    """A rectangle; `tip` is what is told of it to who points at it."""
+    """A rectangle; `tip` is its tooltip."""
 
     x: float
     y: float

@@ -65,7 +65,7 @@ def scaled(estimate: Estimate, figure: Figure) -> Estimate:
 
 
 def strip(estimate: Estimate, scale: Scale) -> Drawing:
-    """One row of the leaderboard by itself, for a cell of a table; its numbers stand beside it."""
+    """Return one row of the leaderboard for a cell of a table, next to its numbers."""
     zero = scale(0)
     marks: list[Mark] = [Rect(zero - 0.5, 0, 1, STRIP_HEIGHT, "faint")]
     return Drawing("", "", STRIP, STRIP_HEIGHT, (*marks, *whisker(scale, STRIP_HEIGHT / 2, estimate)))

@@ -131,7 +131,7 @@ def _end(items: Sequence[ItemColumn], row: int, at: int) -> int:
 
 
 def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
-    """The names of the items below their columns, where these are wide enough; else in which order they stand."""
+    """Return the names of the items below their columns, if these are wide enough, or else a note on their order."""
     if wide < NAMED:
         end = left + wide * len(items)
         words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),

@@ -48,7 +48,7 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
 
 
 def decoration(drawing: Drawing) -> str:
-    """The drawing for a page that says the same in words beside it; without a title, and passed over when read out."""
+    """Return the drawing for a page with the same content as text; without a title, and hidden from screen readers."""
     size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}"'
     return f'<svg {size} {box} aria-hidden="true">{"".join(map(written, drawing.marks))}</svg>'
@@ -129,5 +129,5 @@ def number(value: float) -> str:
 
 
 def text(value: str) -> str:
-    """The text as it may stand in a page: escaped, and signs that would act made visible."""
+    """Return the text escaped for a page, with control characters made visible."""
     return str(escape(visible(value).replace("\n", " ").replace("\t", " ")))

@@ -74,7 +74,7 @@ def groups(score: Score, label: str) -> list[tuple[str, list[tuple[str, Block]]]
 
 
 def by_label(score: Score, label: str) -> Drawing:
-    """A panel for each value of the label, two beside each other."""
+    """Return a panel for each value of the label, two per row."""
     grouped = groups(score, label)
     require(grouped, f"no question has a {label}")
     panels = [bars(name, blocks) for name, blocks in grouped[:MOST_GROUPS]]

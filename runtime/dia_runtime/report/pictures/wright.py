@@ -58,7 +58,7 @@ def _bars(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, end: f
 
 
 def _names(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, room: float) -> list[Mark]:
-    """A dash for each model at its ability, with its name beside it where there is room."""
+    """Return a mark for each model at its ability, with its name if there is space."""
     ranked = sorted(models, key=lambda entry: -entry["ability"])
     marks: list[Mark] = []
     for entry in ranked:
@@ -100,7 +100,7 @@ def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any
 
 
 def abilities(data: PictureData) -> Drawing:
-    """Every model's ability with its interval of 95 %, the highest first, beside its counts."""
+    """Return every model's ability with its 95 % interval, the highest first, with its counts."""
     models = sorted(data["bank"]["models"], key=lambda entry: -entry["ability"])
     require(models, "the bank has no models")
     ends = [entry["ability"] + side * Z * (entry["se"] or 0) for entry in models for side in (-1, 1)]

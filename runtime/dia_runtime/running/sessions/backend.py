@@ -20,9 +20,9 @@ Variables: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Why a question cannot be finished now: an error that another call may mend, or (None) nothing more is asked.
+    """Why a question cannot be finished now: an error after which a retry may succeed, or (None) the run ended.
 
-    `is_open` says that a person has still to reply.
+    `is_open` means that a person still has to reply.
     """
 
     error: str | None = None

@@ -133,7 +133,7 @@ class Conversation:
         )
 
     def matches(self, stored: StoredTurn) -> bool:
-        """Whether a kept turn is what would be asked now; what questions share is asked once, whoever words it."""
+        """Return whether a stored turn is what would be asked now. A shared session is asked once."""
         return stored.error is None and (
             self.scope is not None
             or (stored.messages, stored.settings)

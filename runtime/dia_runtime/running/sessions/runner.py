@@ -97,7 +97,7 @@ class SessionRunner:
         before = [await task for task in needed]
         for one in before:
             if isinstance(one, Unfinished):
-                return Unfinished(None, one.is_open)  # its error is told where it came up
+                return Unfinished(None, one.is_open)  # its error is reported where it occurred
         try:
             if self.backend.model(session.role) is None:
                 raise TurnSkipped("left_out", f"nobody plays the role `{session.role}`")

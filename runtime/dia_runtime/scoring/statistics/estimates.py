@@ -17,7 +17,7 @@ def estimate(aggregate: Aggregate, intervals: Intervals) -> Estimate:
 
 
 def estimates(aggregates: Mapping[str, Aggregate], intervals: Intervals) -> dict[str, Estimate]:
-    """Each aggregate as `value`, `se` and `ci`, with `bounds` beside them while errors leave the value open.
+    """Return each aggregate as `value`, `se` and `ci`, and as `bounds` while errors leave the value undetermined.
 
     All aggregates of as many items use the same resamples, so that they are computed together.
     """

@@ -16,7 +16,7 @@ from dia_runtime.scoring.statistics.ledger import Marks, shared_questions
 
 ALPHA, POWER = 0.05, 0.8
 REACH = NORMAL.inv_cdf(1 - ALPHA / 2) + NORMAL.inv_cdf(POWER)
-MOST = 10**9  # items or instances; a larger number is told as none
+MOST = 10**9  # items or instances; a larger number is reported as null
 Worths = Mapping[Verdict, int]
 
 
@@ -40,7 +40,7 @@ class Spread:
             "between": self.between,
             "within": self.within,
             "se": self.error,
-            "detectable": REACH * self.error * math.sqrt(groups) if self.error else None,  # without spread nobody knows
+            "detectable": REACH * self.error * math.sqrt(groups) if self.error else None,  # unknown without variance
             "needed_items": items,
             "needed_k": k,
         }
