@@ -489,7 +489,7 @@ CODES: dict[str, tuple[str, str]] = {
         "`oracle`, `abstain`, `wrong`, `guess` and `simulated` build their replies from answers, which sessions do "
         "not have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
-    "E848": ("`says:` without a text", "`says:TEXT` always replies the text after the colon."),
+    "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
     "E861": (
         "imported file that cannot be read",
         "A file to import is missing, damaged or not in the format that `--from` names, or one of its lines is "

@@ -121,4 +121,4 @@ def test_other_revisions_are_named(copy: Path) -> None:
     (copy / "manifest.json").write_bytes(manifest_bytes(with_checksum(manifest)))
     found = " ".join(recompile(copy, jobs=1)["differences"])
     assert "`next_prime` was used in revision 7, but this version has revision 1" in found
-    assert "`gone` was used in revision 1; this version has none" in found
+    assert "`gone` was used in revision 1, but this version has none" in found

@@ -208,7 +208,7 @@ def test_an_asset_is_not_there_while_parameters_are_drawn(tmp_path: Path, key: s
     if key == "params":
         spec = spec.replace("  n: {type: integer, min: 1, max: 9}", "  n: {type: integer, min: = length(log), max: 9}")
     told = [entry for entry in found(tmp_path, spec) if entry.severity == "error"]
-    assert any("is built when all parameters are drawn" in entry.message for entry in told), told
+    assert any("is built after all parameters are drawn" in entry.message for entry in told), told
 
 
 def test_a_delivery_names_an_asset(tmp_path: Path) -> None:

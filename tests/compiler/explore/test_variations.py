@@ -168,5 +168,5 @@ def test_a_bank_of_another_version_and_another_folder_are_refused(explore: Calla
     Path("out").mkdir()
     Path("out/mine.txt").write_text("mine", encoding="utf-8")
     code, messages = explore(TEMPLATE, "--ability", "0")
-    assert (code, "already exists with different content" in messages) == (2, True)
+    assert (code, "contains something else" in messages) == (2, True)
     assert [path.name for path in Path("out").iterdir()] == ["mine.txt"]

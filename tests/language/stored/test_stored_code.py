@@ -176,7 +176,7 @@ def test_a_worker_evaluates_renders_and_tells_what_is_missing(worker: SingleWork
     )
     with pytest.raises(Unset, match="`word` is missing"):
         code.evaluate({})
-    with pytest.raises(LanguageError, match="no right shape"):
+    with pytest.raises(LanguageError, match="the wrong shape"):
         IsolatedCode({"expression": "1", "names": 3}, worker).evaluate({})
 
 
