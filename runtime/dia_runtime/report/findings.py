@@ -87,9 +87,9 @@ def _uncertain_order(result: Score) -> Iterator[str]:
             groups.append((rank, rank + 1))
     if not groups:
         return
-    ranks = ", ".join(f"{first} {'and' if last == first + 1 else 'to'} {last}" for first, last in groups)
+    ranks = _joined([f"{first}-{last}" for first, last in groups])
     hint = "" if result["comparisons"] else " `--compare` compares all pairs of models on the same questions."
-    yield f"The order of ranks {ranks} is uncertain: the intervals of neighbours overlap.{hint}"
+    yield f"The order within ranks {ranks} is uncertain: the intervals of neighbours overlap.{hint}"
 
 
 def _overlap(better: Respondent, worse: Respondent) -> bool:

@@ -31,7 +31,7 @@ def test_a_file_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.Mo
         (tmp_path / "file").write_bytes(raw)
         with pytest.raises(DiaError):
             passphrase(tmp_path / "file", "a key")
-    with pytest.raises(DiaError, match="cannot be read"):
+    with pytest.raises(DiaError, match="cannot read"):
         passphrase(tmp_path, "a key")
 
 
