@@ -155,7 +155,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
     """The bundle of k = 3 of the tour in the docs, made without a warning, where its programs can be run."""
     from dia_compiler import compile
     from dia_compiler.analyze.host_requirements import EXTRAS
-    from dia_language.confinement.walls import confinement
+    from dia_language.confinement.sandboxes import confinement
 
     needed = {
         "something that confines programs": confinement(),

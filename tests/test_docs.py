@@ -21,7 +21,7 @@ from pathlib import Path
 import click
 import pytest
 from dia_compiler.commands.cli import COMMANDS, EPILOG, dia, run
-from dia_language.confinement.walls import confinement
+from dia_language.confinement.sandboxes import confinement
 from helpers.places import ROOT
 
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ from dia_compiler.analyze.worker_resources import programs_of
 from dia_compiler.parse.discover import discover
 from dia_language.budgets import bound_digits
 from dia_language.confinement.interpreters import version_of
-from dia_language.confinement.walls import confinement
+from dia_language.confinement.sandboxes import confinement
 from dia_language.diagnostics import DiaError
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
@@ -27,7 +27,7 @@ from dia_runtime.data import data_folder
 
 Dia = Callable[..., Any]
 
-needs_walls = pytest.mark.skipif(confinement() is None, reason="nothing here can confine a program")
+needs_sandbox = pytest.mark.skipif(confinement() is None, reason="nothing here can confine a program")
 BENCHMARK = "language: 1\nbenchmark: programs\nversion: 1.0.0\n"
 SPEC = """\
 template: squares
@@ -84,7 +84,7 @@ def test_a_program_needs_permission(specs: Path, dia: Dia) -> None:
     assert not (specs / "out").exists()
 
 
-@needs_walls
+@needs_sandbox
 def test_with_permission_it_runs(specs: Path, dia: Dia) -> None:
     assert told(dia, specs, "--allow-programs") == []
     assert "squares" in dia(specs, "preview", "squares.yaml", "--allow-programs").stdout
@@ -93,11 +93,11 @@ def test_with_permission_it_runs(specs: Path, dia: Dia) -> None:
     answers = map(json.loads, (bundle / "answers.jsonl").read_text(encoding="utf-8").splitlines())
     assert all(int(row["text"]) == row["parameters"]["n"] ** 2 for row in answers)
     tools = json.loads((bundle / "provenance.json").read_text(encoding="utf-8"))["tools"]
-    wall = confinement()
-    assert wall is not None and tools == {"python": version_of("python"), "confinement": wall.name}
+    sandbox = confinement()
+    assert sandbox is not None and tools == {"python": version_of("python"), "confinement": sandbox.name}
 
 
-@needs_walls
+@needs_sandbox
 def test_a_bundle_is_recompiled_with_permission_alone(specs: Path, tmp_path: Path, dia: Dia) -> None:
     bundle = compile([specs], k=3, out=tmp_path / "out", allow_programs="confined").bundles[0].path
     refused = dia(tmp_path, "verify", str(bundle), "--recompile")
@@ -113,7 +113,7 @@ def test_a_bundle_is_recompiled_with_permission_alone(specs: Path, tmp_path: Pat
     }
 
 
-@needs_walls
+@needs_sandbox
 def test_what_the_cache_holds_names_its_tools_and_starts_nothing(specs: Path, tmp_path: Path) -> None:
     def made(out: str, k: int, word: str) -> dict[str, str]:
         path = compile([specs], k=k, out=tmp_path / out, allow_programs=word).bundles[0].path
@@ -127,7 +127,7 @@ def test_what_the_cache_holds_names_its_tools_and_starts_nothing(specs: Path, tm
     assert caught.value.diagnostics[0].code == "E314"
 
 
-@needs_walls
+@needs_sandbox
 @pytest.mark.parametrize("k", [250])
 def test_stretches_of_a_large_template_may_run_programs_too(specs: Path, tmp_path: Path, k: int) -> None:
     lines = (specs / "squares.yaml").read_text(encoding="utf-8").splitlines()
@@ -221,7 +221,7 @@ def test_a_foreign_bundle_starts_none_while_it_is_scored() -> None:
 
 
 @pytest.mark.slow
-@needs_walls
+@needs_sandbox
 def test_a_program_that_hangs_is_told_with_its_place(specs: Path, dia: Dia) -> None:
     path = specs / "squares.yaml"
     path.write_text(path.read_text("utf-8").replace("print({n} ** 2)", "import time; time.sleep({n} + 60)"), "utf-8")

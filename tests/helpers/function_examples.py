@@ -11,7 +11,7 @@ import pytest
 from dia_language.budgets import reset
 from dia_language.confinement import permission
 from dia_language.confinement.interpreters import interpreter
-from dia_language.confinement.walls import confinement
+from dia_language.confinement.sandboxes import confinement
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import PlainSource, parse

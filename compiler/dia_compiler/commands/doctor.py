@@ -85,7 +85,7 @@ def found() -> dict[str, Any]:
 def programs_here() -> dict[str, Any]:
     """Return the sandbox for programs of specs on this machine, and the installed interpreters."""
     from dia_language.confinement.interpreters import LANGUAGES, version_of
-    from dia_language.confinement.walls import confinement
+    from dia_language.confinement.sandboxes import confinement
 
     sandbox = confinement()
     interpreters = {name: version_of(name) for name, language in LANGUAGES.items() if language.commands}

@@ -22,7 +22,7 @@ from dia_language.confinement.running import (
     run,
     too_much_memory,
 )
-from dia_language.confinement.walls import Room, Wall, chosen, readable
+from dia_language.confinement.sandboxes import Sandbox, Workspace, chosen, readable
 from dia_language.diagnostics import LanguageError
 from dia_language.limits import TEXT_LENGTH
 from dia_language.workers import heartbeat
@@ -45,29 +45,29 @@ OUT_OF_MEMORY = re.compile(
 
 def output_of(language: str, source: bytes, input_bytes: bytes) -> str:
     """What a program prints, less one last newline. Raises LanguageError for anything but a quiet end."""
-    wall = chosen(permission.permitted())
+    sandbox = chosen(permission.permitted())
     if input_bytes and not LANGUAGES[language].has_input:
         raise LanguageError(f"a {language} program does not accept input", "write the values into its source")
     if language != "elf":
         needed(language)
         permission.note(language, version_of(language) or "unknown")
     if language == "c":
-        return _output("elf", _compiled(source, wall.name), input_bytes, wall)
-    return _output(language, source, input_bytes, wall)
+        return _output("elf", _compiled(source, sandbox.name), input_bytes, sandbox)
+    return _output(language, source, input_bytes, sandbox)
 
 
-def _output(language: str, source: bytes, input_bytes: bytes, wall: Wall) -> str:
-    permission.note("confinement", wall.name)
+def _output(language: str, source: bytes, input_bytes: bytes, sandbox: Sandbox) -> str:
+    permission.note("confinement", sandbox.name)
     properties = LANGUAGES[language]
     allowance = Allowance(_seconds(), has_bounded_address_space=not properties.has_own_memory_limit)
     with TemporaryDirectory(prefix="dia-program-") as folder:
-        room = _room(language, source, Path(folder))
-        command = _command(language, wall.home(room.folder))
-        result = _run(wall, command, room, input_bytes, allowance)
-    return _text_of(result, allowance, wall.home(room.folder))
+        workspace = _workspace(language, source, Path(folder))
+        command = _command(language, sandbox.home(workspace.folder))
+        result = _run(sandbox, command, workspace, input_bytes, allowance)
+    return _text_of(result, allowance, sandbox.home(workspace.folder))
 
 
-def _room(language: str, source: bytes, folder: Path) -> Room:
+def _workspace(language: str, source: bytes, folder: Path) -> Workspace:
     """The folder with the program, and all else that it may read."""
     own = folder / "own"
     own.mkdir()
@@ -75,7 +75,7 @@ def _room(language: str, source: bytes, folder: Path) -> Room:
     file.write_bytes(source)
     file.chmod(0o555)
     program = interpreter(language) if LANGUAGES[language].commands else None
-    return Room(tuple(readable(folders_of(language, program))), own)
+    return Workspace(tuple(readable(folders_of(language, program))), own)
 
 
 def _command(language: str, home: Path) -> list[str]:
@@ -84,9 +84,11 @@ def _command(language: str, home: Path) -> list[str]:
     return [*program, *properties.options, str(home / (MAIN + properties.ending))]
 
 
-def _run(wall: Wall, command: Sequence[str], room: Room, input_bytes: bytes, allowance: Allowance) -> ProgramResult:
-    more = replace(allowance, processes_around=wall.processes)
-    return run(bounded(wall.around(command, room), more), input_bytes, more, gathers=wall.processes == 0)
+def _run(
+    sandbox: Sandbox, command: Sequence[str], workspace: Workspace, input_bytes: bytes, allowance: Allowance
+) -> ProgramResult:
+    more = replace(allowance, processes_around=sandbox.processes)
+    return run(bounded(sandbox.around(command, workspace), more), input_bytes, more, gathers=sandbox.processes == 0)
 
 
 def _seconds(most: float = SECONDS) -> float:
@@ -96,29 +98,31 @@ def _seconds(most: float = SECONDS) -> float:
 
 
 @lru_cache(maxsize=16)
-def _compiled(source: bytes, wall_name: str) -> bytes:
+def _compiled(source: bytes, sandbox_name: str) -> bytes:
     """The program that a C compiler makes of the source."""
     compiler = needed("c")
-    wall = chosen(permission.permitted())
+    sandbox = chosen(permission.permitted())
     is_zig = compiler.name == "zig"
     seconds = _seconds(LONGEST) if is_zig else _seconds()  # it builds its C library first
     allowance = Allowance(seconds, COMPILER_BYTES, has_bounded_address_space=False, writes=BINARY_BYTES)
     with TemporaryDirectory(prefix="dia-program-") as folder:
-        room = _room("c", source, Path(folder))
-        room = replace(room, readable=tuple(readable(_of_compiler(compiler))), is_writable=True, has_processes=is_zig)
-        home = wall.home(room.folder)
+        workspace = _workspace("c", source, Path(folder))
+        workspace = replace(
+            workspace, readable=tuple(readable(_of_compiler(compiler))), is_writable=True, has_processes=is_zig
+        )
+        home = sandbox.home(workspace.folder)
         words = [str(compiler), *(ZIG if is_zig else []), "-O1", "-o", str(home / "made")]
         command = [*words, str(home / f"{MAIN}.c"), "-lm"]
         script = f"TMPDIR={home} PATH=/usr/bin:/bin ZIG_GLOBAL_CACHE_DIR={home} ZIG_LOCAL_CACHE_DIR={home}"
         try:
-            result = _run(wall, ["/usr/bin/env", *script.split(), *command], room, b"", allowance)
+            result = _run(sandbox, ["/usr/bin/env", *script.split(), *command], workspace, b"", allowance)
         except LanguageError as error:
             message = f"the C program cannot be compiled: {error.message.replace('the program', 'the compiler')}"
             raise LanguageError(message, SLOW, error.code) from None
         if result.code:
             error_line = _first_line(result.error_output, home)
             raise LanguageError(f"the C program cannot be compiled: {error_line or f'exit code {result.code}'}")
-        return (room.folder / "made").read_bytes()
+        return (workspace.folder / "made").read_bytes()
 
 
 def _of_compiler(compiler: Path) -> list[Path]:

@@ -71,7 +71,7 @@ def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: b
     """What became of the command. Raises LanguageError where it takes more than it may; nothing of it survives.
 
     With `gathers` every process that turns up below this one meanwhile is taken for the program's, and killed: for
-    where no wall does that.
+    where no sandbox does that.
     """
     with _gathering_orphans() if gathers else contextlib.nullcontext():
         try:
@@ -192,7 +192,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """Kills the process with its group, and all below it that have left the group.
 
     The group comes first and in one call: processes that multiply would be born faster than they are killed one by
-    one. So would those be counted; with the first process behind a wall all others behind it end at once.
+    one. So would those be counted; with the first process in a sandbox all others in it end at once.
     """
     below = [number for number, _, _ in islice(_descendants(process.pid), 1, MANY)] if process.poll() is None else []
     with contextlib.suppress(OSError):
@@ -211,7 +211,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_until_gone(number: int) -> None:
-    """Waits until a process that was killed is gone, and with it what stood behind its wall."""
+    """Waits until a process that was killed is gone, and with it what stood in its sandbox."""
     deadline = monotonic() + SECONDS_UNTIL_GONE
     while monotonic() < deadline and os.path.exists(f"/proc/{number}"):  # noqa: PTH110
         sleep(TICK / 10)

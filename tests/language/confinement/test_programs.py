@@ -1,4 +1,4 @@
-"""Programs in every language, and hostile ones behind every wall that works here: each is stopped, told, and gone."""
+"""Programs in every language, and hostile ones in every sandbox that works here: each is stopped, told, and gone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
-from dia_language.confinement import interpreters, permission, programs, walls
+from dia_language.confinement import interpreters, permission, programs, sandboxes
 from dia_language.confinement.interpreters import interpreter, version_of
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.program import LANGUAGES, program, run_elf
@@ -44,18 +44,18 @@ FACTS = {
 }
 
 
-def working() -> list[walls.Wall]:
-    """The walls that work on this machine."""
-    return [wall for wall in walls.WALLS if walls.works(wall)]
+def working() -> list[sandboxes.Sandbox]:
+    """The sandboxes that work on this machine."""
+    return [sandbox for sandbox in sandboxes.SANDBOXES if sandboxes.works(sandbox)]
 
 
-NAMES = [wall.name for wall in (*walls.WALLS, walls.NO_WALL)]
+NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX)]
 
 
 @pytest.fixture(params=NAMES)
-def wall(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[walls.Wall]:
-    """Each wall in turn, permitted."""
-    found = {held.name: held for held in (*working(), walls.NO_WALL)}.get(request.param)
+def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[sandboxes.Sandbox]:
+    """Each sandbox in turn, permitted."""
+    found = {held.name: held for held in (*working(), sandboxes.NO_SANDBOX)}.get(request.param)
     if found is None:
         pytest.skip(f"{request.param} does not work here")
     monkeypatch.setattr(programs, "chosen", lambda word: found)
@@ -64,17 +64,17 @@ def wall(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 @pytest.fixture
-def locked(wall: walls.Wall) -> walls.Wall:
-    """Each wall that locks in."""
-    if wall is walls.NO_WALL:
+def locked(sandbox: sandboxes.Sandbox) -> sandboxes.Sandbox:
+    """Each sandbox that locks in."""
+    if sandbox is sandboxes.NO_SANDBOX:
         pytest.skip("nothing is locked in")
-    return wall
+    return sandbox
 
 
 @pytest.fixture
 def allowed() -> Iterator[None]:
     """Permission, and a machine that can confine."""
-    if walls.confinement() is None:
+    if sandboxes.confinement() is None:
         pytest.skip("no sandbox is available")
     with permitted("confined"):
         yield
@@ -108,10 +108,10 @@ def refusal(language: str, source: str | bytes, given: str = "") -> str:
 
 
 @pytest.mark.parametrize("language", ECHOES)
-def test_a_program_reads_its_input_and_prints(language: str, wall: walls.Wall) -> None:
+def test_a_program_reads_its_input_and_prints(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert program(language, ECHOES[language], "41\n") == "got 41"
-    assert permission.used() == {language: version_of(language), "confinement": wall.name}
+    assert permission.used() == {language: version_of(language), "confinement": sandbox.name}
 
 
 @pytest.mark.parametrize("language", FACTS)
@@ -135,7 +135,7 @@ def test_text_goes_in_and_out_as_utf8() -> None:
     assert program("python", "import sys; print(len(sys.stdin.read()))", "x" * 900_000) == "900000"
 
 
-def test_an_elf_program_runs(wall: walls.Wall, tmp_path: Path) -> None:
+def test_an_elf_program_runs(sandbox: sandboxes.Sandbox, tmp_path: Path) -> None:
     needs("c")
     source = tmp_path / "a.c"
     source.write_text('#include <stdio.h>\nint main(void) { puts(getchar() == 53 ? "yes" : "no"); }', encoding="utf-8")
@@ -175,7 +175,7 @@ def test_a_failure_is_told(language: str, source: str | bytes, message: str) -> 
 
 @pytest.mark.slow
 def test_the_compiler_of_the_extra_serves_where_there_is_no_other(
-    monkeypatch: pytest.MonkeyPatch, wall: walls.Wall
+    monkeypatch: pytest.MonkeyPatch, sandbox: sandboxes.Sandbox
 ) -> None:
     pytest.importorskip("ziglang")
     monkeypatch.setitem(interpreters.LANGUAGES, "c", replace(interpreters.LANGUAGES["c"], commands=("no-compiler",)))
@@ -190,7 +190,9 @@ def test_the_compiler_of_the_extra_serves_where_there_is_no_other(
         programs._compiled.cache_clear()
 
 
-def test_a_missing_interpreter_is_told_with_its_mend(monkeypatch: pytest.MonkeyPatch, wall: walls.Wall) -> None:
+def test_a_missing_interpreter_is_told_with_its_mend(
+    monkeypatch: pytest.MonkeyPatch, sandbox: sandboxes.Sandbox
+) -> None:
     monkeypatch.setattr(interpreters, "interpreter", lambda name: None)
     with pytest.raises(LanguageError, match="`php` is not installed, so php cannot run") as caught:
         program("php", "<?php")
@@ -208,7 +210,7 @@ def test_every_language_of_the_function_is_known() -> None:
     assert tuple(interpreters.LANGUAGES) == LANGUAGES
 
 
-# The process layout, which is the same behind every wall
+# The process layout, which is the same in every sandbox
 
 SIGNALS_TO_ITSELF = {
     "python": "import os, signal; os.kill(os.getpid(), signal.SIGTERM); print('alive')",
@@ -247,30 +249,30 @@ CODES = {
 
 
 @pytest.mark.parametrize("language", SIGNALS_TO_ITSELF)
-def test_a_signal_to_itself_ends_a_program(language: str, wall: walls.Wall) -> None:
+def test_a_signal_to_itself_ends_a_program(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, SIGNALS_TO_ITSELF[language]) == "the program ended with signal SIGTERM"
 
 
 @pytest.mark.parametrize("language", ABORTS)
-def test_a_program_aborts_with_the_signal_for_it(language: str, wall: walls.Wall) -> None:
+def test_a_program_aborts_with_the_signal_for_it(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, ABORTS[language]).startswith("the program ended with signal SIGABRT")
 
 
 @pytest.mark.parametrize("language", CODES)
-def test_the_exit_code_is_passed_on(language: str, wall: walls.Wall) -> None:
+def test_the_exit_code_is_passed_on(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, CODES[language]).startswith("the program ended with exit code 77")
 
 
 @pytest.mark.parametrize("language", NUMBERS)
-def test_a_program_is_process_2_below_an_init_process(language: str, locked: walls.Wall) -> None:
+def test_a_program_is_process_2_below_an_init_process(language: str, locked: sandboxes.Sandbox) -> None:
     needs(language)
     assert program(language, NUMBERS[language]) == "2"
 
 
-def test_process_1_reaps_orphans_and_is_deaf_to_the_program(locked: walls.Wall) -> None:
+def test_process_1_reaps_orphans_and_is_deaf_to_the_program(locked: sandboxes.Sandbox) -> None:
     source = (
         "import os, signal, time\nr, w = os.pipe()\nfor n in (1, 2, 9, 15, 17, 19): os.kill(1, n)\n"
         "child = os.fork()\nif child == 0:\n  if os.fork(): os._exit(0)\n"
@@ -295,9 +297,9 @@ def test_what_a_program_sees_does_not_tell_the_wall(monkeypatch: pytest.MonkeyPa
     )
     seen = {}
     with permitted("confined"):
-        for wall in working():
-            monkeypatch.setattr(programs, "chosen", lambda word, wall=wall: wall)
-            seen[wall.name] = program("python", source)
+        for sandbox in working():
+            monkeypatch.setattr(programs, "chosen", lambda word, sandbox=sandbox: sandbox)
+            seen[sandbox.name] = program("python", source)
     if not seen:
         pytest.skip("no sandbox is available")
     assert len(set(seen.values())) == 1 and all(text.endswith("itself") for text in seen.values()), seen
@@ -306,7 +308,7 @@ def test_what_a_program_sees_does_not_tell_the_wall(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "source", [b"\x7fELF" + bytes(60), b"#!/no/interpreter\n"], ids=["no program", "no interpreter"]
 )
-def test_what_the_kernel_does_not_run_is_told_alike(source: bytes, wall: walls.Wall) -> None:
+def test_what_the_kernel_does_not_run_is_told_alike(source: bytes, sandbox: sandboxes.Sandbox) -> None:
     assert refusal("elf", source) == "the program ended with exit code 126: main cannot be executed"
 
 
@@ -320,17 +322,17 @@ def test_nothing_runs_without_permission() -> None:
 
 
 def test_where_nothing_confines_it_must_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walls, "confinement", lambda: None)
+    monkeypatch.setattr(sandboxes, "confinement", lambda: None)
     with pytest.raises(LanguageError, match="no sandbox is available") as caught:
-        walls.chosen(permission.CONFINED)
+        sandboxes.chosen(permission.CONFINED)
     assert "--allow-programs=unconfined" in (caught.value.help or "")
-    assert walls.chosen(permission.UNCONFINED) is walls.NO_WALL
+    assert sandboxes.chosen(permission.UNCONFINED) is sandboxes.NO_SANDBOX
 
 
-# What walls keep in
+# What sandboxes keep in
 
 
-def test_no_socket_reaches_out(locked: walls.Wall) -> None:
+def test_no_socket_reaches_out(locked: sandboxes.Sandbox) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         source = f"import socket; socket.create_connection(('127.0.0.1', {port}), 2)"
@@ -340,7 +342,7 @@ def test_no_socket_reaches_out(locked: walls.Wall) -> None:
             server.accept()
 
 
-def test_no_file_of_the_user_is_there(locked: walls.Wall, tmp_path: Path) -> None:
+def test_no_file_of_the_user_is_there(locked: sandboxes.Sandbox, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s3cret", encoding="utf-8")
     for path in (secret, Path.home() / ".bashrc", Path("/etc/passwd"), Path("/proc/self/environ"), Path(__file__)):
@@ -351,7 +353,7 @@ def test_no_file_of_the_user_is_there(locked: walls.Wall, tmp_path: Path) -> Non
     }
 
 
-def test_nothing_can_be_changed(locked: walls.Wall) -> None:
+def test_nothing_can_be_changed(locked: sandboxes.Sandbox) -> None:
     for path in ("/program/file", "/file", "/dev/shm/file", f"{Path(sys.executable).resolve().parent}/file"):
         assert "Error" in refusal("python", f"open({path!r}, 'w')"), path
     library = Path(os.__file__).resolve()
@@ -361,14 +363,14 @@ def test_nothing_can_be_changed(locked: walls.Wall) -> None:
     assert library.stat().st_mtime_ns == before
 
 
-def test_environment_and_other_processes_are_hidden(locked: walls.Wall, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_and_other_processes_are_hidden(locked: sandboxes.Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_API_KEY", "s3cret")
     source = "import os; print({n for n in os.environ if n not in ('PWD', 'SHLVL', '_', 'OLDPWD', 'LC_CTYPE')}, os.getpid() < 10)"
     assert program("python", source) == "set() True"
     assert "ProcessLookupError" in refusal("python", f"import os; os.kill({os.getpid()}, 0)")
 
 
-def test_no_right_is_left(locked: walls.Wall) -> None:
+def test_no_right_is_left(locked: sandboxes.Sandbox) -> None:
     if interpreter("c") is None:
         pytest.skip("no C compiler")
     source = (
@@ -380,7 +382,7 @@ def test_no_right_is_left(locked: walls.Wall) -> None:
     assert program("c", source) == "-1 -1 -1 -1"
 
 
-def test_no_memory_is_kept_that_belongs_to_no_process(locked: walls.Wall) -> None:
+def test_no_memory_is_kept_that_belongs_to_no_process(locked: sandboxes.Sandbox) -> None:
     needs("c")
     source = (
         "#define _GNU_SOURCE\n#include <stdio.h>\n#include <sys/shm.h>\n#include <sys/msg.h>\n#include <sys/mman.h>\n"
@@ -443,7 +445,7 @@ HOSTILE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hungry_program_is_stopped_and_gone(name: str, wall: walls.Wall) -> None:
+def test_a_hungry_program_is_stopped_and_gone(name: str, sandbox: sandboxes.Sandbox) -> None:
     source, message = HOSTILE[name]
     begin = monotonic()
     assert message in refusal("python", source), name
@@ -452,15 +454,15 @@ def test_a_hungry_program_is_stopped_and_gone(name: str, wall: walls.Wall) -> No
 
 
 @pytest.mark.slow
-def test_processes_that_multiply_are_stopped_and_gone(wall: walls.Wall) -> None:
-    if wall.name != "bubblewrap":  # on a busy machine thousands would be there before anybody looks
-        pytest.skip("only where the wall ends them all at once")
+def test_processes_that_multiply_are_stopped_and_gone(sandbox: sandboxes.Sandbox) -> None:
+    if sandbox.name != "bubblewrap":  # on a busy machine thousands would be there before anybody looks
+        pytest.skip("only where the sandbox ends them all at once")
     assert "started more than 16 processes" in refusal("python", "import os\nwhile True: os.fork()")
     assert_gone()
 
 
 @pytest.mark.slow
-def test_node_is_bounded_by_watching(wall: walls.Wall) -> None:
+def test_node_is_bounded_by_watching(sandbox: sandboxes.Sandbox) -> None:
     needs("javascript")
     outside_of_heap = "const held = []; while (true) held.push(Buffer.alloc(1 << 22, 1))"
     assert "took more than 256 MiB" in refusal("javascript", outside_of_heap)
@@ -481,14 +483,14 @@ def test_node_is_bounded_by_watching(wall: walls.Wall) -> None:
     ],
     ids=["sleeps", "spins", "ignores signals", "hides", "closes everything"],
 )
-def test_a_slow_program_is_stopped_and_gone(source: str, wall: walls.Wall) -> None:
+def test_a_slow_program_is_stopped_and_gone(source: str, sandbox: sandboxes.Sandbox) -> None:
     begin = monotonic()
     assert refusal("python", source) == "the program ran longer than 5 s"
     assert monotonic() - begin < 7
     assert_gone()
 
 
-def test_what_a_quiet_program_leaves_behind_is_gone(wall: walls.Wall) -> None:
+def test_what_a_quiet_program_leaves_behind_is_gone(sandbox: sandboxes.Sandbox) -> None:
     source = (
         "import os, time\nif os.fork() == 0:\n  os.setsid()\n  os.close(0), os.close(1), os.close(2)\n  time.sleep(60)"
     )
@@ -497,14 +499,14 @@ def test_what_a_quiet_program_leaves_behind_is_gone(wall: walls.Wall) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Path) -> None:
+def test_nothing_outlives_the_one_who_started_it(sandbox: sandboxes.Sandbox, tmp_path: Path) -> None:
     starter = (
-        "import sys\nfrom dia_language.confinement import permission, programs, walls\n"
+        "import sys\nfrom dia_language.confinement import permission, programs, sandboxes\n"
         "permission.permit('unconfined')\n"
-        f"programs.chosen = lambda word: next(w for w in (*walls.WALLS, walls.NO_WALL) if w.name == {wall.name!r})\n"
+        f"programs.chosen = lambda word: next(w for w in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX) if w.name == {sandbox.name!r})\n"
         "programs.output_of('python', b'import time; time.sleep(4)', b'')\n"
     )
-    if wall is walls.NO_WALL and shutil.which("setpriv") is None:
+    if sandbox is sandboxes.NO_SANDBOX and shutil.which("setpriv") is None:
         pytest.skip("nothing here ends a program with its parent")
     deadline = monotonic() + 10
     with subprocess.Popen([sys.executable, "-c", starter], env={**os.environ, "TMPDIR": str(tmp_path)}) as process:
@@ -519,7 +521,9 @@ def test_nothing_outlives_the_one_who_started_it(wall: walls.Wall, tmp_path: Pat
     assert monotonic() - begin < 3  # of 4 s that it would have slept
 
 
-def test_a_program_has_only_what_its_evaluation_has_left(monkeypatch: pytest.MonkeyPatch, wall: walls.Wall) -> None:
+def test_a_program_has_only_what_its_evaluation_has_left(
+    monkeypatch: pytest.MonkeyPatch, sandbox: sandboxes.Sandbox
+) -> None:
     monkeypatch.setattr(heartbeat, "seconds_left", lambda: 0.5)
     assert refusal("python", "import time; time.sleep(9)").startswith("the program ran longer than 0.4")
 

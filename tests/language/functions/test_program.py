@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from dia_language.confinement import permission
 from dia_language.confinement.interpreters import interpreter
-from dia_language.confinement.walls import confinement
+from dia_language.confinement.sandboxes import confinement
 from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
