@@ -1,8 +1,8 @@
 """Sandboxes for programs: no network, no other processes, only the given files to read, and nothing to change.
 
-bubblewrap builds them where it is installed, otherwise our own launcher with the system call `unshare`. Both are
-tried once before they are trusted. In either one, a program is process 2 below an init process, sees the same folders, and may
-make the same system calls: what it does and prints does not tell which of the two it was.
+bubblewrap builds them where it is installed, otherwise our own launcher with the system call `unshare`. Both are tried
+once before they are trusted. In either one, a program is process 2 below an init process, sees the same folders, and
+may make the same system calls, so its behaviour and output do not depend on which of the two it runs in.
 """
 
 from __future__ import annotations
