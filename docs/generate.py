@@ -129,7 +129,7 @@ def types() -> str:
 def _word_lists() -> str:
     rows = [(f"`{name}`", sentence(held.holds), f"{len(word_list(name)):,}", str(held.revision))
             for name, held in WORD_LISTS.items()]  # fmt: skip
-    return table(("name", "holds", "words", "revision"), rows)
+    return table(("name", "contents", "words", "revision"), rows)
 
 
 def _answer_options() -> str:
