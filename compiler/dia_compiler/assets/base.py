@@ -25,7 +25,7 @@ class Entropy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a builder works with beside its options: entropy, and a private folder for what tools leave behind."""
+    """What a builder gets besides its options: entropy, and a private folder for files of tools."""
 
     entropy: Entropy
     folder: Path

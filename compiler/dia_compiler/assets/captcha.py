@@ -1,4 +1,4 @@
-"""CAPTCHA pictures: digits or letters, turned and warped, behind dots and a curve."""
+"""CAPTCHA pictures: rotated and warped digits or letters, covered by dots and a curve."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Seeded:
         self.entropy = entropy
 
     def randbits(self, count: int) -> int:
-        """An integer of so many random bits."""
+        """An integer with the given number of random bits."""
         size = -(-count // 8)
         return int.from_bytes(self.entropy(size), "big") >> 8 * size - count
 
@@ -86,7 +86,7 @@ class Captcha(Picture):
 
 
 def ink_of(seeded: Seeded) -> Colour:
-    """A colour that stands out from the paper, which has at least 238 of each part."""
+    """A colour that contrasts with the paper, each of whose components is 238 or more."""
     while brightness(ink := (seeded.randbelow(201), seeded.randbelow(201), seeded.randbelow(201))) not in BRIGHTNESS:
         pass
     return ink

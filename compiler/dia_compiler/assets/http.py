@@ -95,7 +95,7 @@ def _check_headers(headers: list[tuple[str, Any]]) -> None:
 
 
 def _check_whole(options: Mapping[str, Any], body: str) -> None:
-    """What can be told only once all options are there. Source: RFC 9112, section 3.2; RFC 9110, section 6.4.1."""
+    """Checks that need all options. Source: RFC 9112, section 3.2; RFC 9110, section 6.4.1."""
     if "target" not in options and "status" not in options:
         raise OptionFault(None, "a message needs a target or a status", "add one of them")
     names = [name.lower() for name, _ in _headers(options)]
@@ -111,7 +111,7 @@ def _may_have_body(options: Mapping[str, Any]) -> bool:
 
 
 def _with_length(options: Mapping[str, Any], body: str) -> list[tuple[str, Any]]:
-    """The headers, the length of the body among them, at the end unless its place is told. RFC 9110, section 8.6."""
+    """The headers with the length of the body, which comes last unless its position is given. RFC 9110, section 8.6."""
     headers, size = _headers(options), len(body.encode("utf-8", "surrogatepass"))
     names = [name.lower() for name, _ in headers]
     expected = "status" in options or options.get("method", "GET") in METHODS_WITH_BODY or bool(body)

@@ -79,7 +79,7 @@ def _common(line: Record, number: int) -> str:
 
 
 def _combined(line: Record, number: int) -> str:
-    """A line of the common log format with referrer and agent behind it."""
+    """A line of the common log format followed by referrer and agent."""
     referrer, agent = (
         _escaped(_held(line, number, name, _is_text, "text, or none", "-")) for name in ("referrer", "agent")
     )
@@ -147,7 +147,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """The text as it stands between quotes in a log of Apache: bytes that are no visible ASCII in hexadecimal."""
+    """The text as Apache logs write it between quotes: bytes that are not printable ASCII in hexadecimal."""
     signs = (chr(byte) for byte in text.encode("utf-8", "surrogatepass"))
     return "".join(
         f"\\{sign}" if sign in '"\\' else sign if " " <= sign <= "~" else f"\\x{ord(sign):02x}" for sign in signs

@@ -1,4 +1,4 @@
-"""Metadata beside the pixels of a PNG picture: EXIF, XMP and chunks of text."""
+"""Metadata of a PNG picture: EXIF, XMP and text chunks."""
 
 from __future__ import annotations
 

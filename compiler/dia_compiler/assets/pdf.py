@@ -119,7 +119,7 @@ def _written(options: Mapping[str, Any]) -> bytes:
 
 
 def _lines(text: str, size: int) -> list[str]:
-    """The lines of the text as they fit on the page; a word that is too long for one stands on one alone, cut."""
+    """The lines of the text, wrapped to the page; a word that is too long for a line gets its own lines, cut."""
     from reportlab.pdfbase.pdfmetrics import getFont
 
     widths: list[int] = getFont(FONT).widths
@@ -128,7 +128,7 @@ def _lines(text: str, size: int) -> list[str]:
 
 
 def _parts(line: str, widths: list[int], most: int) -> list[str]:
-    """The line, or its parts where it is too wide: broken at its blanks, each of which stays at an end."""
+    """The line, or its parts if it is too wide: broken at spaces, each of which stays at the end of a part."""
     parts, begin, blank, width = [], 0, -1, 0
     for place, sign in enumerate(line):
         width += widths[sign.encode("cp1252")[0]]

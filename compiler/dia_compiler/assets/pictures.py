@@ -62,7 +62,7 @@ def colour_option(options: Mapping[str, Any], name: str, default: str) -> Colour
 
 
 def text_option(options: Mapping[str, Any], name: str = "text", most: int = TEXT) -> str | None:
-    """The option as a text of at most so many characters; None where it is absent. Raises OptionFault."""
+    """The option as a text with at most the given number of characters; None if it is absent. Raises OptionFault."""
     if name not in options:
         return None
     text = options[name]

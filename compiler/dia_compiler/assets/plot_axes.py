@@ -27,7 +27,7 @@ class Axis:
     is_of_slots: bool = False
 
     def place(self, value: Fraction, length: int) -> int:
-        """The pixel where the value lies, of an axis so many pixels long."""
+        """The pixel of the value on an axis with the given length in pixels."""
         low, high = (Fraction(0), Fraction(len(self.ticks))) if self.is_of_slots else (self.ticks[0], self.ticks[-1])
         return int((value - low) * length / (high - low) + Fraction(1, 2))
 
@@ -71,7 +71,7 @@ def _steps() -> list[Fraction]:
 
 
 def slots(labels: list[Value]) -> Axis:
-    """An axis of one slot for each label, which stands in its middle. Raises OptionFault."""
+    """An axis with one slot per label, which is centred in it. Raises OptionFault."""
     texts = [label if isinstance(label, str) else shown(Fraction(label)) for label in _allowed(labels)]
     middles = (Fraction(2 * place + 1, 2) for place in range(len(texts)))
     return Axis(tuple(middles), tuple(texts), is_of_slots=True)

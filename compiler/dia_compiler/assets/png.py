@@ -1,4 +1,4 @@
-"""PNG pictures: of given pixels, of a drawn text or of noise, with bytes hidden in them and metadata beside them."""
+"""PNG pictures from pixels, drawn text or noise, optionally with hidden bytes and metadata."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MARGINS: Final = 1000
 
 
 class Png(Picture):
-    """A picture, and what stands in it and beside it."""
+    """A picture with its content and metadata."""
 
     summary = "a PNG picture of pixels, text or noise, optionally with hidden bytes and metadata"
     options = {

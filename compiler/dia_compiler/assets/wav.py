@@ -23,7 +23,7 @@ RATES = (8000, 48_000)
 RATE, FREQUENCY, VOLUME, UNIT = 8000, 600, 50, 60
 MOST_SAMPLES, LONGEST_TEXT = 480_000, 2_000
 BOUNDS = {"rate": RATES, "frequency": (200, 3000), "volume": (1, 100), "unit": (40, 500)}
-# Units of sound or silence, and whether it is sound; the pause behind a sign is 1, behind a letter 3, a word 7.
+# Units of sound or silence, and whether it is sound; the pause after a signal is 1, after a letter 3, a word 7.
 SIGNS = {".": ((1, True), (1, False)), "-": ((3, True), (1, False)), " ": ((2, False),), "/": ((2, False),)}
 
 

@@ -29,7 +29,7 @@ DRIVE = re.compile(r"[A-Za-z]:")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member as it stands in the file: its header's fields, and its bytes packed and encrypted."""
+    """A member as stored in the file: its header fields, and its compressed and encrypted bytes."""
 
     fields: bytes
     name: bytes

@@ -19,7 +19,7 @@ ROUNDS, CHECK, MARK = 1000, 2, 10
 
 
 def zipcrypto(plain: bytes, password: bytes, checksum: int, entropy: Entropy) -> bytes:
-    """The member encrypted by PKWARE's cipher behind twelve bytes, the last of which tests a password."""
+    """The member encrypted by PKWARE's cipher, after twelve bytes, the last of which verifies the password."""
     one, two, three = KEYS
     table, encrypted = CRC_TABLE, bytearray()
     for byte in password + entropy(HEADER - 1) + bytes([checksum >> 24]) + plain:

@@ -29,7 +29,7 @@ def power() -> Callable[[int, int, int], Any]:
 def prime_factors(number: int) -> tuple[int, ...] | None:
     """The distinct prime factors, ascending; None if they cannot be found within a second.
 
-    What is left behind small primes has to be a prime, or to fall to Pollard's rho in 2**19 steps together, fewer for
+    The cofactor after small primes must be prime, or be factored by Pollard's rho in 2**19 steps in total, fewer for
     numbers beyond 128 bits: all factors but the largest have to be below about 2**36.
     """
     factors = set()

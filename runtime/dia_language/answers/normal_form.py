@@ -214,7 +214,7 @@ class _Form(Field):
         return self.twelfth(int(twelfths)) if twelfths.denominator == 1 else None
 
     def twelfth(self, number: int) -> tuple[Ratio, Ratio]:
-        """Cosine and sine of so many twelfths of pi: three times as many quarters, less two times as many thirds."""
+        """Cosine and sine of n twelfths of pi: those of 3 n quarters minus 2 n thirds."""
         return self.turned(self.pair(QUARTERS[number * 3 % 8]), self.pair(THIRDS[-number * 2 % 6]))
 
     def pair(self, exact: tuple[tuple[Fraction, int], tuple[Fraction, int]]) -> tuple[Ratio, Ratio]:
@@ -298,7 +298,7 @@ CALLS: dict[str, Callable[[_Form, Ratio], Ratio]] = {
 
 
 def _factors(number: int) -> list[tuple[int, int]]:
-    """The primes of a number with their exponents; what has no small ones stands as if it were prime."""
+    """The prime factors of a number with exponents; a cofactor without small factors counts as prime."""
     factors: list[tuple[int, int]] = []
     for prime in range(2, PRIMES):
         times = 0

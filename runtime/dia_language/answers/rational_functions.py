@@ -169,7 +169,7 @@ class Field:
         return self.divided(place, parts)
 
     def divided(self, place: int, parts: int) -> int:
-        """The atom, divided into so many parts at least. Raises Finer where it is not."""
+        """The atom, divided into the given number of parts or more. Raises Finer if it is not."""
         if self.finest.setdefault(place, 1) % parts:
             self.finest[place] = lcm(self.finest[place], parts)
             if self.finest[place] > FINEST:
