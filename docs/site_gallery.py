@@ -11,11 +11,11 @@ from typing import Any
 
 from dia_compiler.authoring.preview import Preview, Shown, preview
 from dia_compiler.parse.model import Template
+from dia_language.counts import freedom_text
 
 ROOT = Path(__file__).resolve().parents[1]
 SPECS = ROOT / "specs"
 SHOWN_AT_MOST = 6000  # characters of a prompt
-LONG = 10**15
 LISTS = ("benchmark", "category", "level")
 INTRODUCTION = (
     "Every family that ships with the project, with its first instance at the default seed. "
@@ -63,7 +63,7 @@ def _family(one: Preview, folder: Path, specs: Path) -> Family:
         level=str(facts.get("level", "")),
         answer_type=_answer_type(template),
         skills=tuple(map(str, facts.get("skills", ()))),
-        freedom=freedom_words(**one.overview.freedom),
+        freedom=freedom_words(one.overview.freedom, one.overview.estimate),
         items=one.overview.items,
         prompt=_cut(_prompt(shown)),
         answer=_cut(shown.answer or "\n".join(shown.truth)),
@@ -99,19 +99,15 @@ def _cut(text: str) -> str:
     return text if left <= 0 else f"{text[:SHOWN_AT_MOST]}\n... ({left:,} more characters)"
 
 
-def freedom_words(kind: str, count: str | None = None, **_: Any) -> str:
-    """Return how many different instances a template can make, in words.
+def freedom_words(freedom: dict[str, Any], estimate: tuple[int, int] | None = None) -> str:
+    """Return how many different instances a template can make, in words; `estimate` replaces a bound.
 
-    >>> freedom_words("exact", "391"), freedom_words("at_most", "1" + "0" * 30), freedom_words("vast")
-    ('391', 'at most ~1.0e30', 'more than 2^128')
+    >>> freedom_words({"kind": "exact", "count": "391"}), freedom_words({"kind": "vast", "count": None})
+    ('391', 'more than 2^128')
     """
-    if count is None:
-        return "more than 2^128"
-    number = int(count)
-    if kind == "at_least" and number == 0:
+    if estimate is None and freedom["kind"] == "at_least" and freedom["count"] == "0":
         return "not counted"
-    shown = f"{number:,}" if number < LONG else f"~{count[0]}.{count[1]}e{len(count) - 1}"
-    return {"exact": "", "at_most": "at most ", "at_least": "at least "}.get(kind, "") + shown
+    return "more than 2^128" if freedom["count"] is None else freedom_text(freedom, estimate)
 
 
 def as_html(families: Iterable[Family]) -> str:

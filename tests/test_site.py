@@ -152,16 +152,18 @@ def test_the_gallery_escapes_what_families_contain(gallery: ModuleType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("freedom", "words"),
+    ("freedom", "estimate", "words"),
     [
-        ({"kind": "exact", "count": "12345"}, "12,345"),
-        ({"kind": "at_most", "count": "1" + "0" * 20}, "at most ~1.0e20"),
-        ({"kind": "at_least", "count": "0"}, "not counted"),
-        ({"kind": "vast", "count": None}, "more than 2^128"),
+        ({"kind": "exact", "count": "12345"}, None, "12,345"),
+        ({"kind": "at_least", "count": "0"}, None, "not counted"),
+        ({"kind": "at_least", "count": "0"}, (7_482_675, 400), "~7.5e6 (estimated from 400 draws)"),
+        ({"kind": "vast", "count": None}, None, "more than 2^128"),
     ],
 )
-def test_degrees_of_freedom_in_words(gallery: ModuleType, freedom: dict[str, Any], words: str) -> None:
-    assert gallery.freedom_words(**freedom) == words
+def test_degrees_of_freedom_in_words(
+    gallery: ModuleType, freedom: dict[str, Any], estimate: tuple[int, int] | None, words: str
+) -> None:
+    assert gallery.freedom_words(freedom, estimate) == words
 
 
 def test_the_picture_of_a_screen_shows_what_is_left_on_it(docs: None) -> None:
