@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
@@ -267,7 +267,7 @@ class _Answers:
         """Read the rest; report if the number of answers differs from the number of questions."""
         self.count += sum(1 for _ in self.left)
         if self.agrees and self.count != questions:
-            message = f"has {self.count} answers for {questions} questions"
+            message = f"has {counted(self.count, 'answer')} for {counted(questions, 'question')}"
             yield Problem("answers", self.place, message, str(questions), str(self.count))
 
 

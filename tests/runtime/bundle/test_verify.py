@@ -240,7 +240,7 @@ def test_the_messages_say_what_was_expected_and_found(tiny: Make, manifest_write
     rehashed(path, manifest_writer)
     (problem,) = verify(path)
     assert (problem.kind, problem.path, problem.expected, problem.found) == ("answers", "answers.jsonl", "2", "1")
-    assert problem.message == "holds 1 answers for 2 questions"
+    assert problem.message == "has 1 answer for 2 questions"
     (path / "answers.jsonl").write_bytes(b"".join([*lines, lines[0]]))
     rehashed(path, manifest_writer)
     (problem,) = verify(path)
