@@ -54,7 +54,7 @@ def compile(
     part: str | None = None,
     cluster: str | None = None,
 ) -> Compilation:
-    """The bundles of the benchmarks that the paths name, written under `out` (default: `build`).
+    """Return the bundles of the benchmarks that the paths name, written under `out` (default: `build`).
 
     `seed` overrides the benchmarks' own; `jobs` is the number of worker processes (default: all cores); `limit` takes
     only the first templates of each benchmark. What an earlier compile has left in the cache is used again unless

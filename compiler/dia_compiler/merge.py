@@ -55,7 +55,7 @@ class MergedBundle:
 def merge(
     paths: Sequence[Path], target: Path | None = None, jobs: int = 1, force: bool = False, allow_programs: str = NO
 ) -> MergedBundle:
-    """The bundle of the parts, written at the target (default: where a compile would write it).
+    """Return the bundle of the parts, written at the target (default: where a compile would write it).
 
     Raises DiaError: exit code 2 for parts that are missing, double, or do not belong together, exit code 3 for a
     damaged one. Nothing is written then.
@@ -216,7 +216,7 @@ class _JoinedTemplate:
             raise damaged_part(pieces[-1][0].folder, f"some of its instances of `{template.name}` are missing")
 
     def ready(self, diagnostics: Diagnostics) -> TemplateRows:
-        """The template with all of its rows; tells what these show together."""
+        """Return the template with all of its rows; tells what these show together."""
         spool = Spool.chained(self.spools)
         statistics = row_statistics(spool)
         check_health(self.template, spool, self.summary, statistics, self.plan.options.k, diagnostics, is_trial=False)
@@ -242,7 +242,7 @@ class _JoinedTemplate:
 
     @staticmethod
     def ends(part: StoredPart, spool: Spool) -> tuple[IndexEntry, IndexEntry]:
-        """The entries of the first and the last row."""
+        """Return the entries of the first and the last row."""
         index = spool.parts["index"]
         if index.size != spool.rows * ENTRY.size or index.path is None:
             raise damaged_part(part.folder, "its rows and their index do not agree")
@@ -253,7 +253,7 @@ class _JoinedTemplate:
         return IndexEntry._make(ENTRY.unpack(first)), IndexEntry._make(ENTRY.unpack(last))
 
     def task(self, place: int, scratch: str) -> Task:
-        """The making of what is broken."""
+        """Return the making of what is broken."""
         assert self.broken is not None and self.instances is not None
         job = replace(job_of(self.plan, self.template), resources=WorkerResources(scratch, self.plan.item.programs))
         seconds = float(self.template.limits.get("seconds", SECONDS))
@@ -278,7 +278,7 @@ def _added(summaries: Sequence[Summary]) -> Summary:
 
 
 def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, jobs: int) -> None:
-    """Makes the instances behind a hole that their part could not know of."""
+    """Make the instances behind a hole that their part could not know of."""
     if not broken:
         return
     spools = [Spool(private, f"again-{place}") for place, _ in enumerate(broken)]

@@ -33,7 +33,7 @@ class Part:
     questions: int
 
     def as_json(self) -> dict[str, Any]:
-        """The entry that `dia compile --part I/N --json` prints."""
+        """Return the entry that `dia compile --part I/N --json` prints."""
         return {**asdict(self), "path": self.path.as_posix()}
 
 
@@ -80,7 +80,7 @@ def _works(plan: BundlePlan, number: PartNumber, resources: WorkerResources) -> 
 def _written(
     plan: BundlePlan, number: PartNumber, gathered: list[tuple[TemplateJob, GatheredRows]], folder: Path
 ) -> Part:
-    """The part, made in a private folder and moved to its own."""
+    """Return the part, made in a private folder and moved to its own."""
     target = plan.options.folder / f"{plan.folder_name}.part-{number.number}-of-{number.of}"
     pieces = [TemplatePart(job.template.name, job.first, rows.spool, _told(rows)) for job, rows in gathered]
     folder.mkdir()
@@ -113,7 +113,7 @@ def _facts(plan: BundlePlan, number: PartNumber) -> dict[str, Any]:
 
 
 def _refuse_foreign(target: Path, options: CompileOptions) -> None:
-    """Raises DiaError (exit 2) where something lies at the target that is no part; an older part gives way."""
+    """Raise DiaError (exit 2) where something lies at the target that is no part; an older part gives way."""
     is_part = (target / NAME).is_file() and not target.is_symlink()
     if options.force or is_part or not (target.exists() or target.is_symlink()):
         return

@@ -45,7 +45,7 @@ class SpecFaults(DiaError):
 def make_bundles(
     to_make: list[tuple[Folder, Inputs | None]], options: CompileOptions, pool: WorkerPool, on_progress: Progress | None
 ) -> tuple[list[BundleResult], dict[str, str]]:
-    """The bundles of the benchmarks with their warnings, and the texts of the specs; the pool makes their rows.
+    """Return the bundles of the benchmarks with their warnings, and the texts of the specs; the pool makes their rows.
 
     Raises DiaError with every error of every spec; nothing is written then.
     """
@@ -128,7 +128,7 @@ def raise_errors(checked: Checked, is_strict: bool) -> None:
 
 
 def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
-    """The warnings of each benchmark; one without a place in the files of another is the last one's."""
+    """Return the warnings of each benchmark; one without a place in the files of another is the last one's."""
     diagnostics = checked.diagnostics.ordered(checked.sources)
     shared: list[list[Diagnostic]] = [[] for _ in folders]
     for entry in diagnostics:
@@ -185,7 +185,7 @@ class _RowStore:
     def made(
         self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
-        """The rows of every plan; what goes wrong is added to the errors."""
+        """Return the rows of every plan; what goes wrong is added to the errors."""
         self.cache = Cache(options.folder, "templates")
         for state in self.asked:
             self.recall(state)
@@ -199,7 +199,7 @@ class _RowStore:
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 
     def look_at(self, state: _TemplateState, rows: GatheredRows) -> None:
-        """Tells what all rows of a template together show."""
+        """Report what all rows of a template together show."""
         if rows.summary is not None:
             state.ready = TemplateRows(rows.template, rows.spool, rows.summary, row_statistics(rows.spool))
             self.tell_health(state.ready, state.job.k)
@@ -208,7 +208,7 @@ class _RowStore:
         check_health(ready.template, ready.spool, ready.summary, ready.statistics, k, self.diagnostics, is_trial=False)
 
     def recall(self, state: _TemplateState) -> None:
-        """Takes the template's rows from the cache, if they are there."""
+        """Take the template's rows from the cache, if they are there."""
         facts = self.cache.read(state.key) if state.key is not None else None
         if facts is None or state.key is None:
             return
@@ -225,7 +225,7 @@ class _RowStore:
             self.on_progress(state.job.template.name, spool.rows, spool.rows)
 
     def remember(self, results: list[BundleResult]) -> None:
-        """Keeps the rows and the bundles in the cache, unless a file has changed since it was read."""
+        """Keep the rows and the bundles in the cache, unless a file has changed since it was read."""
         for plan, folder_inputs, whole in zip(self.plans, self.inputs, results, strict=True):
             if (
                 folder_inputs is None
@@ -240,7 +240,7 @@ class _RowStore:
         trim(self.plans[0].options.folder)
 
     def store(self, state: _TemplateState) -> None:
-        """Moves the rows of a template, which has been frozen, to the cache."""
+        """Move the rows of a template, which has been frozen, to the cache."""
         ready = state.ready
         if ready is None or state.key is None:
             return
@@ -269,7 +269,7 @@ def _keyed(plan: BundlePlan, folder_inputs: Inputs | None) -> Iterator[tuple[Tem
 
 
 def _is_known(plan: BundlePlan, folder_inputs: Inputs) -> bool:
-    """Whether every file that was read is among those of which the digests are known."""
+    """Return whether every file that was read is among those of which the digests are known."""
     return set(plan.item.files) <= set(folder_inputs.files)
 
 

@@ -46,7 +46,7 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
 
 
 def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
-    """The folder of the specs, or the template files where the bundle was made of some of them."""
+    """Return the folder of the specs, or the template files where the bundle was made of some of them."""
     rows = [json.loads(row) for row in (bundle / "templates.jsonl").read_bytes().splitlines()]
     sources = {row["source"] for row in rows}
     specs = {
@@ -117,7 +117,7 @@ def _versions(bundle: Path) -> dict[str, list[str]]:
 
 
 def _of_programs(tools: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The versions of interpreters, under names that no library has."""
+    """Return the versions of interpreters, under names that no library has."""
     return {f"programs of {name}": version for name, version in tools.items()}
 
 
@@ -127,7 +127,7 @@ def _of_builders(libraries: Mapping[str, str]) -> set[str]:
 
 
 def _installed(packages: Mapping[str, str]) -> dict[str, str]:
-    """The versions of those of the packages that are here."""
+    """Return the versions of those of the packages that are here."""
     versions_by_name = {}
     for name in packages:
         with suppress(PackageNotFoundError):

@@ -24,7 +24,7 @@ _BUDGET = Budget()
 
 
 def charge(steps: int, budget: Budget = _BUDGET) -> None:
-    """Takes the steps off the budget; LanguageError (E502) once it is spent, and at every later charge."""
+    """Take the steps off the budget; LanguageError (E502) once it is spent, and at every later charge."""
     budget.left -= steps
     if budget.left < 0:
         raise LanguageError(
@@ -47,23 +47,23 @@ SIZE = Size()
 
 
 def bound_digits(digits: int) -> None:
-    """Sets how many digits integers may have; counted in bits, so that here and there one digit more gets through."""
+    """Set how many digits integers may have; counted in bits, so that here and there one digit more gets through."""
     SIZE.digits = min(digits, INTEGER_DIGITS)
     SIZE.bits = min(SIZE.digits * 332193 // 100000 + 2, INTEGER_BITS)
 
 
 def too_large() -> LanguageError:
-    """The refusal of an integer beyond the bound."""
+    """Return the refusal of an integer beyond the bound."""
     bound = f"{SIZE.bits} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits} digits (`limits` of the template)"
     return LanguageError("a number is too large", f"integers have at most {bound}", "E502")
 
 
 def reset(steps: int = STEPS) -> None:
-    """Begins a new evaluation, which may take so many steps."""
+    """Start a new evaluation, which may take so many steps."""
     _BUDGET.steps = steps
     _BUDGET.left = steps
 
 
 def left() -> int:
-    """The steps that the evaluation may still take."""
+    """Return the steps that the evaluation may still take."""
     return max(0, _BUDGET.left)

@@ -33,7 +33,7 @@ class Diagnostic:
     severity: str = "error"
 
     def as_json(self) -> dict[str, Any]:
-        """The mapping that `--format json` prints."""
+        """Return the mapping that `--format json` prints."""
         place = self.position
         return {
             "path": place.file if place else None,
@@ -79,11 +79,11 @@ class Diagnostics:
     entries: list[Diagnostic] = field(default_factory=list)
 
     def error(self, code: str, message: str, position: Position | None, help: str | None = None) -> None:
-        """Adds an error."""
+        """Add an error."""
         self.entries.append(Diagnostic(code, message, position, help))
 
     def warn(self, code: str, message: str, position: Position | None, help: str | None = None) -> None:
-        """Adds a warning."""
+        """Add a warning."""
         self.entries.append(Diagnostic(code, message, position, help, "warning"))
 
     @property
@@ -92,7 +92,7 @@ class Diagnostics:
         return [entry for entry in self.entries if entry.severity == "error"]
 
     def ordered(self, files: Iterable[str] = ()) -> list[Diagnostic]:
-        """The entries by file (in the order of `files`, then by name), line and column, without repeats."""
+        """Return the entries by file (in the order of `files`, then by name), line and column, without repeats."""
         rank = {name: number for number, name in enumerate(files)}
         unique = list(dict.fromkeys(self.entries))
 
@@ -106,26 +106,26 @@ class Diagnostics:
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The known name that looks most like `name`, or None when none is near."""
+    """Return the known name that looks most like `name`, or None when none is near."""
     matches = get_close_matches(name, sorted(set(names)), n=1, cutoff=0.6)
     return matches[0] if matches else None
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
-    """The help for an unknown name, or None when no name is similar."""
+    """Return the help for an unknown name, or None when no name is similar."""
     near = closest(name, names)
     return f"did you mean `{near}`?" if near else None
 
 
 def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
-    """The help for an unknown name: the most similar name, else all names where they are few."""
+    """Return the help for an unknown name: the most similar name, else all names where they are few."""
     names = sorted(set(names))
     few = f"available names: {', '.join(names)}" if 0 < len(names) <= most else None
     return did_you_mean(name, names) or few
 
 
 def visible(text: str) -> str:
-    """The text with control, escape and bidirectional characters made visible, for terminals.
+    """Return the text with control, escape and bidirectional characters made visible, for terminals.
 
     >>> print(visible("a" + chr(27) + "[31mb"))
     a\\x1b[31mb
@@ -146,7 +146,7 @@ BIDIRECTIONAL = frozenset([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *rang
 
 
 def render_diagnostic(entry: Diagnostic, sources: Mapping[str, str]) -> str:
-    """The diagnostic as terminals show it: message, source line, caret and help."""
+    """Return the diagnostic as terminals show it: message, source line, caret and help."""
     place = f"{entry.position}: " if entry.position else ""
     parts = [f"{place}{entry.severity}[{entry.code}]: {entry.message}".replace("\n", "\\n")]
     text = sources.get(entry.position.file) if entry.position else None

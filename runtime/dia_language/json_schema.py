@@ -25,37 +25,37 @@ IDENTIFIER = "^[a-z][a-z0-9_]{0,63}$"
 
 
 def described(schema: Schema, words: str | None) -> Schema:
-    """The schema with a description, if there is one."""
+    """Return the schema with a description, if there is one."""
     return schema if words is None else {**schema, "description": words}
 
 
 def text(words: str | None = None, **keywords: Any) -> Schema:
-    """A text."""
+    """Return a text."""
     return described({"type": "string", **keywords}, words)
 
 
 def nonempty(words: str | None = None) -> Schema:
-    """A text of at least one character."""
+    """Return a text of at least one character."""
     return text(words, minLength=1)
 
 
 def name(words: str | None = None) -> Schema:
-    """A name in either case."""
+    """Return a name in either case."""
     return text(words, pattern=NAME)
 
 
 def identifier(words: str | None = None) -> Schema:
-    """A lowercase name."""
+    """Return a lowercase name."""
     return text(words, pattern=IDENTIFIER)
 
 
 def integer(words: str | None = None, **keywords: int) -> Schema:
-    """An integer."""
+    """Return an integer."""
     return described({"type": "integer", **keywords}, words)
 
 
 def number(words: str | None = None, **keywords: int) -> Schema:
-    """A number."""
+    """Return a number."""
     return described({"type": "number", **keywords}, words)
 
 
@@ -70,17 +70,17 @@ def one_of(values: Iterable[Any], words: str | None = None) -> Schema:
 
 
 def any_of(*schemas: Schema, words: str | None = None) -> Schema:
-    """A value that fits at least one of the schemas."""
+    """Return a value that fits at least one of the schemas."""
     return described({"anyOf": list(schemas)}, words)
 
 
 def ref(definition: str, words: str | None = None) -> Schema:
-    """A value that fits one of the schema's `$defs`."""
+    """Return a value that fits one of the schema's `$defs`."""
     return described({"$ref": f"#/$defs/{definition}"}, words)
 
 
 def array(items: Schema | None = None, words: str | None = None, least: int | None = None) -> Schema:
-    """A list of at least `least` items."""
+    """Return a list of at least `least` items."""
     schema: Schema = {"type": "array"}
     if least is not None:
         schema["minItems"] = least
@@ -96,7 +96,7 @@ def mapping(
     least: int | None = None,
     is_open: bool = False,
 ) -> Schema:
-    """A mapping with fixed keys. An open one may have others as well."""
+    """Return a mapping with fixed keys. An open one may have others as well."""
     schema: Schema = {"type": "object"}
     if required:
         schema["required"] = list(required)
@@ -109,7 +109,7 @@ def mapping(
 
 
 def named(values: Schema, words: str | None = None, keys: str | None = None, least: int | None = None) -> Schema:
-    """A mapping from names, which match the pattern `keys`, to values."""
+    """Return a mapping from names, which match the pattern `keys`, to values."""
     schema: Schema = {"type": "object"}
     if least is not None:
         schema["minProperties"] = least

@@ -76,11 +76,11 @@ class Mapping:
     is_flow: bool = False
 
     def get(self, name: str) -> Node | None:
-        """The node under the key, or None."""
+        """Return the node under the key, or None."""
         return next((node for key, node in self.pairs if key.text == name), None)
 
     def key(self, name: str) -> Scalar | None:
-        """The key itself, for its position, or None."""
+        """Return the key itself, for its position, or None."""
         return next((key for key, _ in self.pairs if key.text == name), None)
 
 
@@ -88,7 +88,7 @@ Node: TypeAlias = Scalar | Sequence | Mapping
 
 
 def read(path: Path, display_name: str) -> tuple[Node, str]:
-    """The root node of a YAML file and its text; `display_name` is the file's name in messages.
+    """Return the root node of a YAML file and its text; `display_name` is the file's name in messages.
 
     Raises DiaError (exit code 2) with one positioned diagnostic.
     """
@@ -97,7 +97,7 @@ def read(path: Path, display_name: str) -> tuple[Node, str]:
 
 
 def read_text(path: Path, display_name: str) -> str:
-    """The text of a file of at most 1 MiB in UTF-8.
+    """Return the text of a file of at most 1 MiB in UTF-8.
 
     Raises DiaError where the file cannot be read, is larger, or holds characters that a reader cannot see.
     """
@@ -111,7 +111,7 @@ def read_text(path: Path, display_name: str) -> str:
 
 
 def read_bytes(path: Path, display_name: str) -> bytes:
-    """The bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
+    """Return the bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
     start = Position(display_name, 1, 1)
     try:
         if not path.is_file():
@@ -145,12 +145,12 @@ def _require_visible(text: str, display_name: str) -> str:
 
 
 def parse(text: str, display_name: str) -> Node:
-    """The root node of a YAML text. Raises DiaError (exit code 2) with one positioned diagnostic."""
+    """Return the root node of a YAML text. Raises DiaError (exit code 2) with one positioned diagnostic."""
     return _Builder(text, display_name).document()
 
 
 def size_of(node: Node) -> int:
-    """The number of nodes of a tree."""
+    """Return the number of nodes of a tree."""
     if isinstance(node, Mapping):
         return 1 + len(node.pairs) + sum(size_of(value) for _, value in node.pairs)
     return 1 + sum(map(size_of, node.items)) if isinstance(node, Sequence) else 1
@@ -188,7 +188,7 @@ class _Builder:
         return Position(self.display_name, mark.line + 1, mark.column + 1)
 
     def document(self) -> Node:
-        """The root node."""
+        """Return the root node."""
         try:
             loader = PARSER(self.text)
             try:
@@ -254,7 +254,7 @@ class _Builder:
         return Mapping(tuple(pairs), place, bool(event.flow_style))
 
     def _no_key(self, key: Node, place: Position) -> DiaError:
-        """The fault of a key that is a list or mapping: mostly the braces of a template without quotes."""
+        """Return the error of a key that is a list or mapping: mostly the braces of a template without quotes."""
         line = self.lines[place.line - 1]
         if line[place.column - 1 : place.column + 1] == "{{":
             return _error("E104", "YAML reads `{{` as the start of a mapping", place, QUOTE)
@@ -292,7 +292,7 @@ class _Builder:
 
 
 def begin_with(display_name: str) -> str:
-    """How a spec file of that name begins."""
+    """Return how a spec file of that name begins."""
     return "start with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "start with `template: name`"
 
 
@@ -331,7 +331,7 @@ WORDS: dict[str, Value] = {
 
 
 def core_value(text: str, place: Position) -> Value:
-    """The value of an unquoted scalar by the YAML 1.2 core rules; decimals are exact.
+    """Return the value of an unquoted scalar by the YAML 1.2 core rules; decimals are exact.
 
     Raises DiaError for a number with a leading zero, with too many digits, or that is not finite.
     """
@@ -364,7 +364,7 @@ def _number(text: str, match: re.Match[str], place: Position) -> Value:
 
 
 def data(node: Node) -> Value:
-    """The node as a plain value: mappings as records with text keys, lists as lists."""
+    """Return the node as a plain value: mappings as records with text keys, lists as lists."""
     if isinstance(node, Scalar):
         return node.value
     if isinstance(node, Sequence):

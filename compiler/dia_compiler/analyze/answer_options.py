@@ -16,7 +16,7 @@ from dia_runtime.formats import FORMATS
 
 
 def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
-    """Tells what is wrong with the type and the options of an answer, but for the keys that have been told."""
+    """Report what is wrong with the type and the options of an answer, except the keys that have been told."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
     if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
         return
@@ -37,7 +37,7 @@ def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diag
 
 
 def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
-    """Tells what is wrong with the options of the answer format, the template's own or the benchmark's."""
+    """Report what is wrong with the options of the answer format, the template's own or the benchmark's."""
     node = template.node.get("format")
     format_facts = template.facts.get("format", benchmark.facts.get("format", {}))
     if any(path[:1] == ("format",) for path in reported_paths) or not isinstance(format_facts, Map):
@@ -53,7 +53,7 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
 
 
 def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
-    """Whether the answer's type is one of ours; tells it where it is not."""
+    """Return whether the answer's type is one of ours; tells it where it is not."""
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
@@ -83,7 +83,7 @@ def _word(word: str, node: Node, is_key: bool) -> Position | None:
 
 
 def _has_expressions(node: Node) -> bool:
-    """Whether a text inside is marked as an expression, so that the datum is only known for an instance."""
+    """Return whether a text inside is marked as an expression, so that the datum is only known for an instance."""
     if isinstance(node, Scalar):
         return marked(node) is not None
     inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]

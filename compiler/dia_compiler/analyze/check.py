@@ -51,11 +51,11 @@ class CheckedBenchmark:
     programs: str = NO
 
     def lists_of(self, template: Template) -> dict[str, list[str]]:
-        """The lists read from files that the template sees."""
+        """Return the lists read from files that the template sees."""
         return {**self.lists, **self.template_lists.get(template.name, {})}
 
     def relative(self, display_name: str) -> str:
-        """The path of a spec file within the benchmark's folder."""
+        """Return the path of a spec file within the benchmark's folder."""
         return Path(display_name).relative_to(self.folder.path).as_posix()
 
 
@@ -76,7 +76,7 @@ class Checked:
         return self.bytes > BYTES_TOGETHER or self.nodes > NODES_TOGETHER
 
     def add(self, text: str, position: Position, root: Node | None = None) -> None:
-        """Counts a file; tells the first one that is too much."""
+        """Count a file; tells the first one that is too much."""
         was_full = self.is_full
         self.bytes += len(text)
         self.nodes += 0 if root is None else size_of(root)
@@ -87,7 +87,7 @@ class Checked:
 
 
 def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
-    """The benchmarks of the folders, and every error of every file that can be told without evaluating.
+    """Return the benchmarks of the folders, and every error of every file that can be told without evaluating.
 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
     `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
@@ -121,7 +121,7 @@ class _Checker:
         self.data_files = DataFiles(folder, self.files)
 
     def run(self) -> CheckedBenchmark | None:
-        """The benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
+        """Return the benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
         root = self.node(self.folder.path / BENCHMARK_FILE)
         others = [(path, self.node(path)) for path in self.folder.files]
         if not isinstance(root, Mapping):
@@ -151,7 +151,7 @@ class _Checker:
         return result
 
     def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
-        """Tells a benchmark without a template, unless its files have errors that say why."""
+        """Report a benchmark without a template, unless its files have errors that say why."""
         chosen = [node for path, node in others if self.is_chosen(path)]
         if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
@@ -163,7 +163,7 @@ class _Checker:
         self.diagnostics.error("E202", message, place, help)
 
     def node(self, path: Path) -> Node | None:
-        """The root node of a file, or None after telling why not."""
+        """Return the root node of a file, or None after telling why not."""
         display_name = path.as_posix()
         if self.checked.is_full:
             return None
@@ -189,7 +189,7 @@ class _Checker:
         return bool(node.pairs) and node.pairs[0][0].text == "catalog"
 
     def has_too_many(self, root: Mapping) -> bool:
-        """Whether a key declares more than anyone can read, which the later stages could not bear; tells it."""
+        """Return whether a key declares more than anyone can read, which the later stages could not bear; tells it."""
         for key, node in root.pairs:
             parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
             if len(parts) > DECLARED:
@@ -199,7 +199,7 @@ class _Checker:
         return False
 
     def is_spec(self, node: Mapping) -> bool:
-        """Whether the file means to be a template; one that does not is told in one line."""
+        """Return whether the file means to be a template; one that does not is told in one line."""
         if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
             return True
         place = node.pairs[0][0].position if node.pairs else node.position
@@ -240,7 +240,7 @@ class _Checker:
         result: CheckedBenchmark,
         is_clean: bool,
     ) -> Template | None:
-        """The template of a file; it joins the clean ones where nothing is wrong with it."""
+        """Return the template of a file; it joins the clean ones where nothing is wrong with it."""
         before, since = len(self.diagnostics.errors), len(self.diagnostics.entries)
         if self.has_too_many(node):
             return None
@@ -292,7 +292,7 @@ class _Checker:
                 self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
-        """The lists that come from files, one item a line."""
+        """Return the lists that come from files, one item a line."""
         items_by_list = {}
         for name, datum in lists.items():
             source = datum.node.get("from") if isinstance(datum.node, Mapping) else None
@@ -326,7 +326,7 @@ class _Checker:
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
     def check_names(self, templates: list[Template]) -> None:
-        """Tells templates of one name, in one benchmark."""
+        """Report templates of one name, in one benchmark."""
         first: dict[str, Position] = {}
         for template in templates:
             earlier = first.get(template.name)

@@ -20,22 +20,22 @@ class Dependencies:
     functions: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def reached(self, names: Iterable[Use], calls: Iterable[Use]) -> frozenset[str]:
-        """Every value that the names and the bodies of called functions use."""
+        """Return every value that the names and the bodies of called functions use."""
         names_used = {use.name for use in names}
         for use in calls:
             names_used |= self.functions.get(use.name, frozenset())
         return frozenset(names_used)
 
     def used(self, tree: ParsedExpression | ParsedTemplate) -> frozenset[str]:
-        """Every value that an expression or template uses, itself or by the functions that it calls."""
+        """Return every value that an expression or template uses, itself or by the functions that it calls."""
         return self.reached(tree.names, (*tree.calls, *tree.function_names))
 
     def needed(self, part: Maker | DatumCode) -> frozenset[str]:
-        """Every value that the expressions in a datum use."""
+        """Return every value that the expressions in a datum use."""
         return self.reached((use for _, use in part.uses), (use for _, use in part.calls))
 
     def base(self, names: Iterable[str]) -> frozenset[str]:
-        """The names with every let value among them followed to all that it is made of."""
+        """Return the names with every let value among them followed to all that it is made of."""
         names_used, waiting = set(names), list(names)
         while waiting:
             fresh = self.lets.get(waiting.pop(), frozenset()) - names_used
@@ -44,7 +44,7 @@ class Dependencies:
         return frozenset(names_used)
 
     def circle(self, name: str) -> list[str]:
-        """The way from a let value back to itself, or an empty list."""
+        """Return the way from a let value back to itself, or an empty list."""
         stack = [[name]]
         visited: set[str] = set()
         while stack:
@@ -58,7 +58,7 @@ class Dependencies:
         return []
 
     def ordered(self, names: set[str]) -> list[str]:
-        """The let values, each after those that it uses; else in the order of the file."""
+        """Return the let values, each after those that it uses; else in the order of the file."""
         done: list[str] = []
         visited: set[str] = set()
 
@@ -95,7 +95,7 @@ def ordered(names: Sequence[str], needs: Needs) -> list[str]:
 
 
 def circles(needs: Needs) -> list[list[str]]:
-    """The circles of names that wait for each other, each once, from the name on that stands first.
+    """Return the circles of names that wait for each other, each once, from the name on that stands first.
 
     >>> circles({"a": ["b"], "b": ["a"], "c": ["a"]})
     [['a', 'b']]
@@ -113,7 +113,7 @@ def circles(needs: Needs) -> list[list[str]]:
 
 
 def _circle(name: str, needs: Needs) -> list[str]:
-    """A shortest way from a name back to itself, or nothing."""
+    """Return a shortest way from a name back to itself, or nothing."""
     ways = [[name]]
     visited: set[str] = set()
     while ways:

@@ -38,7 +38,7 @@ class DatumCode:
 
 
 def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> DatumCode:
-    """The datum as a function of the scope; texts marked by `= ` are expressions."""
+    """Return the datum as a function of the scope; texts marked by `= ` are expressions."""
     if isinstance(node, Scalar):
         piece = marked(node)
         if piece is None:
@@ -86,7 +86,7 @@ def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
 
 
 def truth_of(value: Value, source: Source) -> bool:
-    """The condition's value as a boolean. Raises DiaError at the condition where it is something else."""
+    """Return the condition's value as a boolean. Raises DiaError at the condition where it is something else."""
     try:
         return truth(value)
     except LanguageError as error:
@@ -117,7 +117,7 @@ class Filtered(Domain):
 
 
 def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
-    """Raises DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
+    """Raise DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
     if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
         return
     message = f"`{node.text}` is a plain word here, not the value with that name"
@@ -197,7 +197,7 @@ class Maker:
         return maker
 
     def _of_row(self, datum: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
-        """An expression over a row, as a function of the row that is made anew for each scope."""
+        """Return an expression over a row, as a function of the row that is made anew for each scope."""
         piece = marked(datum.node) if isinstance(datum.node, Scalar) else None
         if piece is None:
             raise DiaError(
@@ -217,7 +217,7 @@ class Maker:
         return lambda scope: domain
 
     def make(self, scope: Scope) -> Domain:
-        """The domain under the scope. Raises DiaError at the option that cannot be."""
+        """Return the domain under the scope. Raises DiaError at the option that cannot be."""
         if self.constant_domain is not None:
             return self.constant_domain
         domain = self.base
@@ -230,7 +230,7 @@ class Maker:
         return Filtered(domain, self._holds(scope)) if self.where else domain
 
     def _cached(self, scope: Scope) -> Domain:
-        """The domain, made once for the same few plain values, or for the very lists, that it depends on."""
+        """Return the domain, made once for the same few plain values, or for the very lists, that it depends on."""
         if not self.reads:
             return self._build(scope)
         values = [scope.get(name) for name in self.reads]

@@ -22,7 +22,7 @@ class Planning(Artefacts):
                 self.result.makers[parameter.name] = maker
 
     def prepare_lets(self) -> dict[str, CompiledExpression]:
-        """The let values and assets compiled, and told where they are made of each other in a circle."""
+        """Return the let values and assets compiled, and told where they are made of each other in a circle."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
             code = self.code(piece, self.values | self.solved)
@@ -85,7 +85,7 @@ class Planning(Artefacts):
         self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - reply_let_names)]
 
     def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
-        """Tells an asset that is used while parameters are still drawn."""
+        """Report an asset that is used while parameters are still drawn."""
         for name in sorted(self.depends.base(used) & self.asset_names):
             message = f"`{name}` is built after all parameters are drawn, so it cannot be used in {what}"
             self.diagnostics.error("E307", message, place, "use the parameters in the condition instead")
@@ -111,7 +111,7 @@ class Planning(Artefacts):
         self.result.plan.append(Step("order"))
 
     def check_names_of_parameters(self) -> None:
-        """Tells a key that names a parameter and does not."""
+        """Report a key that names a parameter and does not."""
         redrawn = [name for variant in self.template.variants for name in variant.redraw]
         for scalar in (self.template.balance, self.template.each, *redrawn):
             if scalar is not None and scalar.text not in self.parameter_names:
@@ -130,11 +130,11 @@ class Planning(Artefacts):
                 self.diagnostics.error("E405", message, scalar.position)
 
     def is_settled(self, maker: Maker) -> bool:
-        """Whether a domain depends on lists at most."""
+        """Return whether a domain depends on lists at most."""
         return self.depends.base(self.depends.needed(maker)) <= self.list_names
 
     def check_order(self, name: str, maker: Maker, needed: frozenset[str], drawn: set[str]) -> bool:
-        """Tells parameters that are used before they are drawn; whether there were any."""
+        """Report parameters that are used before they are drawn; whether there were any."""
         bases = self.depends.base(needed)
         late = sorted((bases & self.parameter_names) - drawn - {name})
         if name in bases:
@@ -162,7 +162,7 @@ class Planning(Artefacts):
         return bool(late)
 
     def check_early_reply(self, name: str, maker: Maker) -> bool:
-        """Tells each part of a parameter's type that needs a reply."""
+        """Report each part of a parameter's type that needs a reply."""
         are_reported = [
             self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)
         ]

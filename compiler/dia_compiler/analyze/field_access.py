@@ -47,7 +47,7 @@ def _in_expression(node: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _in_template(node: nodes.Node) -> Iterator[tuple[str, str]]:
-    """The tree has been rewritten by our reader: `a.b` is a call of `_field`."""
+    """Yield the tree has been rewritten by our reader: `a.b` is a call of `_field`."""
     if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "_field":
         whole, field = node.args
         if isinstance(whole, nodes.Name) and isinstance(field, nodes.Const):

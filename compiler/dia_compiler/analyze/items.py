@@ -23,7 +23,7 @@ class Item:
     value: Value = None
 
     def named(self, template: str) -> str:
-        """The item's name within the benchmark."""
+        """Return the item's name within the benchmark."""
         return f"{template}/{self.name}" if self.name else template
 
 

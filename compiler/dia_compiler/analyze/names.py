@@ -36,7 +36,7 @@ class Declared:
 
     @classmethod
     def of(cls, function: OwnFunction) -> Declared:
-        """The function or macro of a spec."""
+        """Return the function or macro of a spec."""
         return cls(function.name, function.arguments, function.body, function.is_template, function.position, [])
 
     @property
@@ -50,7 +50,7 @@ class Declared:
         return len(self.arguments) + int(self.is_face)
 
     def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
-        """Each body with the names that are its own."""
+        """Return each body with the names that are its own."""
         own = frozenset(self.arguments)
         if self.body is not None:
             return [(self.body, own)]
@@ -164,7 +164,7 @@ class Declarations:
             )
 
     def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
-        """Whether the arguments have names of their own; tells those that have not."""
+        """Return whether the arguments have names of their own; tells those that have not."""
         reserved = [argument for argument in arguments if argument in TAKEN]
         for argument in dict.fromkeys(reserved):
             self.diagnostics.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)
@@ -181,7 +181,7 @@ class Declarations:
     def check_taken(
         self, declarations: list[tuple[str, str, Position]], only: Collection[Position] | None = None
     ) -> None:
-        """Tells every second thing of one name, in the order of the files; with `only`, those at these places."""
+        """Report every second thing of one name, in the order of the files; with `only`, those at these places."""
         first: dict[str, tuple[str, Position]] = {}
         own = self.template.file
         for name, kind, place in sorted(declarations, key=lambda item: (item[2].file == own, item[2])):

@@ -60,14 +60,14 @@ OptionCode = DatumCode | CompiledTemplate | list[DatumCode | CompiledTemplate]
 
 
 def option_value(code: OptionCode, scope: Scope) -> Value:
-    """The value of an asset's option in the scope. Raises DiaError."""
+    """Return the value of an asset's option in the scope. Raises DiaError."""
     if isinstance(code, list):
         return [option_value(part, scope) for part in code]
     return code.evaluate(scope) if isinstance(code, DatumCode) else code(scope)
 
 
 def is_constant(code: OptionCode) -> bool:
-    """Whether an option has one value in all instances."""
+    """Return whether an option has one value in all instances."""
     return all(part.is_constant for part in code) if isinstance(code, list) else code.is_constant
 
 
@@ -81,16 +81,16 @@ class AssetCode:
     deliver: str
 
     def values(self, scope: Scope) -> dict[str, Value]:
-        """The options in the scope. Raises DiaError."""
+        """Return the options in the scope. Raises DiaError."""
         return {name: option_value(code, scope) for name, code in self.options.items()}
 
     def constants(self) -> dict[str, Value]:
-        """The options that are the same in all instances. Raises DiaError."""
+        """Return the options that are the same in all instances. Raises DiaError."""
         no_values: Scope = {}
         return {name: option_value(code, no_values) for name, code in self.options.items() if is_constant(code)}
 
     def fault(self, option_fault: OptionFault) -> DiaError:
-        """The fault of an option, where the option stands."""
+        """Return the error of an option, where the option stands."""
         option = self.asset.options.get(option_fault.option or "")
         first = next(iter(option), None) if isinstance(option, tuple) else option
         place = first.position if first is not None else self.asset.position
@@ -109,7 +109,7 @@ class Reached:
     fields: Fields = field(default_factory=dict)
 
     def record(self, kind: str, text: str, scope: Mapping[str, Value], is_narrow: bool = False) -> dict[str, Any]:
-        """The piece as it is stored with the values of an instance; narrow: of these what is read alone."""
+        """Return the piece as it is stored with the values of an instance; narrow: of these what is read alone."""
         values = {name: scope[name] for name in sorted(self.names) if name in scope}
         if is_narrow:
             values = {name: narrowed(value, self.fields.get(name, ALL)) for name, value in values.items()}

@@ -24,7 +24,7 @@ def prepare(
     lists: Mapping[str, list[str]],
     programs: str = NO,
 ) -> Prepared:
-    """The prepared template; whatever is wrong with it is added to the errors.
+    """Return the prepared template; whatever is wrong with it is added to the errors.
 
     `lists` are those read from files, `programs` says whether the template may start any.
     """
@@ -35,7 +35,7 @@ class _Preparation(SessionAnalysis):
     """The work of `prepare`, one method a part; a part that fails is told and left out."""
 
     def run(self) -> Prepared:
-        """The prepared template."""
+        """Return the prepared template."""
         with suppress(Enough):
             self.prepare()
         return self.result
@@ -103,7 +103,7 @@ class _Preparation(SessionAnalysis):
             self.result.skills = self.datum(template.skills, "`skills`")
 
     def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
-        """The benchmark's wrapper: it and what it calls see only what is the same for all templates."""
+        """Return the benchmark's wrapper: it and what it calls see only what is the same for all templates."""
         tree = self.parsed_template(piece, read=parse_template if self.asset_names else read_once)
         if tree is None:
             return None
@@ -184,18 +184,18 @@ def read_once(piece: Snippet, replies: frozenset[str]) -> ParsedTemplate:
 
 
 def sides_of_equation(tree: ast.expr) -> tuple[ast.expr, ...]:
-    """The two sides of `a == b`; nothing for anything else."""
+    """Return the two sides of `a == b`; nothing for anything else."""
     is_equation = isinstance(tree, ast.Compare) and len(tree.ops) == 1 and isinstance(tree.ops[0], ast.Eq)
     return (tree.left, tree.comparators[0]) if is_equation and isinstance(tree, ast.Compare) else ()
 
 
 def is_answer(tree: ast.expr) -> bool:
-    """Whether the expression is the answer's name."""
+    """Return whether the expression is the answer's name."""
     return isinstance(tree, ast.Name) and tree.id == "answer"
 
 
 def unfolded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> str:
-    """The expression in one normal text, with let values written out once."""
+    """Return the expression in one normal text, with let values written out once."""
     for _ in range(len(lets) + 1):
         if not isinstance(tree, ast.Name) or tree.id not in lets:
             break

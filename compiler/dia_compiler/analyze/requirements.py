@@ -34,6 +34,6 @@ def missing_requirement(template: Template, folder: Path, diagnostics: Diagnosti
 
 
 def extras_of(template: Template) -> list[str]:
-    """The extras that the builders of the template's assets need."""
+    """Return the extras that the builders of the template's assets need."""
     extras = (BUILDERS[asset.build.text].extra for asset in template.assets)
     return list(dict.fromkeys(extra for extra in extras if extra is not None))

@@ -28,7 +28,7 @@ class Settings:
     points: Record
 
     def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
-        """How to write the final answer, as the format (or that of one instance) puts it."""
+        """Return how to write the final answer, as the format (or that of one instance) puts it."""
         record = self.format if format is None else format
         return FORMATS[record["kind"]].instruction(record, answer_phrase)
 
@@ -48,7 +48,7 @@ def _stored(value: Value) -> Any:
 
 
 def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> Settings:
-    """The settings of a template: its own where it has them, else the benchmark's, else the defaults."""
+    """Return the settings of a template: its own where it has them, else the benchmark's, else the defaults."""
     facts = {**benchmark.facts, **({} if template is None else template.facts)}
     skip = str(benchmark.facts.get("skip", DEFAULT_SKIP))
     format_facts = facts.get("format")
@@ -60,5 +60,5 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
 
 
 def seed_of(benchmark: Benchmark, seed: str | None) -> str:
-    """The seed as text: the command's, else the benchmark's, else 0."""
+    """Return the seed as text: the command's, else the benchmark's, else 0."""
     return seed if seed is not None else str(benchmark.facts.get("seed", DEFAULT_SEED))

@@ -73,7 +73,7 @@ class Pieces:
         self.ahead: dict[int, Ahead] = {}
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Adds errors; a call of what a broken catalog may have meant to declare is none."""
+        """Add errors; a call of what a broken catalog may have meant to declare is none."""
         self.diagnostics.entries += [
             entry for entry in diagnostics if not (self.has_broken_catalog and entry.code == "E304")
         ]
@@ -81,7 +81,7 @@ class Pieces:
             raise Enough
 
     def warn(self, name: str, message: str, place: Position | None, help: str | None = None) -> None:
-        """Adds a health warning, unless the template allows it."""
+        """Add a health warning, unless the template allows it."""
         if name not in self.template.allow:
             self.diagnostics.warn(name, message, place, help or f"fix it, or allow it: `allow: {{{name}: reason}}`")
 
@@ -92,7 +92,7 @@ class Pieces:
         arguments: tuple[str, ...] = (),
         entry: frozenset[str] | None = None,
     ) -> CompiledExpression | None:
-        """The piece compiled as an expression, or None after telling why not."""
+        """Return the piece compiled as an expression, or None after telling why not."""
         self.charge(piece)
         ahead = self.ahead.pop(id(piece), None)
         parsed = ahead.parsed if ahead is not None and isinstance(ahead.parsed, ParsedExpression) else None
@@ -107,12 +107,12 @@ class Pieces:
     def template_code(
         self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
     ) -> CompiledTemplate | None:
-        """The piece compiled as a template, or None after telling why not; its `own` names win over replies."""
+        """Return the piece compiled as a template, or None after telling why not; its `own` names win over replies."""
         parsed = self.parsed_template(piece, own)
         return self.compiled_template(parsed, values) if parsed else None
 
     def charge(self, piece: Snippet) -> None:
-        """Refuses more text than can be read in reasonable time."""
+        """Reject more text than can be read in reasonable time."""
         self.characters += len(piece.text)
         if self.characters > CHARACTERS:
             message = f"expressions and templates have more than {CHARACTERS} characters in total"
@@ -147,28 +147,28 @@ class Pieces:
         self.note_calls([(piece, use) for use in calls])
 
     def note_calls(self, calls: Sequence[tuple[Any, Use]]) -> None:
-        """Remembers which functions of the library are used; tells those that may not be."""
+        """Remember which functions of the library are used; tells those that may not be."""
         self.result.used_functions |= {use.name for _, use in calls if use.name not in self.functions}
         self.check_programs(calls)
 
     def check_programs(self, calls: Sequence[tuple[Any, Use]]) -> None:
-        """Tells each use of a function that starts programs, where none may be started."""
+        """Report each use of a function that starts programs, where none may be started."""
         for piece, use in calls if not self.may_run else ():
             if use.name in PROGRAMS and use.name not in self.functions:
                 message = f"`{use.name}` cannot start a program here"
                 self.add_diagnostics([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
 
     def starts_programs(self, calls: Iterable[Use]) -> bool:
-        """Whether one of the functions starts a program, itself or by what it calls."""
+        """Return whether one of the functions starts a program, itself or by what it calls."""
         return any(use.name in (self.runners if use.name in self.functions else PROGRAMS) for use in calls)
 
     def refuse_programs(self, code: CompiledExpression | None, key: str) -> None:
-        """Tells calls that would start a program whenever a reply is scored."""
+        """Report calls that would start a program whenever a reply is scored."""
         if code is not None:
             self.refuse_programs_in(code.parsed, f"`{key}`")
 
     def refuse_programs_in(self, tree: ParsedExpression | ParsedTemplate, what: str) -> None:
-        """Tells calls that would start a program wherever a bundle is run or scored."""
+        """Report calls that would start a program wherever a bundle is run or scored."""
         if not self.may_run:  # which has been told at the calls themselves
             return
         for use in (*tree.calls, *tree.function_names):
@@ -187,7 +187,7 @@ class Pieces:
         return maker
 
     def datum(self, datum: Datum, visible_in: str = "") -> DatumCode | None:
-        """The datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
+        """Return the datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
         try:
             code = compile_datum(datum.node, self.namespace, self.values | self.solved)
         except DiaError as error:
@@ -200,7 +200,7 @@ class Pieces:
         return code
 
     def visible_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
-        """A template that the model reads: nothing in it may depend on the answer."""
+        """Return a template that the model reads: nothing in it may depend on the answer."""
         tree = self.parsed_template(piece)
         if tree is None:
             return None
@@ -211,14 +211,14 @@ class Pieces:
         return None if has_leak else code
 
     def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
-        """Tells each part of a piece that depends on the answer although it must not; whether there is any."""
+        """Report each part of a piece that depends on the answer although it must not; whether there is any."""
         names = [self.tell_hidden(piece, use, what, use.name) for use in tree.names]
         calls = [*tree.calls, *tree.function_names]
         names += [self.tell_hidden(piece, use, what, *self.depends.functions.get(use.name, ())) for use in calls]
         return any(names)
 
     def tell_hidden(self, piece: Snippet, use: Use, what: str, *names: str) -> bool:
-        """Tells a part that depends on the answer or on a reply where it must not; whether it does.
+        """Report a part that depends on the answer or on a reply where it must not; whether it does.
 
         `names` are those that it uses; without any, those of a value or a function of its name.
         """
@@ -231,7 +231,7 @@ class Pieces:
         return "answer" in base or bool(replies)
 
     def needs_replies(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
-        """Tells each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
+        """Report each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
         return bool(self.depends.base(self.depends.used(tree)) & self.replies) and self.leaks(tree, piece, what)
 
     def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:

@@ -22,7 +22,7 @@ def reached(prepared: Prepared, tree: ParsedExpression | ParsedTemplate) -> Reac
 
 
 def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
-    """The template's `accept_if` for one instance, self-contained. Raises DiaError where it needs a template."""
+    """Return the template's `accept_if` for one instance, self-contained. Raises DiaError if it needs a template."""
     assert prepared.accept_if is not None
     if prepared.accept_parts is None:
         prepared.accept_parts = _of_reply(prepared, prepared.accept_if, "accept_if")
@@ -30,7 +30,7 @@ def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str
 
 
 def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
-    """The template's `share` for one instance, self-contained. Raises DiaError where it needs a template."""
+    """Return the template's `share` for one instance, self-contained. Raises DiaError if it needs a template."""
     assert prepared.share is not None
     if prepared.share_parts is None:
         prepared.share_parts = _of_reply(prepared, prepared.share, "share")
@@ -61,7 +61,7 @@ class _Reach:
         self.start, self.key = start, key
 
     def collect(self, own: frozenset[str]) -> Reached:
-        """All that is reached from the start on, whose `own` names are given to it."""
+        """Return all that is reached from the start on, whose `own` names are given to it."""
         self.follow(self.start, own)
         record: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
         record["lets"] = [[name, text] for name, text in self.lets.items()]
@@ -93,7 +93,7 @@ class _Reach:
             self.lets[name] = parsed.source.text
 
     def body(self, body: Snippet, is_template: bool, own: frozenset[str]) -> dict[str, Any]:
-        """The body of a function or face as it is stored."""
+        """Return the body of a function or face as it is stored."""
         self.follow(parse_template(body, self.all_replies - own) if is_template else parse(body), own)
         return {"template" if is_template else "expression": body.text}
 

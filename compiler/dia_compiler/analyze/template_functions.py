@@ -44,7 +44,7 @@ class OwnFunctions(Pieces):
                     self.add_diagnostics(error.diagnostics)
 
     def own_functions(self) -> None:
-        """Compiles own functions, macros and faces, each after those that it calls."""
+        """Compile own functions, macros and faces, each after those that it calls."""
         done: set[str] = set()
         for name in self.functions:
             self.own_function(name, done, ())
@@ -82,7 +82,7 @@ class OwnFunctions(Pieces):
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool
     ) -> tuple[Snippet, list[Use], list[Use]]:
-        """A body with the names that are not its own and the functions that it calls; errors are told later."""
+        """Return a body with the names that are not its own and the functions that it calls; errors are told later."""
         piece, own = body
         self.charge(piece)
         try:
@@ -93,7 +93,7 @@ class OwnFunctions(Pieces):
         return piece, [use for use in parsed.names if use.name not in own], [*parsed.calls, *parsed.function_names]
 
     def compiled_function(self, function: Declared) -> Callable[..., Value] | None:
-        """The function as a callable of scope and arguments."""
+        """Return the function as a callable of scope and arguments."""
         values = self.values | {"answer"}
         if function.body is not None:
             if function.is_template:

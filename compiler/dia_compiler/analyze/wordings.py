@@ -38,11 +38,11 @@ class Wordings(Planning):
             self.values, self.depends, self.result.makers = values, depends, makers
 
     def text(self, piece: Snippet, names: frozenset[str] | None = None) -> CompiledTemplate | None:
-        """A text that the model reads, with the names of prompts unless others are given."""
+        """Return a text that the model reads, with the names of prompts unless others are given."""
         return self.visible_template(piece, self.values | (self.prompt_names if names is None else names))
 
     def slots(self, pieces: Map[str, Snippet]) -> dict[str, CompiledTemplate]:
-        """The texts of slots; they see what prompts see, but for other slots."""
+        """Return the texts of slots; they see what prompts see, except other slots."""
         names = self.prompt_names - self.template.slots.keys()
         texts = {name: self.text(piece, names) for name, piece in pieces.items()}
         return {name: text for name, text in texts.items() if text is not None}
@@ -67,14 +67,14 @@ class Wordings(Planning):
         )
 
     def check_slots(self, variant: Variant) -> None:
-        """Tells slots that the template does not have."""
+        """Report slots that the template does not have."""
         for name, piece in variant.slots.items():
             if name not in self.template.slots:
                 help = did_you_mean(name, self.template.slots) or f'add `slots: {{{name}: ""}}` to the template'
                 self.diagnostics.error("E303", f"the template has no slot `{name}`", piece.position, help)
 
     def check_sessions(self, variant: Variant) -> None:
-        """Tells sessions that the template does not have."""
+        """Report sessions that the template does not have."""
         session_spec = self.template.session_spec
         session_names = [session.name for session in session_spec.sessions] if session_spec is not None else []
         for scalar in variant.sessions:
@@ -121,7 +121,7 @@ class Wordings(Planning):
     def check_variant_order(
         self, variant: Variant, name: str, maker: Maker, needed: frozenset[str], drawn: dict[str, Maker]
     ) -> bool:
-        """Tells a parameter that uses the answer, itself or a later one; whether it does."""
+        """Report a parameter that uses the answer, itself or a later one; whether it does."""
         bases = self.depends.base(needed)
         own = {parameter.name for parameter in variant.parameters}
         late = sorted((bases & own) - drawn.keys())

@@ -32,12 +32,12 @@ class Site:
 
 
 def data(words: str, required: bool = False) -> BuilderOption:
-    """An option that reads as data: as YAML says, and texts that begin with `= ` as expressions."""
+    """Return an option that reads as data: as YAML says, and texts that begin with `= ` as expressions."""
     return option("data", words, required)
 
 
 def template(words: str, required: bool = False) -> BuilderOption:
-    """An option that is a template, unless it begins with `= `: then it is an expression, as in data."""
+    """Return an option that is a template, unless it begins with `= `: then it is an expression, as in data."""
     return option("template", words, required)
 
 
@@ -59,7 +59,7 @@ class Builder(ABC):
     revision: ClassVar[int] = 1
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for the first option that cannot be.
+        """Raise OptionFault for the first option that cannot be.
 
         Called before any work with the options that are the same in all instances, and before each building with all.
         """
@@ -67,4 +67,4 @@ class Builder(ABC):
 
     @abstractmethod
     def build(self, options: Mapping[str, Any], site: Site) -> str | bytes:
-        """The artefact of options that were validated: text where `is_text`, else bytes. Raises OptionFault."""
+        """Return the artefact of options that were validated: text where `is_text`, else bytes. Raises OptionFault."""

@@ -41,7 +41,7 @@ class Seeded:
         return int.from_bytes(self.entropy(size), "big") >> 8 * size - count
 
     def randbelow(self, most: int) -> int:
-        """An integer from 0 to most - 1, each as likely as any other."""
+        """Return an integer from 0 to most - 1, each as likely as any other."""
         while (number := self.randbits(most.bit_length())) >= most:
             pass
         return number
@@ -63,14 +63,14 @@ class Captcha(Picture):
     libraries = (*Picture.libraries, "captcha")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for the first option that cannot be."""
+        """Raise OptionFault for the first option that cannot be."""
         size_option(options, LEAST, MOST)
         text = text_option(options, most=CHARACTERS)
         if text is not None and not (text.isascii() and text.isalnum()):
             raise OptionFault("text", "a CAPTCHA can show only digits and letters A to Z", "give 1 to 20 of them")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The file."""
+        """Return the file."""
         from captcha import image
 
         width, height = size_option(options, LEAST, MOST) or SIZE
@@ -93,14 +93,14 @@ def ink_of(seeded: Seeded) -> Colour:
 
 
 def brightness(colour: Colour) -> int:
-    """How bright a colour is, from 0 to 255 (ITU-R BT.601)."""
+    """Return how bright a colour is, from 0 to 255 (ITU-R BT.601)."""
     red, green, blue = colour
     return (299 * red + 587 * green + 114 * blue) // 1000
 
 
 @contextmanager
 def replaced(module: ModuleType, secrets: Seeded) -> Iterator[None]:
-    """Puts the seeded object in the place of the module's own source of randomness for a while."""
+    """Put the seeded object in the place of the module's own source of randomness for a while."""
     name = "secrets"
     before = getattr(module, name)
     setattr(module, name, secrets)

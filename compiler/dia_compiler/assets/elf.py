@@ -62,7 +62,7 @@ class Elf(Builder):
     libraries = ("ziglang",)
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for an unknown level and for a source that holds more than plain C."""
+        """Raise OptionFault for an unknown level and for a source that holds more than plain C."""
         if options.get("optimise", "some") not in tuple(LEVELS):
             raise OptionFault("optimise", f"`optimise` must be one of {', '.join(LEVELS)}")
         if not isinstance(options.get("strip", True), bool):
@@ -71,7 +71,7 @@ class Elf(Builder):
             _checked(options["source"])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The ELF file."""
+        """Return the ELF file."""
         self.validate(options)
         start = files(__package__).joinpath("elf_start.c").read_text("utf-8")
         flags = [*FLAGS, LEVELS[options.get("optimise", "some")], *(["-s"] if options.get("strip", True) else [])]
@@ -94,7 +94,7 @@ def _checked(source: Any) -> None:
 
 
 def _compile(place: Path, flags: list[str]) -> None:
-    """Makes `out` of `in.c`. Raises OptionFault with the compiler's first message, OSError where the disk is full."""
+    """Make `out` of `in.c`. Raises OptionFault with the compiler's first message, OSError where the disk is full."""
     is_posix = os.name == "posix"
     command = [*(BOUNDED if is_posix else ()), str(_compiler()), "cc", *flags, "-o", "out", "in.c"]
     try:
@@ -131,7 +131,7 @@ def _complaint(process: subprocess.Popen[bytes]) -> bytes:
 
 @contextlib.contextmanager
 def _buried(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Kills the compiler and all that it has started at the end, even where this process is killed before.
+    """Kill the compiler and all that it has started at the end, even where this process is killed before.
 
     A shell waits for the end of a pipe that only this process holds.
     """
@@ -146,7 +146,7 @@ def _buried(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _compiler() -> Path:
-    """The compiler's own file; the package around it would start Python once more."""
+    """Return the compiler's own file; the package around it would start Python once more."""
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise OptionFault("source", "no compiler found", INSTALL)
@@ -163,7 +163,7 @@ def _environment(place: Path) -> dict[str, str]:
 
 
 def _told(output: str) -> str:
-    """The compiler's first message as one sentence, quotes as ours."""
+    """Return the compiler's first message as one sentence, quotes as ours."""
     match = MESSAGE.search(output)
     if match is None or "frontend command failed" in match["message"]:
         return "the compiler gave up on the source"

@@ -37,7 +37,7 @@ class Hanoi(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what is no position."""
+        """Raise OptionFault for what is no position."""
         if "pegs" not in options:
             return
         pegs = options["pegs"]
@@ -49,7 +49,7 @@ class Hanoi(Picture):
             raise OptionFault("labels", "`labels` must contain one letter or digit for each peg")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The file."""
+        """Return the file."""
         from PIL import Image, ImageDraw
 
         pegs = options["pegs"]

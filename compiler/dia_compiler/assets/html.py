@@ -33,7 +33,7 @@ class Html(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what would make no page."""
+        """Raise OptionFault for what would make no page."""
         _check_title(options.get("title", "page"))
         _check_body(options.get("body", ""))
         _check_metadata(options)
@@ -42,7 +42,7 @@ class Html(Builder):
                 raise OptionFault(name, f"the text of `{name}` would close its element", "write its < as an escape")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """The page, each of its parts on lines of its own."""
+        """Return the page, each of its parts on lines of its own."""
         lines = [
             "<!DOCTYPE html>",
             f'<html lang="{options.get("language", "en")}">',
@@ -81,7 +81,7 @@ def _check_metadata(options: Mapping[str, Any]) -> None:
 
 
 def _parts(options: Mapping[str, Any], name: str) -> list[str]:
-    """The texts of an option that is one text or a list of them, without newlines at their ends."""
+    """Return the texts of an option that is one text or a list of them, without newlines at their ends."""
     value = options.get(name, [])
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):

@@ -49,7 +49,7 @@ class Http(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what would make no message."""
+        """Raise OptionFault for what would make no message."""
         _check_kind(options)
         for name, allowed in (("version", VERSIONS), ("line_ends", tuple(LINE_ENDS))):
             if options.get(name, allowed[0]) not in allowed:
@@ -60,7 +60,7 @@ class Http(Builder):
             _check_headers(_headers(options))
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """The message: its first line, its headers, an empty line and the body."""
+        """Return the message: its first line, its headers, an empty line and the body."""
         end = LINE_ENDS[options.get("line_ends", "crlf")]
         body = options.get("body", "")
         _check_whole(options, body)

@@ -36,7 +36,7 @@ class Log(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what would make no log."""
+        """Raise OptionFault for what would make no log."""
         if options.get("style", "json") not in tuple(STYLES):
             raise OptionFault("style", "unknown log style", f"the styles are {', '.join(STYLES)}")
         if not isinstance(options.get("shared", {}), Mapping):
@@ -67,7 +67,7 @@ class Log(Builder):
 
 
 def _common(line: Record, number: int) -> str:
-    """A line of the common log format. Source: Apache HTTP Server, mod_log_config."""
+    """Return a line of the common log format. Source: Apache HTTP Server, mod_log_config."""
     ip = _held(line, number, "ip", _fits(WORD), "an address without spaces")
     user = _held(line, number, "user", _fits(WORD), "a name without spaces, or none", "-")
     method = _held(line, number, "method", _fits(METHOD), "an uppercase method", "GET")
@@ -87,7 +87,7 @@ def _combined(line: Record, number: int) -> str:
 
 
 def _syslog(line: Record, number: int) -> str:
-    """A message without structured data. Source: RFC 5424, section 6."""
+    """Return a message without structured data. Source: RFC 5424, section 6."""
     host, program, pid, message = _message(line, number)
     priority = _held(line, number, "priority", _is_from(0, 191), "an integer from 0 to 191", PRIORITY)
     msgid = _held(line, number, "msgid", _fits(WORD), "a word without spaces, or none", "-")
@@ -96,7 +96,7 @@ def _syslog(line: Record, number: int) -> str:
 
 
 def _auth(line: Record, number: int) -> str:
-    """A message as files below /var/log have it, without its year. Source: RFC 3164, section 4.1."""
+    """Return a message as files below /var/log have it, without its year. Source: RFC 3164, section 4.1."""
     host, program, pid, message = _message(line, number)
     day = format_time(line["time"], "%-d").rjust(2)
     at = format_time(line["time"], f"%b {day} %H:%M:%S")
@@ -111,7 +111,7 @@ def _message(line: Record, number: int) -> tuple[str, str, int | None, str]:
 
 
 def _json(line: Record, number: int) -> str:
-    """All fields as an object, the time first."""
+    """Return all fields as an object, the time first."""
     return json(Record({"time": line["time"], **line}), "compact")
 
 
@@ -125,7 +125,7 @@ STYLES: dict[str, Callable[[Record, int], str]] = {
 
 
 def _held(line: Record, number: int, name: str, is_good: Callable[[Any], bool], words: str, *default: Any) -> Any:
-    """The field, or the default where there is one and the field is missing or none. Raises OptionFault."""
+    """Return the field, or the default where there is one and the field is missing or none. Raises OptionFault."""
     value = line.get(name)
     if value is None and default:
         return default[0]

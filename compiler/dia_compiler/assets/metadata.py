@@ -30,7 +30,7 @@ PACKET: Final = (
 
 
 def check_metadata(options: Mapping[str, Any]) -> None:
-    """Raises OptionFault for the first option of metadata that cannot be."""
+    """Raise OptionFault for the first option of metadata that cannot be."""
     for name, text in _mapping(options, "exif", EXIF).items():
         if not _is_text(text) or not text.isascii() or not text.isprintable():
             raise OptionFault("exif", f"`{name}` must be ASCII text", "`xmp` accepts any characters")
@@ -71,7 +71,7 @@ def _is_text(text: Any) -> bool:
 
 
 def exif_bytes(options: Mapping[str, Any]) -> bytes | None:
-    """The EXIF data; None where the option is absent."""
+    """Return the EXIF data; None where the option is absent."""
     from PIL import Image
 
     texts = options.get("exif")
@@ -87,7 +87,7 @@ def exif_bytes(options: Mapping[str, Any]) -> bytes | None:
 
 
 def png_info(options: Mapping[str, Any]) -> PngImagePlugin.PngInfo:
-    """The chunks of text: those of the spec in their order, then the XMP packet."""
+    """Return the chunks of text: those of the spec in their order, then the XMP packet."""
     from PIL import PngImagePlugin
 
     info = PngImagePlugin.PngInfo()

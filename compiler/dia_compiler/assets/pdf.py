@@ -38,7 +38,7 @@ class Pdf(Builder):
     libraries = ("reportlab", "pypdf")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for a text that cannot be shown and for a password that the cipher cannot take."""
+        """Raise OptionFault for a text that cannot be shown and for a password that the cipher cannot take."""
         size = options.get("size", SIZE)
         if type(size) is not int or not SMALLEST <= size <= LARGEST:
             raise OptionFault("size", f"`size` must be an integer from {SMALLEST} to {LARGEST}")
@@ -51,7 +51,7 @@ class Pdf(Builder):
             _check_passwords(options, options["cipher"])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The PDF file."""
+        """Return the PDF file."""
         cipher = _cipher(options)
         _check_passwords(options, cipher)
         plain = _written(options)
@@ -84,7 +84,7 @@ def _check_passwords(options: Mapping[str, Any], cipher: str) -> None:
 
 
 def _cipher(options: Mapping[str, Any]) -> str:
-    """The cipher, which needs a password, as a password needs a cipher. Raises OptionFault."""
+    """Return the cipher, which needs a password, as a password needs a cipher. Raises OptionFault."""
     has_password = bool(options.get("password") or options.get("owner_password"))
     cipher: str = options.get("cipher", "aes256" if has_password else "none")
     if cipher == "none" and has_password:
@@ -95,7 +95,7 @@ def _cipher(options: Mapping[str, Any]) -> str:
 
 
 def _written(options: Mapping[str, Any]) -> bytes:
-    """The file in clear."""
+    """Return the file in clear."""
     from reportlab.pdfgen.canvas import Canvas
 
     size = options.get("size", SIZE)

@@ -46,7 +46,7 @@ def _new_fault(password: str) -> str | None:
 
 
 def locked(plain: bytes, password: str, owner_password: str, cipher: str, entropy: Entropy) -> bytes:
-    """The file encrypted, so that either password opens it."""
+    """Return the file encrypted, so that either password opens it."""
     from pypdf import PdfWriter
 
     writer, out = PdfWriter(clone_from=io.BytesIO(plain)), io.BytesIO()
@@ -58,7 +58,7 @@ def locked(plain: bytes, password: str, owner_password: str, cipher: str, entrop
 
 @contextmanager
 def _drawing_from(entropy: Entropy) -> Iterator[None]:
-    """Lets pypdf take its salts, keys and initial values from the entropy, in this thread's time alone."""
+    """Let pypdf take its salts, keys and initial values from the entropy, in this thread's time alone."""
     modules = [import_module(name) for name in DRAWING]
     before = [vars(module)["secrets"] for module in modules]
     seam = SimpleNamespace(token_bytes=entropy)

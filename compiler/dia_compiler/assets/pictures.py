@@ -35,7 +35,7 @@ class Picture(Builder):
 
 
 def size_option(options: Mapping[str, Any], least: int = 1, most: int = SIDE) -> tuple[int, int] | None:
-    """The option `size` as width and height; None where it is absent. Raises OptionFault."""
+    """Return the option `size` as width and height; None where it is absent. Raises OptionFault."""
     size = options.get("size")
     if size is None:
         return None
@@ -46,14 +46,14 @@ def size_option(options: Mapping[str, Any], least: int = 1, most: int = SIDE) ->
 
 
 def check_area(option: str, width: int, height: int, least: int = 1, most: int = SIDE) -> None:
-    """Raises OptionFault for a picture that is too large, or smaller than it may be."""
+    """Raise OptionFault for a picture that is too large, or smaller than it may be."""
     if not all(least <= side <= most for side in (width, height)) or width * height > AREA:
         help = f"a picture is {least} to {most} pixels wide and high, and has at most {AREA} pixels in total"
         raise OptionFault(option, f"the picture would be {width} by {height} pixels", help)
 
 
 def colour_option(options: Mapping[str, Any], name: str, default: str) -> Colour:
-    """A colour written as #rrggbb. Raises OptionFault."""
+    """Return a colour written as #rrggbb. Raises OptionFault."""
     text = options.get(name, default)
     if not isinstance(text, str) or re.fullmatch("#[0-9A-Fa-f]{6}", text) is None:
         raise OptionFault(name, f"`{name}` must be a colour", "write it as '#rrggbb' in quotes, such as '#c0ffee'")
@@ -76,7 +76,7 @@ def text_option(options: Mapping[str, Any], name: str = "text", most: int = TEXT
 
 
 def whole_option(options: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """The option as an integer between bounds. Raises OptionFault."""
+    """Return the option as an integer between bounds. Raises OptionFault."""
     number = integer_option(options, name, default)
     if number is None or not least <= number <= most:
         raise OptionFault(name, f"`{name}` must be between {least} and {most}")
@@ -84,7 +84,7 @@ def whole_option(options: Mapping[str, Any], name: str, default: int, least: int
 
 
 def word_option(options: Mapping[str, Any], name: str, default: str, words: tuple[str, ...]) -> str:
-    """The option as one of a few words. Raises OptionFault, which lists them."""
+    """Return the option as one of a few words. Raises OptionFault, which lists them."""
     word = options.get(name, default)
     if not isinstance(word, str) or word not in words:
         message = f"`{name}` is {word!r}" if isinstance(word, str) else f"`{name}` must be text"
@@ -101,7 +101,7 @@ def font_option(options: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
-    """Raises OptionFault for characters that the font cannot draw."""
+    """Raise OptionFault for characters that the font cannot draw."""
     missing = missing_characters(text, font)
     if missing:
         code_points = ", ".join(f"U+{ord(character):04X}" for character in missing[:5])
@@ -111,12 +111,12 @@ def check_characters(option: str, text: str, font: str = USUAL_FONT) -> None:
 
 
 def write(image: Image.Image, text: str, place: tuple[int, int], size: int, colour: Colour) -> None:
-    """Draws a text on a picture of red, green and blue, its first character's cell at the place."""
+    """Draw a text on a picture of red, green and blue, its first character's cell at the place."""
     image.paste(colour, place, draw_text(text, size))
 
 
 def packed(image: Image.Image, info: PngImagePlugin.PngInfo | None = None, exif: bytes | None = None) -> bytes:
-    """The picture as a PNG file."""
+    """Return the picture as a PNG file."""
     more = {} if exif is None else {"exif": exif}
     out = io.BytesIO()
     image.save(out, "PNG", compress_level=6, optimize=False, pnginfo=info, **more)

@@ -57,7 +57,7 @@ class Plot(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for the first option that cannot be."""
+        """Raise OptionFault for the first option that cannot be."""
         size_option(options, LEAST, MOST)
         colour_option(options, "colour", "#1f77b4")
         kind = word_option(options, "kind", "bar", KINDS)
@@ -72,7 +72,7 @@ class Plot(Picture):
                 raise OptionFault("x", f"`x` has {len(options['x'])} entries, but `y` has {len(heights)}")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The file."""
+        """Return the file."""
         from PIL import Image, ImageDraw
 
         plotted = _plotted(options)
@@ -106,7 +106,7 @@ class Frame:
     bottom: int
 
     def place(self, plotted: Plotted, x: Fraction, y: Fraction) -> tuple[int, int]:
-        """The pixel of a point."""
+        """Return the pixel of a point."""
         across = self.left + plotted.x.place(x, self.right - self.left)
         return across, self.bottom - plotted.y.place(y, self.bottom - self.top)
 

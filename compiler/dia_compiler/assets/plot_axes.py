@@ -33,7 +33,7 @@ class Axis:
 
 
 def numbers(option: str, values: Any, most: int) -> list[Fraction]:
-    """The option as exact numbers. Raises OptionFault."""
+    """Return the option as exact numbers. Raises OptionFault."""
     if not isinstance(values, list) or not 1 <= len(values) <= most:
         raise OptionFault(option, f"`{option}` must be a list of 1 to {most} numbers")
     if any(type(value) is bool or not isinstance(value, (int, Fraction)) for value in values):
@@ -45,7 +45,7 @@ def numbers(option: str, values: Any, most: int) -> list[Fraction]:
 
 
 def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
-    """The axis with the given ticks, else with ticks of its own around the values. Raises OptionFault."""
+    """Return the axis with the given ticks, else with ticks of its own around the values. Raises OptionFault."""
     if tick_values is None:
         return chosen(min(values), max(values))
     ticks = numbers(option, tick_values, MOST_TICKS)
@@ -59,7 +59,7 @@ def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
 
 
 def chosen(low: Fraction, high: Fraction) -> Axis:
-    """An axis from at most `low` to at least `high`, with steps of 1, 2 or 5 times a power of ten."""
+    """Return an axis from at most `low` to at least `high`, with steps of 1, 2 or 5 times a power of ten."""
     step = next(step for step in _steps() if low == high or (high - low) / step <= MOST_STEPS)
     first, last = low // step, -(-high // step)
     ticks = tuple(place * step for place in range(first, max(last, first + 1) + 1))
@@ -86,7 +86,7 @@ def _allowed(labels: list[Value]) -> list[Any]:
 
 
 def shown(value: Fraction) -> str:
-    """The number in decimals where it ends, else as a fraction."""
+    """Return the number in decimals where it ends, else as a fraction."""
     rest, places = value.denominator, 0
     while places < 12 and rest != 1 and (10**places) % rest:
         places += 1

@@ -56,7 +56,7 @@ class Png(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for the first option that cannot be."""
+        """Raise OptionFault for the first option that cannot be."""
         size_option(options)
         font_option(options)
         whole_option(options, "margin", MARGIN, 1, MARGINS)
@@ -68,7 +68,7 @@ class Png(Picture):
         check_metadata(options)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The file."""
+        """Return the file."""
         image = _base(options, site)
         strength = options.get("noise", 0)
         image = image if strength is True or not strength else _moved(image, strength, site)
@@ -104,7 +104,7 @@ def _hidden(options: Mapping[str, Any]) -> bytes | None:
 
 
 def _base(options: Mapping[str, Any], site: Site) -> Image.Image:
-    """The picture before samples are moved and bytes hidden."""
+    """Return the picture before samples are moved and bytes hidden."""
     from PIL import Image
 
     text = text_option(options)
@@ -133,7 +133,7 @@ def _of_pixels(pixels: Any, size: tuple[int, int]) -> Image.Image:
 
 
 def _drawn(text: str, options: Mapping[str, Any]) -> Image.Image:
-    """The text in its colour on its background, grey where both are."""
+    """Return the text in its colour on its background, grey where both are."""
     from PIL import Image
 
     font, font_size = font_option(options)
@@ -152,7 +152,7 @@ def _drawn(text: str, options: Mapping[str, Any]) -> Image.Image:
 
 
 def _moved(image: Image.Image, strength: int, site: Site) -> Image.Image:
-    """The picture with each sample moved by up to the strength, within 0 to 255."""
+    """Return the picture with each sample moved by up to the strength, within 0 to 255."""
     import numpy
     from PIL import Image
 

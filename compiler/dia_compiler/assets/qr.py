@@ -38,7 +38,7 @@ class Qr(Picture):
     libraries = (*Picture.libraries, "segno")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for the first option that cannot be, such as a text too long for a QR code."""
+        """Raise OptionFault for the first option that cannot be, such as a text too long for a QR code."""
         level = word_option(options, "error", "M", tuple(BITS))
         whole_option(options, "scale", SCALE, 1, MOST_SCALE)
         whole_option(options, "border", BORDER, 0, MOST_BORDER)
@@ -50,7 +50,7 @@ class Qr(Picture):
             raise OptionFault("text", f"the text of {len(text)} characters is too long for a QR code", help)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The file."""
+        """Return the file."""
         import segno
         from PIL import Image
 
@@ -72,7 +72,7 @@ class Qr(Picture):
 
 
 def bits_of(text: str) -> int:
-    """The bits that the text takes in the largest code, as one segment (7.4)."""
+    """Return the bits that the text takes in the largest code, as one segment (7.4)."""
     if re.fullmatch("[0-9]*", text):
         return 18 + len(text) // 3 * 10 + (0, 4, 7)[len(text) % 3]
     if re.fullmatch("[0-9A-Z $%*+./:-]*", text):

@@ -18,11 +18,11 @@ class Text(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what is no text."""
+        """Raise OptionFault for what is no text."""
         if not isinstance(options.get("text", ""), str):
             raise OptionFault("text", "`text` must be text")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """The text."""
+        """Return the text."""
         text: str = options["text"]
         return text

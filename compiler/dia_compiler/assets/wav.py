@@ -44,7 +44,7 @@ class Wav(Builder):
     media_type = "audio/wav"
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for numbers out of bounds, and for what has no code or no key."""
+        """Raise OptionFault for numbers out of bounds, and for what has no code or no key."""
         for name, (low, high) in BOUNDS.items():
             if name in options and not (type(options[name]) is int and low <= options[name] <= high):
                 raise OptionFault(name, f"`{name}` must be an integer from {low} to {high}")
@@ -55,7 +55,7 @@ class Wav(Builder):
             _check(name, options[name])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The WAV file."""
+        """Return the WAV file."""
         rate = options.get("rate", RATE)
         samples = _samples(options, rate)
         out = io.BytesIO()

@@ -56,7 +56,7 @@ class Zip(Builder):
     media_type = "application/zip"
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raises OptionFault for what no ZIP file can hold."""
+        """Raise OptionFault for what no ZIP file can hold."""
         _one_of(options, "cipher", CIPHERS)
         _one_of(options, "compression", tuple(METHODS))
         _moment(options.get("time", TIME), "time")
@@ -66,7 +66,7 @@ class Zip(Builder):
             _members(options["files"], TIME)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """The ZIP file."""
+        """Return the ZIP file."""
         password, cipher = _protection(options)
         method = METHODS[options.get("compression", "stored")]
         body, directory = bytearray(), bytearray()
@@ -150,7 +150,7 @@ def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[
 
 
 def _named(name: Any) -> str:
-    """The name of a member that unpacks within its folder. Raises OptionFault for others."""
+    """Return the name of a member that unpacks within its folder. Raises OptionFault for others."""
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(_encoded(name, "files")) <= LONGEST_NAME:
         raise OptionFault("files", f"the name of a member must be 1 to {LONGEST_NAME} printable bytes of text")
     parts = name.split("/")
@@ -197,7 +197,7 @@ def _deflated(content: bytes) -> bytes:
 
 
 def _entry(member: Member, offset: int) -> bytes:
-    """The member's record in the directory at the end; made by Unix, readable by all."""
+    """Return the member's record in the directory at the end; made by Unix, readable by all."""
     made_by = 3 << 8 | member.fields[0]
     tail = struct.pack("<3H2L", 0, 0, 0, member.mode << 16, offset)
     return b"PK\x01\x02" + made_by.to_bytes(2, "little") + member.fields + tail + member.name + member.extra

@@ -46,6 +46,6 @@ def aes(plain: bytes, password: bytes, cipher: str, entropy: Entropy) -> bytes:
 
 
 def aes_field(cipher: str, method: int) -> bytes:
-    """The extra field that says how a member is encrypted (AE-2, which stores no checksum) and packed."""
+    """Return the extra field that says how a member is encrypted (AE-2, which stores no checksum) and packed."""
     strength = AES_BITS[cipher] // 64 - 1
     return b"\x01\x99\x07\x00\x02\x00AE" + bytes([strength]) + method.to_bytes(2, "little")

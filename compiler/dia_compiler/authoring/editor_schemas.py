@@ -37,7 +37,7 @@ LONG_FORMS: Final = {"decimals": "tolerance"}  # options that are short for anot
 
 
 def editor_schema(file: str, installed: bool = False, named_types: Iterable[str] = ()) -> Schema:
-    """The schema of `template`, `benchmark` or `catalog` for editors.
+    """Return the schema of `template`, `benchmark` or `catalog` for editors.
 
     `installed` adds the types, formats and builders of installed packages. `named_types` are the parameter types that
     a benchmark declares for its templates; a template that has `types` of its own may use any name.
@@ -74,17 +74,17 @@ def editor_schema(file: str, installed: bool = False, named_types: Iterable[str]
 
 
 def editor_schema_text(file: str, installed: bool = False, named_types: Iterable[str] = ()) -> str:
-    """The schema for editors as the text of its file."""
+    """Return the schema for editors as the text of its file."""
     return _laid_out(editor_schema(file, installed, named_types), "") + "\n"
 
 
 def _with(schema: Schema, properties: Mapping[str, Schema]) -> Schema:
-    """The schema of a mapping with other properties in place of its own."""
+    """Return the schema of a mapping with other properties in place of its own."""
     return {**schema, "properties": {**schema["properties"], **properties}}
 
 
 def _parameter(types: Mapping[str, Any], names: list[str]) -> Schema:
-    """A use of a parameter type. No option is required, because a named type may leave some to its uses."""
+    """Return a use of a parameter type. No option is required, because a named type may leave some to its uses."""
     base = DEFINITIONS["parameter"]
     type_schema = any_of(one_of(names), identifier(), words=base["properties"]["type"]["description"])
     uses = {name: only(_described(kind.options), ("type", "where")) for name, kind in types.items()}
@@ -101,7 +101,7 @@ def _described(options: Mapping[str, OptionKind]) -> dict[str, Schema]:
 
 
 def _few_values(option: OptionKind) -> Schema:
-    """The values of an option that has few, or an expression; anything for another option."""
+    """Return the values of an option that has few, or an expression; anything for another option."""
     if not option.values:
         return {}
     several = (array(), {"type": "object"}) if option.is_list else ()
@@ -116,14 +116,14 @@ def _answer() -> Schema:
 
 
 def _answer_of() -> Schema:
-    """A type where the mapping has one; else the fields of a record, or labels."""
+    """Return a type where the mapping has one; else the fields of a record, or labels."""
     is_type = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
     completed = any_of(ref("comparison"), {}, words=OPTION_SCHEMAS["of"]["description"])  # {}: all else may stand here
     return {**completed, "if": is_type, "then": ref("comparison")}
 
 
 def _comparison(fixed: Mapping[str, Schema], required: list[str]) -> Schema:
-    """A mapping with an answer type, the options of that type, and the properties that every type has."""
+    """Return a mapping with an answer type, the options of that type, and the properties that every type has."""
     options = {
         name: only({option: ref(f"answer_{option}") for option in _options_of(kind.options)}, tuple(fixed))
         for name, kind in ANSWER_TYPES.items()
@@ -132,7 +132,7 @@ def _comparison(fixed: Mapping[str, Schema], required: list[str]) -> Schema:
 
 
 def _options_of(names: Collection[str]) -> list[str]:
-    """The options of an answer type, and the short forms of some of them, in the order of the docs."""
+    """Return the options of an answer type, and the short forms of some of them, in the order of the docs."""
     return [option for option in OPTION_SCHEMAS if option in names or LONG_FORMS.get(option) in names]
 
 
@@ -153,7 +153,7 @@ def _assets(builders: Mapping[str, Any]) -> Schema:
 
 
 def _laid_out(value: object, indent: str) -> str:
-    """The value as JSON, on one line where it is short."""
+    """Return the value as JSON, on one line where it is short."""
     short = json.dumps(value, ensure_ascii=False)
     if len(indent) + len(short) <= WIDTH or not isinstance(value, (dict, list)):
         return short

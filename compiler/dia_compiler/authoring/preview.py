@@ -96,7 +96,7 @@ def preview(
     stress: int | None = None,
     allow_programs: str = NO,
 ) -> tuple[list[Preview], Checked]:
-    """The previews of the templates that a path names, and what the check of their specs found.
+    """Return the previews of the templates that a path names, and what the check of their specs found.
 
     `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for errors of the specs.
     """
@@ -123,7 +123,7 @@ def _task(place: int, job: TemplateJob, numbers: range, counted: int) -> Task:
 
 
 def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> None:
-    """Fills the previews; errors are added to those of the check."""
+    """Fill the previews; errors are added to those of the check."""
     with closing(run_tasks(tasks, 1)) as outcomes:  # one worker: a second one would disturb what is measured
         for outcome in outcomes:
             if outcome.is_end:
@@ -147,7 +147,7 @@ def _refuse(checked: Checked) -> None:
 
 
 def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
-    """The work of a worker: instances in words, measures in batches, the overview. Raises DiaError for errors."""
+    """Yield the work of a worker: instances in words, measures in batches, the overview. Raises DiaError for errors."""
     diagnostics = Diagnostics()
     prepared = prepare(job.template, job.benchmark, diagnostics, job.lists, job.resources.programs)
     yield Positions(prepared.places)
@@ -185,7 +185,7 @@ def _none_such(job: TemplateJob, numbers: range) -> DiaError:
 
 
 def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:
-    """Each instance of the first item that is measured, with its wordings where it is to be shown."""
+    """Yield each instance of the first item that is measured, with its wordings where it is to be shown."""
     item, trip = expansion.drawing.items[0], RoundTrip(expansion)
     begin = perf_counter()
     for draft in expansion.first_drafts(item, max(count, numbers.stop), is_trial=True):

@@ -16,7 +16,7 @@ SEVERAL = 2  # stand-ins for a list of unknown length
 
 
 def shown_sessions(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each session in words: its role, the replies that it reads and from which session, its turns."""
+    """Return each session in words: its role, the replies that it reads and from which session, its turns."""
     owners = {
         turn["reply"]["name"]: session["name"] for session in sessions for turn in session["turns"] if "reply" in turn
     }
@@ -69,7 +69,7 @@ def _notes(record: Stored) -> Iterator[str]:
 
 
 def _loop(record: Stored) -> dict[str, Any]:
-    """The names of the first item of a list."""
+    """Return the names of the first item of a list."""
     over = record.get("over")
     if over is None:
         return {}
@@ -95,7 +95,7 @@ def _text(text: Any, scope: Mapping[str, Any]) -> str:
 
 
 def _codes(record: Any) -> Iterator[Stored]:
-    """Every piece of stored code in a record."""
+    """Yield every piece of stored code in a record."""
     if isinstance(record, Mapping):
         if "expression" in record or "template" in record:
             yield record
@@ -123,7 +123,7 @@ def _stand_ins(sessions: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def stand_in(name: str, format: Stored) -> Value:
-    """A value of a reply's kind that shows whose place it takes.
+    """Return a value of a reply's kind that shows whose place it takes.
 
     >>> stand_in("listed", {"kind": "lines", "count": 2})
     ['‹listed 1›', '‹listed 2›']
@@ -157,7 +157,7 @@ def _plain(settings: Stored) -> dict[str, Any]:
 
 
 def shown_truth(answer: Stored) -> list[str]:
-    """The truth and the figures, each part on a line."""
+    """Return the truth and the figures, each part on a line."""
     kind, parts = next(iter(answer["truth"].items()))
     lines = [f"{kind} {name}: {part['expression']}" for name, part in parts.items()
              if isinstance(part, Mapping) and "expression" in part]  # fmt: skip

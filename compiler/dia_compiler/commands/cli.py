@@ -60,11 +60,11 @@ class LazyGroup(click.Group):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order in which a newcomer needs them."""
+        """Return the names, in the order in which a newcomer needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now."""
+        """Return the command of that name, imported now."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -79,7 +79,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the arguments name; an unknown one is told with the closest that there is."""
+        """Return the command that the arguments name; an unknown one is told with the closest that there is."""
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
             from dia_language.diagnostics import did_you_mean
@@ -115,13 +115,13 @@ class Tee:
         self.log = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - pathlib costs start-up time
 
     def write(self, text: str) -> int:
-        """Writes to both."""
+        """Write to both."""
         self.log.write(text)
         self.log.flush()
         return int(self.stream.write(text))
 
     def closed(self) -> Any:
-        """The stream alone; the log file is closed."""
+        """Return the stream alone; the log file is closed."""
         with contextlib.suppress(OSError):
             self.log.close()
         return self.stream
@@ -141,7 +141,7 @@ def _log(ctx: click.Context, parameter: click.Parameter, value: str | None) -> N
 
 
 def _common() -> list[click.Option]:
-    """The options that every command takes, at the group and behind the command's name."""
+    """Return the options that every command takes, at the group and behind the command's name."""
     return [
         click.Option(
             ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
@@ -195,7 +195,7 @@ dia = LazyGroup(
 
 
 def main() -> None:
-    """Runs the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
+    """Run the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
     2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
     if COMPLETION in os.environ:
         dia.main(prog_name="dia", complete_var=COMPLETION)
@@ -210,7 +210,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of the command line with these arguments."""
+    """Return the exit code of the command line with these arguments."""
     from dia_language.diagnostics import DiaError
 
     context: click.Context | None = None
@@ -244,7 +244,7 @@ def run(arguments: list[str]) -> int:
 
 
 def tell(error: Any) -> None:
-    """Prints the diagnostics of an expected failure, with excerpts where the sources are at hand."""
+    """Print the diagnostics of an expected failure, with excerpts where the sources are at hand."""
     from dia_language.diagnostics import render_diagnostic
 
     for entry in error.diagnostics:
@@ -252,13 +252,13 @@ def tell(error: Any) -> None:
 
 
 def _say(text: str) -> None:
-    """Prints to standard error; the exit code tells where that takes nothing."""
+    """Print to standard error; the exit code tells where that takes nothing."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
 
 def _refused(error: OSError, context: click.Context | None) -> int:
-    """Tells what the system does not do: a name that is too long, a disk that is full, a folder that is closed."""
+    """Report what the system does not do: a name that is too long, a disk that is full, a folder that is closed."""
     from dia_language.diagnostics import DiaError, Diagnostic, visible
 
     if error.errno is None or (context is not None and context.find_root().meta.get("dia.debug")):
@@ -270,7 +270,7 @@ def _refused(error: OSError, context: click.Context | None) -> int:
 
 
 def _bug(context: click.Context | None) -> int:
-    """Writes the traceback to a log file, or shows it with --debug."""
+    """Write the traceback to a log file, or shows it with --debug."""
     import traceback
 
     meta = context.find_root().meta if context is not None else {}

@@ -29,7 +29,7 @@ DEEPEST = 300
 
 
 def default_map(command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
-    """The defaults of a command's options by the names of its parameters.
+    """Return the defaults of a command's options by the names of its parameters.
 
     Raises DiaError (exit code 2) for a file that cannot be read, and for keys that are no option or command.
     """
@@ -54,7 +54,7 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
 
 
 def _table() -> tuple[str, Mapping[str, Any]]:
-    """The file that has defaults, and what it says."""
+    """Return the file that has defaults, and what it says."""
     if os.path.isfile(OWN):  # noqa: PTH113 - pathlib costs start-up time
         return OWN, _read(OWN)
     if os.path.isfile(PROJECT):  # noqa: PTH113

@@ -8,7 +8,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Runs the command line; exit code 130 where it is interrupted before it knows its command."""
+    """Run the command line; exit code 130 where it is interrupted before it knows its command."""
     try:
         from dia_compiler.commands.cli import main as begin
 

@@ -31,7 +31,7 @@ ENDINGS = {
 
 
 def asking(command: Any) -> Any:
-    """The command with the options of `dia run` that say how one model is asked."""
+    """Return the command with the options of `dia run` that say how one model is asked."""
     for add in reversed(OPTIONS):
         command = add(command)
     command.__click_params__ = [parameter for parameter in command.__click_params__ if parameter.name not in OWN]
@@ -130,7 +130,7 @@ def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
 
 
 def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
-    """Says where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
+    """Report where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
     from dia_runtime.respondents.registry import key_destinations, require_known
 
     require_known(model, options)
@@ -144,7 +144,7 @@ def _tell(text: str, quiet: bool) -> None:
 
 
 def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
-    """The result in words: a line for each accepted item, then what it took."""
+    """Return the result in words: a line for each accepted item, then what it took."""
     accepted = record["accepted"]
     width = max((len(entry["item"]) for entry in accepted), default=0)
     lines = []

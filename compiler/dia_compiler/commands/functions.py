@@ -43,7 +43,7 @@ def command(name: str | None, as_json: bool) -> int:
 
 
 def _described(function: Function) -> str:
-    """The signature, text, arguments and examples of a function."""
+    """Return the signature, text, arguments and examples of a function."""
     examples = function.doc.removeprefix(function.text).strip()
     arguments = "\n".join(f"    {name}: {words}" for name, words in function.arguments)
     parts = [function.signature, function.text, arguments and f"Arguments:\n{arguments}", examples]

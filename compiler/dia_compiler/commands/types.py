@@ -42,7 +42,7 @@ def command(name: str | None, as_json: bool) -> int:
 
 
 def _facts(name: str, item: Any) -> dict[str, Any]:
-    """A type or a builder as JSON."""
+    """Return a type or a builder as JSON."""
     options = {key: {"words": kind.words, "required": kind.required} for key, kind in item.options.items()}
     return {"name": name, "summary": item.summary, "revision": item.revision, "options": options}
 

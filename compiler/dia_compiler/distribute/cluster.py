@@ -43,7 +43,7 @@ class ClusterPool(WorkerPool):
     """The workers of a Dask cluster; those of `local` are started on this machine and ended with it."""
 
     def __init__(self, address: str, jobs: int) -> None:
-        """Raises DiaError: exit 2 where `distributed` is missing, exit 4 where nobody answers."""
+        """Raise DiaError: exit 2 where `distributed` is missing, exit 4 where nobody answers."""
         super().__init__(0)
         distributed = _distributed()
         self.token, self.threads, self.looked = secrets.token_hex(8), 0, 0.0
@@ -72,7 +72,7 @@ class ClusterPool(WorkerPool):
         return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
 
     def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
-        """The outcomes of all tasks as they come; closing the generator cancels what is under way."""
+        """Yield the outcomes of all tasks as they come; closing the generator cancels what is under way."""
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         done: SimpleQueue[Any] = SimpleQueue()
         under_way: dict[str, Any] = {}
@@ -87,7 +87,7 @@ class ClusterPool(WorkerPool):
             self.close()
 
     def _hand_over(self, waiting: deque[Task], under_way: dict[str, Any], done: SimpleQueue[Any]) -> None:
-        """Gives the scheduler as much as the workers need to be busy."""
+        """Return the scheduler as much as the workers need to be busy."""
         self._look()
         while waiting and len(under_way) < AHEAD * self.threads:
             tasks = _handful(waiting, max(1, min(HANDFUL, len(waiting) // (AHEAD * self.threads))))
@@ -97,7 +97,7 @@ class ClusterPool(WorkerPool):
             future.add_done_callback(done.put)
 
     def _look(self) -> None:
-        """Counts the workers' threads now and then. Raises DiaError (exit 4) where there are none for long."""
+        """Count the workers' threads now and then. Raises DiaError (exit 4) where there are none for long."""
         start = monotonic()
         while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
             self.threads, self.looked = sum(self._asked(self.client.nthreads).values()), monotonic()
@@ -151,7 +151,7 @@ class ClusterPool(WorkerPool):
         return unusable(f"lost the connection to the scheduler of `{self.address}`")
 
     def close(self) -> None:
-        """Ends what was kept on the workers for this compile, and what was started here."""
+        """End what was kept on the workers for this compile, and what was started here."""
         super().close()
         client, self.client = self.client, None
         cluster, self.cluster = self.cluster, None
@@ -166,12 +166,12 @@ class ClusterPool(WorkerPool):
 
 
 def unusable(message: str) -> DiaError:
-    """The error for a cluster that does not do its work (exit 4)."""
+    """Return the error for a cluster that does not do its work (exit 4)."""
     return DiaError(Diagnostic("E620", visible(message), None, "start it, and compile again: nothing was written"), 4)
 
 
 def _handful(waiting: deque[Task], most: int) -> list[Task]:
-    """The first tasks, as many as stand together and are of one template."""
+    """Return the first tasks, as many as stand together and are of one template."""
     tasks = [waiting.popleft()]
     while waiting and len(tasks) < most and waiting[0].arguments[0] is tasks[0].arguments[0]:
         tasks.append(waiting.popleft())
@@ -179,7 +179,7 @@ def _handful(waiting: deque[Task], most: int) -> list[Task]:
 
 
 def _distributed() -> ModuleType:
-    """The package. Raises DiaError (exit 2) where it is not installed."""
+    """Return the package. Raises DiaError (exit 2) where it is not installed."""
     try:
         return importlib.import_module("distributed")
     except ImportError:
@@ -202,7 +202,7 @@ def _deaf() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None, None, None]:
-    """Keeps what Dask logs and warns of from the user, who is told in our words."""
+    """Keep what Dask logs and warns of from the user, who is told in our words."""
     import warnings
 
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]

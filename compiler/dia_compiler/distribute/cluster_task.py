@@ -42,7 +42,7 @@ def outcomes_of(token: str, tasks: list[Task], expected: Mapping[str, str]) -> l
 
 
 def dismiss(token: str) -> None:
-    """Ends the processes that were kept for a compile."""
+    """End the processes that were kept for a compile."""
     with _LOCK:
         crews = _IDLE.pop(token, [])
     for pool in crews:
@@ -55,7 +55,7 @@ def _versions() -> dict[str, str]:
 
 
 def _at_home(task: Task) -> Task:
-    """The task with a temporary folder of this machine instead of one of the client's."""
+    """Return the task with a temporary folder of this machine instead of one of the client's."""
     job, *others = task.arguments
     return replace(task, arguments=(replace(job, resources=replace(job.resources, scratch="")), *others))
 

@@ -80,7 +80,7 @@ class _JobState:
         return (total if total is None or self.job.last is None else min(total, self.job.last)) or 0
 
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
-        """The task of making instances from the number `first` on."""
+        """Return the task of making instances from the number `first` on."""
         seconds = float(self.job.template.limits.get("seconds", SECONDS))
         task_arguments = (self.sent, first, *arguments) if arguments else (self.sent,)
         name = f"{self.number}-{first}"
@@ -112,7 +112,7 @@ class Gatherer:
         self.waiting: deque[Task] = deque()
 
     def run(self, pool: WorkerPool) -> list[GatheredRows]:
-        """The rows of every template, made by the pool; what goes wrong is added to the errors."""
+        """Return the rows of every template, made by the pool; what goes wrong is added to the errors."""
         heaviest_first = sorted(
             self.states, key=lambda state: not state.job.template.assets
         )  # no worker idles at the end
@@ -149,13 +149,13 @@ class Gatherer:
             stretch.result = outcome.item
 
     def tell(self, state: _JobState) -> None:
-        """Tells how far the template is."""
+        """Report how far the template is."""
         if self.on_progress is not None:
             total = state.rows_done if state.is_over else max(state.job.share, state.rows_done)
             self.on_progress(state.job.template.name, state.rows_done, total)
 
     def settle(self, state: _JobState) -> None:
-        """Adds the stretches that are done, in order, to the template's rows; orders what is to be made next."""
+        """Add the stretches that are done, in order, to the template's rows; orders what is to be made next."""
         while state.begins and state.stretches[state.begins[0]].is_done:
             first = state.begins.popleft()
             stretch = state.stretches.pop(first)
@@ -172,7 +172,7 @@ class Gatherer:
             self.tell(state)
 
     def fail(self, state: _JobState, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Tells the errors of the template, the first that there are in the order of its instances."""
+        """Report the errors of the template, the first that there are in the order of its instances."""
         if not state.is_ready and not any(entry.code == ENDED for entry in diagnostics):
             errors = self.explain(state.job)
             diagnostics = tuple(errors) if any(entry.severity == "error" for entry in errors) else diagnostics
@@ -210,7 +210,7 @@ class Gatherer:
             self.waiting.append(state.task(expand_chunk, first, min(state.following, state.last)))
 
     def count(self, state: _JobState, result: ChunkResult) -> None:
-        """Adds up the draws; what lies behind the first hole is made one by one."""
+        """Add up the draws; what lies behind the first hole is made one by one."""
         assert state.summary is not None
         state.summary = state.summary.with_draws(result.acceptance, result.tools)
         if result.hole is not None:

@@ -51,7 +51,7 @@ class PartNumber:
 
 
 def parse_part_number(text: str) -> PartNumber:
-    """The part that I/N names. Raises DiaError (exit 2) where there is none."""
+    """Return the part that I/N names. Raises DiaError (exit 2) where there is none."""
     match = WRITTEN.fullmatch(text)
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of <= MOST:
@@ -84,7 +84,7 @@ class TemplatePart:
 
 
 def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes], pieces: list[TemplatePart]) -> int:
-    """The number of rows; writes the part into the folder, which is empty."""
+    """Return the number of rows; writes the part into the folder, which is empty."""
     files: Files = {}
     for name, content in sorted(specs.items()):
         write_file(folder, f"{SPECS}/{name}", content, files)
@@ -148,7 +148,7 @@ def part_folders(path: Path) -> list[Path]:
 
 
 def read_part(folder: Path) -> StoredPart:
-    """The part that lies there. Raises DiaError (exit 3) where a byte of it is not what it was."""
+    """Return the part that lies there. Raises DiaError (exit 3) where a byte of it is not what it was."""
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)
@@ -169,13 +169,13 @@ def read_part(folder: Path) -> StoredPart:
 
 
 def damaged_part(folder: Path, why: str) -> DiaError:
-    """The error for a part that is not what was made (exit 3)."""
+    """Return the error for a part that is not what was made (exit 3)."""
     message = visible(f"the part `{folder}` is damaged: {why}")
     return DiaError(Diagnostic("E611", message, None, "compile this part again"), 3)
 
 
 def _is_whole(facts: Any, encoded: bytes) -> bool:
-    """Whether the description has the right shape, and is what its checksum says."""
+    """Return whether the description has the right shape, and is what its checksum says."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         return False
     if any(type(facts.get(name)) is not kind for name, kind in SHAPE.items()):
@@ -196,7 +196,7 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
 
 
 def _is_possible(facts: Mapping[str, Any]) -> bool:
-    """Whether numbers are in their ranges, and lists hold what they should."""
+    """Return whether numbers are in their ranges, and lists hold what they should."""
     order = facts["order"]
     texts_of_facts = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
     return (
@@ -217,7 +217,7 @@ def _is_entry(name: str, entry: Any) -> bool:
 
 
 def _is_template_entry(entry: Any, number: int, files: Mapping[str, Any]) -> bool:
-    """Whether the entry of a template has the right shape, and its files are listed."""
+    """Return whether the entry of a template has the right shape, and its files are listed."""
     kinds = {"template": str, "first": int, "rows": int, "sample": str, "summary": dict}
     return (
         isinstance(entry, dict)

@@ -88,7 +88,7 @@ class _Batches:
         self.size, self.sample = 0, ""
 
     def add(self, instance: Instance) -> Iterator[Batch]:
-        """Takes the row of the instance; gives the batch if it is full."""
+        """Take the row of the instance; gives the batch if it is full."""
         question, answer, entry = self.writer.row(instance)
         self.sample = self.sample if self.questions else instance.text[:40]
         self.questions.append(question)
@@ -148,7 +148,7 @@ def _summary(
 
 
 def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
-    """The summary of a template of which instances from the number `first` on are wanted, and no row.
+    """Yield the summary of a template of which instances from the number `first` on are wanted, and no row.
 
     Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
     them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
@@ -161,7 +161,7 @@ def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
 
 
 def _following(expansion: Expansion, job: TemplateJob) -> int:
-    """The position from which on the instance of the number `first` is sought."""
+    """Return the position from which on the instance of the number `first` is sought."""
     walker, ahead = expansion.drawing.walker(Item()), min(job.span, job.first)
     position = number = dry = 0
     while number < job.first:
@@ -175,7 +175,7 @@ def _following(expansion: Expansion, job: TemplateJob) -> int:
 
 
 def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
-    """How many instances there will be, where they are many and can be made in stretches; else None."""
+    """Return how many instances there will be, where they are many and can be made in stretches; else None."""
     template, (item, *others) = job.template, expansion.drawing.items
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
@@ -233,7 +233,7 @@ def _scattered(
 
 
 def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
-    """The parameters at a position, or None where it is a hole."""
+    """Return the parameters at a position, or None where it is a hole."""
     begin_search()
     try:
         return walker.at(position)
@@ -247,7 +247,7 @@ _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
 def _prepared(job: TemplateJob, diagnostics: Diagnostics, is_first: bool = False) -> Generator[Any, None, Expansion]:
-    """Yields where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
+    """Yield where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
     key = (job.benchmark.folder, job.template.file, job.settings.seed)
     expansion = None if is_first else _EXPANSIONS.pop(key, None)
     apply_limits(job)
@@ -266,7 +266,7 @@ def _prepared(job: TemplateJob, diagnostics: Diagnostics, is_first: bool = False
 
 
 def apply_limits(job: TemplateJob) -> None:
-    """Sets what evaluations of the template may take, and whether they may start programs."""
+    """Set what evaluations of the template may take, and whether they may start programs."""
     limits = job.template.limits
     heartbeat.set_limits(
         int(limits.get("steps", STEPS)), float(limits.get("seconds", heartbeat.SECONDS)),
@@ -277,7 +277,7 @@ def apply_limits(job: TemplateJob) -> None:
 
 @contextmanager
 def _literals_bounded() -> Iterator[None]:
-    """Reads expressions as the check does, which refuses numbers of more digits than Python reads."""
+    """Read expressions as the check does, which refuses numbers of more digits than Python reads."""
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
     try:
@@ -287,7 +287,7 @@ def _literals_bounded() -> Iterator[None]:
 
 
 def _check(expansion: Expansion, diagnostics: Diagnostics) -> None:
-    """Raises DiaError unless every domain that can be made without a draw is right and every example comes out."""
+    """Raise DiaError unless every domain that can be made without a draw is right and every example comes out."""
     makers = list(expansion.prepared.makers.values())
     for entry in expansion.prepared.entry_makers.values():
         makers += entry.values()

@@ -101,7 +101,7 @@ class UnansweredQuestions:
         self.left.reverse()
 
     def choose(self) -> int | None:
-        """The next question."""
+        """Return the next question."""
         return self.left.pop() if self.left else None
 
     def finished(self, position: int, reply: Reply | None) -> None:
@@ -117,7 +117,7 @@ def explore(
     terms: RunOptions,
     tell: Callable[[str], None] = lambda text: None,
 ) -> SearchResult:
-    """The search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
+    """Return the search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
 
     Raises DiaError: exit 2 for what cannot be explored, exit 3 for a damaged bank.
     """
@@ -148,7 +148,7 @@ def explore(
 
 
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
-    """The model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
+    """Return the model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
     if bank.unit not in UNITS:
         message = f"a bank of {bank.unit} cannot hold single items"
         raise DiaError(Diagnostic("E897", message, None, "calibrate with `--items instances` or `--items templates`"))
@@ -163,7 +163,7 @@ def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float
 
 
 def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Moves]:
-    """The one template that the path names, and its moves. Raises DiaError for its errors."""
+    """Return the one template that the path names, and its moves. Raises DiaError for its errors."""
     checked = check(discover([spec]), programs=options.programs)
     if checked.diagnostics.errors:
         raise SpecFaults(checked.diagnostics.ordered(checked.sources), checked.sources)
@@ -299,13 +299,13 @@ class _BoundarySearch:
             self.tell(f"{len(search.accepted):,} of {items} after {queries} ({tried} in {rounds})")
 
     def name(self, item: Item) -> str:
-        """The name of an item's template."""
+        """Return the name of an item's template."""
         return f"{self.moves.template.name}_x{item.number + 1:03}"
 
     # making
 
     def _make(self, items: Sequence[Item]) -> None:
-        """Compiles the templates of new items; those that cannot be made are told to the search."""
+        """Compile the templates of new items; those that cannot be made are told to the search."""
         if not items:
             return
         folder = self.out / ROUNDS / f"{len(self.rounds) + 1:03}"
@@ -340,7 +340,7 @@ class _BoundarySearch:
                 Path(f"{path}{end}").unlink(missing_ok=True)
 
     def _write(self, folder: Path, items: Sequence[Item]) -> None:
-        """Writes a benchmark of the moved templates alone."""
+        """Write a benchmark of the moved templates alone."""
         shutil.rmtree(folder, ignore_errors=True)
         files = {name: content for name, content in self.item.files.items() if not TEMPLATE.search(content)}
         files.setdefault(BENCHMARK_FILE, (self.item.folder.path / BENCHMARK_FILE).read_bytes())
@@ -361,7 +361,7 @@ class _BoundarySearch:
         return compiled.bundles[0]
 
     def frozen(self, items: Sequence[Item]) -> FrozenBundle:
-        """The bundle of the accepted items alone: the very questions that were asked."""
+        """Return the bundle of the accepted items alone: the very questions that were asked."""
         folder = self.out / FOUND
         self._write(folder / SPECS, items)
         return self._compiled(folder, self.search.plan.stages[-1])
@@ -375,7 +375,7 @@ class _BoundarySearch:
     # asking
 
     def _ask(self, round_: Round, asks: Sequence[TrialRequest]) -> None:
-        """Asks what is wanted of a round's items, and tells the search."""
+        """Ask what is wanted of a round's items, and tells the search."""
         if not asks or self.trouble is not None:
             return
         positions_by_item = {
@@ -400,12 +400,12 @@ class _BoundarySearch:
 
 
 def _seed(seed: int) -> str | None:
-    """The seed of the instances: the benchmark's own unless another is wished."""
+    """Return the seed of the instances: the benchmark's own unless another is wished."""
     return None if seed == 0 else str(seed)
 
 
 def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
-    """The items whose files the errors are in."""
+    """Return the items whose files the errors are in."""
     files = {Path(entry.position.file).stem for entry in error.diagnostics if entry.position is not None}
     return [item for name, item in items.items() if name in files]
 
@@ -448,7 +448,7 @@ def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
 
 
 def _with(bank: Bank, result: SearchResult, search_run: _BoundarySearch) -> Bank:
-    """The bank with the accepted items; the panel, and with it the scale, stays as it is."""
+    """Return the bank with the accepted items; the panel, and with it the scale, stays as it is."""
     from dataclasses import replace
 
     added = []
@@ -503,7 +503,7 @@ def as_record(result: SearchResult, plan: Plan, bank_file: Path, out: Path) -> d
 
 
 def _spread(rates: Sequence[float]) -> float | None:
-    """The standard deviation of the success rates at accepted items."""
+    """Return the standard deviation of the success rates at accepted items."""
     if len(rates) < 2:
         return None
     mean = sum(rates) / len(rates)

@@ -111,7 +111,7 @@ class Moves:
         return Space(dimensions, skills, deck.fewest, deck.most)
 
     def levels(self, cell: Cell) -> dict[str, str]:
-        """The levels of a cell in words."""
+        """Return the levels of a cell in words."""
         return {knob.name: knob.levels[level].name for knob, level in zip(self.knobs, cell.levels, strict=True)}
 
     def middles(self, cell: Cell) -> dict[str, int]:
@@ -124,7 +124,7 @@ class Moves:
         return () if self.deck is None else self.deck.sizing
 
     def skills(self, cell: Cell) -> tuple[str, ...]:
-        """The entries of a cell."""
+        """Return the entries of a cell."""
         return () if self.deck is None else tuple(self.deck.names[at] for at in cell.skills)
 
     def moved(self, cell: Cell, name: str) -> dict[str, str]:
@@ -222,7 +222,7 @@ def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
 
 
 def number_of(node: Node | None) -> int | None:
-    """The whole number that a scalar is: written out, or as a power; None for anything else.
+    """Return the whole number that a scalar is: written out, or as a power; None for anything else.
 
     >>> from dia_language.yaml_nodes import parse
     >>> number_of(parse("= 10**3", "x")), number_of(parse("12", "x")), number_of(parse("= n", "x"))
@@ -239,7 +239,7 @@ def number_of(node: Node | None) -> int | None:
 
 
 def _bounds(path: str, node: MappingNode) -> Iterator[Knob]:
-    """An integer between two numbers: each of a few values, or stretches of many."""
+    """Yield an integer between two numbers: each of a few values, or stretches of many."""
     first, last = node.get("min"), node.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or high <= low or not isinstance(first, Scalar) or not isinstance(last, Scalar):
@@ -258,7 +258,7 @@ def _bounds(path: str, node: MappingNode) -> Iterator[Knob]:
 
 
 def _parts(low: int, high: int) -> list[tuple[int, int]]:
-    """The range as single values, as equal parts, or by the number of digits where it spans several.
+    """Return the range as single values, as equal parts, or by the number of digits where it spans several.
 
     >>> _parts(1, 3), _parts(1, 1000)
     ([(1, 1), (2, 2), (3, 3)], [(1, 9), (10, 99), (100, 1000)])
@@ -289,7 +289,7 @@ def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> 
 
 
 def _span(path: str, span: MappingNode, most: int) -> Iterator[Knob]:
-    """A length between two numbers: one length, from the least written to the most that the type is good for."""
+    """Yield a length between two numbers: one length, from the least written to the most that the type is good for."""
     first, last = span.get("min"), span.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar) or low > high:
@@ -380,7 +380,7 @@ def _catalog(
 
 
 def _sized(node: MappingNode, params: Node | None) -> tuple[int, int, tuple[Scalar, ...], set[str]] | None:
-    """The least and the most entries, the scalars that say so, and the parameters that only do that."""
+    """Return the least and the most entries, the scalars that say so, and the parameters that only do that."""
     size = node.get("size")
     if isinstance(size, Scalar):
         value = number_of(size)
@@ -400,7 +400,7 @@ def _between(node: Node | None, by: set[str]) -> tuple[int, int, tuple[Scalar, .
 
 
 def _lines(entries: MappingNode, text: str) -> tuple[tuple[int, int], ...]:
-    """The first line of each entry, and the first that is no longer its own."""
+    """Return the first line of each entry, and the first that is no longer its own."""
     lines = text.split("\n")
     starts = [key.position.line for key, _ in entries.pairs]
     column = entries.pairs[0][0].position.column - 1
@@ -414,13 +414,13 @@ def _lines(entries: MappingNode, text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _edit(scalar: Scalar, text: str) -> Edit:
-    """The edit that puts a text in a scalar's place."""
+    """Return the edit that puts a text in a scalar's place."""
     quotes = 2 * (scalar.style in ("'", '"'))
     return Edit(scalar.position.line, scalar.position.column, len(scalar.text) + quotes, text)
 
 
 def _stands(knob: Knob, text: str) -> bool:
-    """Whether what the knob edits stands in the template's own text, as it was read."""
+    """Return whether what the knob edits stands in the template's own text, as it was read."""
     lines = text.split("\n")
     for edit in knob.levels[0].edits:
         line = lines[edit.line - 1] if edit.line <= len(lines) else ""
@@ -438,7 +438,7 @@ def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
 
 
 def _dropped(root: Node, text: str) -> Iterator[tuple[int, int]]:
-    """The lines of the keys that do not hold for a moved template."""
+    """Yield the lines of the keys that do not hold for a moved template."""
     keys = [key for key, _ in pairs(root)]
     ends = [key.position.line for key in keys[1:]] + [len(text.split("\n")) + 1]
     for key, end in zip(keys, ends, strict=True):
@@ -447,6 +447,6 @@ def _dropped(root: Node, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _without(lines: list[str], dropped: list[tuple[int, int]]) -> str:
-    """The text without some stretches of lines."""
+    """Return the text without some stretches of lines."""
     left_out = {line for first, end in dropped for line in range(first, end)}
     return "\n".join(line for number, line in enumerate(lines, 1) if number not in left_out)

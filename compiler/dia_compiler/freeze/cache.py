@@ -33,7 +33,7 @@ class Cache:
         self.folder = out / FOLDER / kind
 
     def read(self, key: str) -> dict[str, Any] | None:
-        """The facts of an entry whose facts and files are whole; None for any other. Marks it as used."""
+        """Return the facts of an entry whose facts and files are whole; None for any other. Marks it as used."""
         place = self.folder / key
         if self.leaves(place):
             return None
@@ -47,7 +47,7 @@ class Cache:
         return facts
 
     def store(self, key: str, facts: Mapping[str, Any], files: Mapping[str, Path]) -> None:
-        """Makes an entry of the facts and of the files, which are moved; replaces a damaged one."""
+        """Make an entry of the facts and of the files, which are moved; replaces a damaged one."""
         if self.leaves(self.folder / key):
             return
         with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ class Cache:
                 entry.rename(self.folder / key)
 
     def leaves(self, place: Path) -> bool:
-        """Whether a link leads elsewhere, where nothing may be read, written or removed."""
+        """Return whether a link leads elsewhere, where nothing may be read, written or removed."""
         return any(path.is_symlink() for path in (self.folder.parent, self.folder, place))
 
     def path(self, key: str, name: str) -> Path:
@@ -95,7 +95,7 @@ def _temporary_folder(folder: Path) -> Iterator[Path]:
 
 
 def trim(out: Path, most: int = LARGEST_CACHE) -> None:
-    """Removes the entries that have not been used for longest until the rest is small enough."""
+    """Remove the entries that have not been used for longest until the rest is small enough."""
     with contextlib.suppress(OSError):
         entries = sorted(_entries(out / FOLDER), reverse=True)
         total = 0

@@ -25,7 +25,7 @@ ENVIRONMENT = ("SYMPY_GROUND_TYPES", "SYMPY_USE_CACHE", "MPMATH_NOGMPY")
 
 
 def digest_of(parts: Iterable[str | bytes]) -> str:
-    """The SHA-256, in hex, of parts that cannot run into each other."""
+    """Return the SHA-256, in hex, of parts that cannot run into each other."""
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -49,7 +49,7 @@ def machinery() -> str:
 
 
 def _distributions() -> Iterator[str]:
-    """The names of the folders that say which distributions are installed, versions included."""
+    """Yield the names of the folders that say which distributions are installed, versions included."""
     for place in dict.fromkeys(sys.path):
         try:
             names = [path.name for path in Path(place or ".").iterdir()]
@@ -59,7 +59,7 @@ def _distributions() -> Iterator[str]:
 
 
 def _walked(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Every file below the folder in a fixed order, but for hidden and compiled ones."""
+    """Yield every file below the folder in a fixed order, except hidden and compiled ones."""
     with os.scandir(folder) as entries:
         ordered = sorted(entries, key=lambda entry: entry.name)
     for entry in ordered:
@@ -107,7 +107,7 @@ OTHERS = ("manifest.json", "benchmark.yaml")
 
 
 def file_digest(path: str | Path) -> str:
-    """The SHA-256 of a file's bytes, in hex."""
+    """Return the SHA-256 of a file's bytes, in hex."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:  # noqa: PTH123 - most paths here are text
         while block := file.read(BLOCK):

@@ -44,7 +44,7 @@ class RowStatistics:
 
 
 def row_statistics(spool: Spool) -> RowStatistics:
-    """The figures of the rows."""
+    """Return the figures of the rows."""
     instances = items = answers_shown = long = 0
     is_straight = True
     for entry in spool.entries():
@@ -63,7 +63,7 @@ def row_statistics(spool: Spool) -> RowStatistics:
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
-    """The rows with one text that come first."""
+    """Return the rows with one text that come first."""
     equal = (group for group in groups(entry.content for entry in spool.entries()) if group.size > 1)
     first = min(equal, key=lambda group: group.second, default=None)
     return None if first is None else (first.first, first.second)
@@ -78,7 +78,7 @@ def check_health(
     diagnostics: Diagnostics,
     is_trial: bool,
 ) -> None:
-    """Tells equal questions as an error, and the health warnings."""
+    """Report equal questions as an error, and the health warnings."""
     _tell_twins(template, spool, figures, diagnostics)
     for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
         if name not in template.allow:

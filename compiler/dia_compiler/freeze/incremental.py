@@ -66,7 +66,7 @@ def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) ->
 
 
 def _lies_there(frozen: FrozenBundle) -> bool:
-    """Whether the bundle of that digest lies at its path, every file of it unchanged."""
+    """Return whether the bundle of that digest lies at its path, every file of it unchanged."""
     if not (frozen.path / NAME).is_file():
         return False
     try:
@@ -79,7 +79,7 @@ def _lies_there(frozen: FrozenBundle) -> bool:
 def remember_bundle(
     inputs: Inputs, options: CompileOptions, result: BundleResult, requires: Iterable[tuple[str, str, str | None]]
 ) -> None:
-    """Keeps in the cache that these inputs give this bundle."""
+    """Keep in the cache that these inputs give this bundle."""
     facts = result.frozen.as_json()
     name, left_out = Path(facts.pop("path")).name, facts.pop("left_out")
     warnings = [entry.as_json() for entry in result.warnings]
@@ -88,6 +88,6 @@ def remember_bundle(
 
 
 def warning_from_json(entry: Mapping[str, Any]) -> Diagnostic:
-    """The diagnostic that its `as_json` gave."""
+    """Return the diagnostic that its `as_json` gave."""
     place = None if entry["path"] is None else Position(entry["path"], entry["line"], entry["column"])
     return Diagnostic(entry["code"], entry["message"], place, entry["help"], entry["severity"])

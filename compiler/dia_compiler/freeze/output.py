@@ -59,7 +59,7 @@ class FrozenBundle:
     left_out: tuple[dict[str, str], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The entry that `dia compile --json` prints."""
+        """Return the entry that `dia compile --json` prints."""
         return {
             "path": self.path.as_posix(),
             "benchmark": self.benchmark,
@@ -74,7 +74,7 @@ class FrozenBundle:
 
 @contextlib.contextmanager
 def private_folder(parent: Path) -> Iterator[Path]:
-    """A private folder on the disk of the bundles, gone afterwards whatever happens, as are parents left empty.
+    """Yield a private folder on the disk of the bundles, gone afterwards whatever happens, as are parents left empty.
 
     Raises DiaError (exit code 2) where it cannot be made.
     """
@@ -96,7 +96,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """A temporary folder for what builders of assets leave behind, where nothing is written otherwise.
+    """Yield a temporary folder for what builders of assets leave behind, where nothing is written otherwise.
 
     What a builder writes until its worker is dead does not keep it from being removed.
     """
@@ -106,7 +106,7 @@ def scratch_folder() -> Iterator[str]:
 
 @contextlib.contextmanager
 def reporting_write_errors(target: Path) -> Iterator[None]:
-    """Tells what goes wrong while something is written to the target as DiaError (exit code 2)."""
+    """Report what goes wrong while something is written to the target as DiaError (exit code 2)."""
     try:
         yield
     except OSError as error:
@@ -115,7 +115,7 @@ def reporting_write_errors(target: Path) -> Iterator[None]:
 
 
 def remove_leftovers(parent: Path) -> None:
-    """Removes what compiles that were killed have left behind."""
+    """Remove what compiles that were killed have left behind."""
     for path in parent.glob(f"{TEMPORARY}*-*"):
         owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)):
@@ -133,7 +133,7 @@ def _is_alive(process: int) -> bool:
 
 
 def refuse_foreign(target: Path, options: CompileOptions) -> None:
-    """Raises DiaError where something lies at the target that only --force may replace."""
+    """Raise DiaError where something lies at the target that only --force may replace."""
     refuse_special_file(target)
     if options.force or not _exists(target):
         return
@@ -158,7 +158,7 @@ def _reason_to_keep(target: Path, options: CompileOptions) -> str | None:
 
 
 def _seal_of(target: Path) -> Path | None:
-    """A sealed bundle of the same questions beside the target, or the target itself."""
+    """Return a sealed bundle of the same questions beside the target, or the target itself."""
     root = _facts(target).get("questions_root")
     for path in (target, *sorted(target.parent.glob(f"*/{NAME}"))):
         folder = path if path == target else path.parent
@@ -169,7 +169,7 @@ def _seal_of(target: Path) -> Path | None:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    """The manifest of a bundle, as it stands there; nothing where it cannot be read."""
+    """Return the manifest of a bundle, as it stands there; nothing where it cannot be read."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         facts = json.loads((folder / NAME).read_bytes())
         return facts if isinstance(facts, dict) else {}
@@ -177,7 +177,7 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 
 def _run_of(folder: Path, digest: str) -> Path | None:
-    """A run in the folder that was asked from the bundle of that digest."""
+    """Return a run in the folder that was asked from the bundle of that digest."""
     import sqlite3
 
     for path in sorted(folder.glob("*.run")):
@@ -197,7 +197,7 @@ def _exists(target: Path) -> bool:
 
 
 def replace(folder: Path, target: Path) -> None:
-    """Moves the new bundle to the target; the old one, if any, steps aside and is removed."""
+    """Move the new bundle to the target; the old one, if any, steps aside and is removed."""
     folder.chmod(0o755)
     if not (target.exists() or target.is_symlink()):
         folder.rename(target)

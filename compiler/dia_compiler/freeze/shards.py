@@ -37,7 +37,7 @@ class HashedFile:
 
 
 def write_file(folder: Path, name: str, content: bytes, files: Files) -> None:
-    """Writes one whole file of the bundle."""
+    """Write one whole file of the bundle."""
     file = HashedFile(folder, name)
     try:
         file.write(content)
@@ -49,7 +49,7 @@ def write_file(folder: Path, name: str, content: bytes, files: Files) -> None:
 def write_lines(
     folder: Path, kind: str, parts: Iterable[tuple[int, SpooledBytes]], shard: int | None, files: Files
 ) -> None:
-    """Writes the lines of all parts, each given with their number, to one file, or to shards of `shard` lines."""
+    """Write the lines of all parts, each given with their number, to one file, or to shards of `shard` lines."""
     writer = _ShardWriter(folder, kind, shard, files)
     try:
         for rows, part in parts:
@@ -69,7 +69,7 @@ class _ShardWriter:
         self.file: HashedFile | None = None
 
     def open(self) -> HashedFile:
-        """The file that the next line goes to."""
+        """Return the file that the next line goes to."""
         if self.file is None:
             number = "" if self.shard is None else f"-{self.number:05}"
             self.file = HashedFile(self.folder, f"{self.kind}{number}.jsonl")
@@ -90,7 +90,7 @@ class _ShardWriter:
                 self.number, self.room = self.number + 1, self.shard
 
     def end(self) -> None:
-        """Closes the last file; a plain one is there even if it is empty."""
+        """Close the last file; a plain one is there even if it is empty."""
         if self.file is not None or self.shard is None:
             self.open().close(self.files)
             self.file = None

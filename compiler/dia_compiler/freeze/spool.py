@@ -21,7 +21,7 @@ NUL = b"\0"
 
 
 def asset_frame(digest: str, extension: str, content: bytes) -> bytes:
-    """An artefact as it is kept until it is frozen."""
+    """Return an artefact as it is kept until it is frozen."""
     return FRAME.pack(bytes.fromhex(digest), extension.encode(), len(content)) + content
 
 
@@ -69,13 +69,13 @@ class SpooledBytes:
             self.flush(self.path)
 
     def flush(self, path: Path) -> None:
-        """Writes what is held to the file."""
+        """Write what is held to the file."""
         with path.open("ab") as file:
             file.write(self.held)
         self.held = bytearray()
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """All bytes in order, in blocks of that size but for the last of the file and of what is held."""
+        """Yield all bytes in order, in blocks of that size except the last of the file and of what is held."""
         if self.size > len(self.held) and self.path is not None:
             with self.path.open("rb") as file:
                 while block := file.read(size):
@@ -84,7 +84,7 @@ class SpooledBytes:
             yield bytes(self.held[start : start + size])
 
     def lines(self) -> Iterator[bytes]:
-        """All lines in order, each with its end."""
+        """Yield all lines in order, each with its end."""
         rest = b""
         for block in self.blocks():
             *whole, rest = (rest + block).split(b"\n")
@@ -108,7 +108,7 @@ class ChainedBytes(SpooledBytes):
         self.links = links
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """All bytes in order, block by block."""
+        """Yield all bytes in order, block by block."""
         for link in self.links:
             yield from link.blocks(size)
 
@@ -140,7 +140,7 @@ class Spool:
 
     @staticmethod
     def chained(spools: Sequence[Spool]) -> Spool:
-        """The rows of all spools in order, which stay where they are."""
+        """Return the rows of all spools in order, which stay where they are."""
         whole = Spool()
         whole.parts = {part: ChainedBytes([spool.parts[part] for spool in spools]) for part in PARTS}
         whole.rows = sum(spool.rows for spool in spools)

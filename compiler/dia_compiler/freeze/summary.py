@@ -24,6 +24,6 @@ class Summary:
     estimate: tuple[int, int] | None = None  # of the degrees of freedom, for screens only
 
     def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
-        """The summary with more draws, and with the tools that they used."""
+        """Return the summary with more draws, and with the tools that they used."""
         accepted, drawn = (one + other for one, other in zip(self.acceptance, acceptance, strict=True))
         return replace(self, acceptance=(accepted, drawn), tools={**self.tools, **tools})

@@ -95,7 +95,7 @@ class TemplateRows:
 
 
 def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> FrozenBundle:
-    """The bundle of the rows, made in a private folder and moved to its own.
+    """Return the bundle of the rows, made in a private folder and moved to its own.
 
     Raises DiaError (exit code 2) where it may not or cannot be.
     """
@@ -110,7 +110,7 @@ def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> Fro
 
 
 def _write(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> tuple[FrozenBundle, bytes]:
-    """Writes every file of the bundle into the folder; gives what was made and the manifest's bytes."""
+    """Write every file of the bundle into the folder; gives what was made and the manifest's bytes."""
     files: Files = {}
     row_count = sum(rows.spool.rows for rows in ready)
     shard = plan.options.shard_size if row_count > plan.options.shard_size else None
@@ -170,19 +170,19 @@ def _template_record(rows: TemplateRows, plan: BundlePlan) -> dict[str, Any]:
 
 
 def _digest_of(template: Template, plan: BundlePlan) -> str:
-    """The SHA-256 of the template's source file as the bundle holds it."""
+    """Return the SHA-256 of the template's source file as the bundle holds it."""
     name = plan.item.relative(template.file)
     return hashlib.sha256(_marked(name, plan.item.files[name], plan.item.benchmark.facts.get("canary"))).hexdigest()
 
 
 def _marked(name: str, content: bytes, canary: str | None) -> bytes:
-    """A source file with the canary's sentence, unless the compile of the copy would find it too large."""
+    """Return a source file with the canary's sentence, unless the compile of the copy would find it too large."""
     with_canary = marked(name, content, canary)
     return with_canary if len(with_canary) <= FILE_BYTES else content
 
 
 def _freedom(rows: TemplateRows) -> Freedom:
-    """The degree of freedom; where only a lower bound is known, what was made is one too."""
+    """Return the degree of freedom; where only a lower bound is known, what was made is one too."""
     freedom, statistics = rows.summary.freedom, rows.statistics
     if freedom.kind != "at_least" or statistics.items != 1:
         return freedom
@@ -227,7 +227,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
 
 
 def _used_builders(ready: Sequence[TemplateRows]) -> set[str]:
-    """The asset builders that the templates use."""
+    """Return the asset builders that the templates use."""
     return {asset.build.text for rows in ready for asset in rows.template.assets}
 
 
@@ -250,7 +250,7 @@ def _used_types(ready: Sequence[TemplateRows]) -> list[TypeUse]:
 
 
 def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
-    """The shipped word lists that the types may draw from."""
+    """Return the shipped word lists that the types may draw from."""
     names_used: set[str] = set()
     for use in uses:
         source = use.options.get("from") if use.kind == "words" else None
@@ -260,12 +260,12 @@ def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
 
 
 def _format_kind(plan: BundlePlan, rows: TemplateRows) -> str:
-    """The answer format of a template."""
+    """Return the answer format of a template."""
     return str(settings_of(plan.item.benchmark, rows.template, plan.seed).format["kind"])
 
 
 def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str]:
-    """The packages whose functions, types, builders and formats a bundle uses, with their versions."""
+    """Return the packages whose functions, types, builders and formats a bundle uses, with their versions."""
     used = (
         (library().registry, manifest["functions"]),
         (TYPES, manifest["types"]),
@@ -279,7 +279,7 @@ def plugins_of(manifest: Mapping[str, Any], formats: Iterable[str]) -> dict[str,
 def provenance(
     digest: str, plugins: Mapping[str, str], libraries: Iterable[str] = (), tools: Mapping[str, str] = NO_TOOLS
 ) -> dict[str, Any]:
-    """The versions that computed the truth; no clock, host, user or path.
+    """Return the versions that computed the truth; no clock, host, user or path.
 
     The tools are the interpreters of programs that were run, and what confined them.
     """
@@ -298,7 +298,7 @@ def provenance(
 
 
 def _holds_already(target: Path, encoded: bytes) -> bool:
-    """Whether the very same bundle lies there, every file of it unchanged."""
+    """Return whether the very same bundle lies there, every file of it unchanged."""
     if not (target / NAME).is_file() or (target / NAME).read_bytes() != encoded:
         return False
     return not file_problems(open_bundle(target))

@@ -25,7 +25,7 @@ INLINE = "inline"
 
 
 def entropy(key: bytes) -> Entropy:
-    """The bytes of a key's stream, as builders draw them."""
+    """Return the bytes of a key's stream, as builders draw them."""
     stream = Stream(key)
     return lambda count: stream.bits(8 * count).to_bytes(count, "little")
 
@@ -42,7 +42,7 @@ class Artefact:
     digest: str
 
     def record(self) -> dict[str, Any]:
-        """The artefact as a question holds it."""
+        """Return the artefact as a question holds it."""
         return {
             "name": self.name,
             "sha256": self.digest,
@@ -70,7 +70,7 @@ class AssetBuilder:
         return Path(self.own.name)
 
     def build(self, name: str, scope: Scope, key: bytes, position: int) -> None:
-        """Puts the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
+        """Put the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
         code = self.codes[name]
         options = code.values(scope)
         inputs = (key, position, options)
@@ -81,7 +81,7 @@ class AssetBuilder:
         scope[delivered_name(name)] = printed(code, content)
 
     def built(self, code: AssetCode, options: dict[str, Value], key: bytes, position: int) -> str | bytes:
-        """The artefact. Raises DiaError at the option that cannot be."""
+        """Return the artefact. Raises DiaError at the option that cannot be."""
         try:
             code.builder.validate(options)
             site = Site(entropy(derived(key, "asset", code.asset.name, position)), self.folder)
@@ -100,7 +100,7 @@ class AssetBuilder:
         return content
 
     def attachments(self, scope: Scope) -> tuple[Artefact, ...]:
-        """The artefacts in the scope that do not stand in the prompt."""
+        """Return the artefacts in the scope that do not stand in the prompt."""
         return tuple(_artefact(code, scope[name]) for name, code in self.codes.items() if code.deliver != INLINE)
 
 
@@ -112,7 +112,7 @@ def printed(code: AssetCode, content: str | bytes) -> str:
 
 
 def file_name(name: str, builder: Builder) -> str:
-    """The name of an artefact's file."""
+    """Return the name of an artefact's file."""
     return f"{name}.{builder.extension}"
 
 

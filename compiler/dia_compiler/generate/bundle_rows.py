@@ -32,7 +32,7 @@ class Writer:
         self.round_trip = RoundTrip(expansion)
 
     def row(self, instance: Instance) -> Row:
-        """The row of an instance. Raises DiaError where the round trip fails."""
+        """Return the row of an instance. Raises DiaError if the round trip fails."""
         self.round_trip.check(instance)
         question = question_record(instance, self.expansion, self.canary)
         answer = answer_record(instance, self.expansion, question["id"], self.canary)
@@ -42,7 +42,7 @@ class Writer:
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
-    """The row's entry of the index."""
+    """Return the row's entry of the index."""
     is_base = instance.variant is None
     flags = SHOWN * is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
     flags |= LONG * (len(instance.content) > LONGEST or _has_long_turn(instance))
@@ -51,7 +51,7 @@ def index_entry(instance: Instance, leaf: bytes) -> bytes:
 
 
 def is_answer_shown(instance: Instance) -> bool:
-    """Whether the prompt, or a text attached to it, gives the answer away."""
+    """Return whether the prompt, or a text attached to it, gives the answer away."""
     if instance.rendered_sessions is not None or instance.grading.options is not None:
         return False  # the answer is what the model says, or a letter
     texts = [asset.content.decode() for asset in instance.attachments if asset.media_type.startswith("text/")]
@@ -66,7 +66,7 @@ def _content_digest(instance: Instance) -> bytes:
 
 
 def _has_long_turn(instance: Instance) -> bool:
-    """Whether a text of a session is longer than prompts should be."""
+    """Return whether a text of a session is longer than prompts should be."""
     sessions = instance.rendered_sessions.sessions if instance.rendered_sessions is not None else []
     turns = [turn.get(role) for session in sessions for turn in session["turns"] for role in ("user", "assistant")]
     texts = [text for turn in turns if isinstance(turn, Mapping) for text in turn.get("each", [turn.get("template")])]
@@ -74,7 +74,7 @@ def _has_long_turn(instance: Instance) -> bool:
 
 
 def _comparison(instance: Instance) -> dict[str, Any]:
-    """The comparison as the answer's record holds it."""
+    """Return the comparison as the answer's record holds it."""
     comparison = stored_comparison(instance.grading.comparison)
     if instance.accept_if is not None:
         comparison["accept_if"] = instance.accept_if
@@ -84,7 +84,7 @@ def _comparison(instance: Instance) -> dict[str, Any]:
 
 
 def question_record(instance: Instance, expansion: Expansion, canary: str | None) -> dict[str, Any]:
-    """The question as `questions.jsonl` holds it."""
+    """Return the question as `questions.jsonl` holds it."""
     template, settings = expansion.prepared.template, expansion.settings
     facts = template.facts
     question: dict[str, Any] = {
@@ -110,7 +110,7 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
 
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
-    """The answer as `answers.jsonl` holds it."""
+    """Return the answer as `answers.jsonl` holds it."""
     answer: dict[str, Any] = {
         "id": name,
         "template": expansion.prepared.template.name,
@@ -127,7 +127,7 @@ def answer_record(instance: Instance, expansion: Expansion, name: str, canary: s
 
 
 def stored_comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    """The comparison with its exact numbers as JSON."""
+    """Return the comparison with its exact numbers as JSON."""
     return {name: _stored(name, value) for name, value in comparison.items()}
 
 
@@ -140,7 +140,7 @@ def _stored(name: str, value: Any) -> Any:
 
 
 def _element(value: Any) -> Any:
-    """How elements are compared, by name or in one way; the labels of a choice stay as they are."""
+    """Return how elements are compared, by name or in one way; the labels of a choice stay as they are."""
     if not isinstance(value, Mapping):
         return value
     return stored_comparison(value) if "type" in value else {key: _element(element) for key, element in value.items()}
@@ -157,7 +157,7 @@ class RoundTrip:
         self.grading: Grading | None = None
 
     def check(self, instance: Instance) -> None:
-        """Raises DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
+        """Raise DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
         if instance.rendered_sessions is not None:
             return  # the truth is what the model says; what grades it has been compiled as it is stored
         grading = instance.grading
@@ -182,7 +182,7 @@ class RoundTrip:
         share: Share | None,
         name: str = "",
     ) -> None:
-        """Raises DiaError unless the text, in the answer format, gets the verdict; a mistake has a name."""
+        """Raise DiaError unless the text, in the answer format, gets the verdict; a mistake has a name."""
         grader = instance.grading.grader
         reply = grader.form.wrap(text, grader.format)
         grade = grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
@@ -192,7 +192,7 @@ class RoundTrip:
             raise self.partial(instance, grade.share)
 
     def partial(self, instance: Instance, share: Fraction) -> DiaError:
-        """A `share` that does not give the answer itself full marks."""
+        """Return a `share` that does not give the answer itself full marks."""
         assert self.expansion.answer.share is not None
         place = self.expansion.answer.share.position
         message = f"`share` gives {share} for the answer itself, not 1"
@@ -200,7 +200,7 @@ class RoundTrip:
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
     def failure(self, instance: Instance, text: str, verdict: str, what: str, actual: str) -> DiaError:
-        """The round trip that fails, with the parameters that led to it."""
+        """Return the round trip that fails, with the parameters that led to it."""
         start = text if len(text) <= 60 else text[:60] + "..."
         message = f"the round trip fails: {what} `{start}` is graded {actual}, not {verdict}"
         fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, actual, instance))
@@ -226,7 +226,7 @@ def _mend(what: str, actual: str, instance: Instance) -> str | None:
 
 
 def is_shown(text: str, challenge: str) -> bool:
-    """Whether the canonical answer stands in the challenge as a whole token."""
+    """Return whether the canonical answer stands in the challenge as a whole token."""
     if not text:
         return False
     at = challenge.find(text)
@@ -240,5 +240,5 @@ def is_shown(text: str, challenge: str) -> bool:
 
 
 def _is_word(neighbour: str) -> bool:
-    """Whether a character, which may be missing, is one of those that words are made of."""
+    """Return whether a character, which may be missing, is one of those that words are made of."""
     return neighbour.isalnum() or neighbour == "_"

@@ -37,12 +37,12 @@ class Lettered:
         return {"type": "choice", "of": list(self.texts) if "options" in self.format else dict(self.texts)}
 
     def letter_of(self, value: Value) -> str | None:
-        """The letter of an option, or None for what is no option."""
+        """Return the letter of an option, or None for what is no option."""
         return self.values.get(key_of(value))
 
 
 def lettered(options: Options, scope: Scope, settings: Settings) -> Lettered:
-    """The options of an instance in their drawn order. Raises DiaError where two of them look alike."""
+    """Return the options of an instance in their drawn order. Raises DiaError if two of them look alike."""
     values = [scope["answer"], *options.distractors(scope)]
     if options.choices.is_shuffled:
         order = scope[ORDER]

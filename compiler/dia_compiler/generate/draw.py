@@ -83,7 +83,7 @@ class Drawing:
                 choose.check(truth_of(value, step.code.parsed.source))
 
     def value(self, step: Step, scope: Scope, choose: Any, pick: Pick | None = None) -> Value:
-        """A drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
+        """Return a drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
         maker = step.maker
         assert maker is not None
         domain = maker.constant_domain or maker.make(scope)
@@ -123,20 +123,20 @@ class Drawing:
             end_search()
 
     def fixed(self, item: Item) -> dict[str, Value]:
-        """The parameters that the item fixes."""
+        """Return the parameters that the item fixes."""
         return {} if self.each is None else {self.each: item.value}
 
     def key_for(self, item: Item) -> bytes:
-        """The key from which all instances of the item flow."""
+        """Return the key from which all instances of the item flow."""
         return self.key if self.each is None else derived(self.key, "item", item.name)
 
     def walker(self, item: Item) -> Walker[Scope]:
-        """The positions of the item behind those of boundary values."""
+        """Return the positions of the item behind those of boundary values."""
         fixed = self.fixed(item)
         return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed))
 
     def has_choices(self, item: Item) -> bool:
-        """Whether anything is drawn for the item; one without choices is static."""
+        """Return whether anything is drawn for the item; one without choices is static."""
         if not self.prepared.makers and self.prepared.options is None:
             return False
         if self.each is None:
@@ -167,13 +167,13 @@ class Drawing:
     # boundary values first
 
     def front(self, item: Item) -> list[Scope | None]:
-        """The draws of boundary values, then of pairs of classes; None where no draw meets every `where`."""
+        """Return the draws of boundary values, then of pairs of classes; None where no draw meets every `where`."""
         return _Front(self, item).scopes()
 
     # how many there are
 
     def freedom(self) -> Freedom:
-        """The degree of freedom d(t): of the template, or of the item that has the least."""
+        """Return the degree of freedom d(t): of the template, or of the item that has the least."""
         begin_search()
         try:
             return self.freedom_of_items()
@@ -209,7 +209,7 @@ class Drawing:
         return all(maker.is_fixed for name, maker in self.prepared.makers.items() if name != self.each)
 
     def freedom_of(self, item: Item) -> Freedom:
-        """How many different instances the item has."""
+        """Return how many different instances the item has."""
         fixed = self.fixed(item)
         varied = {name: maker for name, maker in self.prepared.makers.items() if name not in fixed}
         domains = [maker.make(dict(self.lists)) for maker in varied.values() if maker.is_fixed]
@@ -236,12 +236,12 @@ class Drawing:
         return all(domain.is_counted for domain in domains) and prod(domain.count for domain in domains) > ENUMERATED
 
     def is_of_lists(self, maker: Maker) -> bool:
-        """Whether a parameter's domain depends on lists alone and meets no condition."""
+        """Return whether a parameter's domain depends on lists alone and meets no condition."""
         is_plain = not maker.calls and not maker.where and not maker.has_inner_conditions
         return is_plain and all(use.name in self.lists for _, use in maker.uses)
 
     def counted(self, fixed: Mapping[str, Value]) -> int | None:
-        """The number of ways through all choices, or None where they are too many."""
+        """Return the number of ways through all choices, or None where they are too many."""
         return count_ways(lambda choose: self.draw(choose, fixed))
 
     def estimated(self) -> tuple[int, int] | None:
@@ -271,13 +271,13 @@ class Drawing:
     # telling
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
-        """The failure with the parameters that led to it."""
+        """Return the failure with the parameters that led to it."""
         values = self.shown(scope)
         diagnostics = [replace(entry, message=f"{entry.message}{values}") for entry in error.diagnostics]
         return DiaError(diagnostics, error.exit_code)
 
     def shown(self, scope: Scope) -> str:
-        """The parameters as messages show them."""
+        """Return the parameters as messages show them."""
         parts = []
         for name in self.prepared.makers:
             if name in scope:
@@ -318,7 +318,7 @@ class _Front:
         return self.found
 
     def add_missing_pairs(self) -> None:
-        """Tries each pair of classes that conditions have kept out of the rows, with all else free."""
+        """Try each pair of classes that conditions have kept out of the rows, with all else free."""
         varied = [at for at, size in enumerate(self.edges) if size]
         tried = 0
         for one, other in combinations(varied, 2):
@@ -331,7 +331,7 @@ class _Front:
                     ))  # fmt: skip
 
     def add(self, row: Row) -> bool:
-        """Whether a draw of the row meets every `where`; it is kept unless it was drawn before."""
+        """Return whether a draw of the row meets every `where`; it is kept unless it was drawn before."""
         scope = self.drawn(row)
         if scope is None:
             self.found.append(None)
@@ -357,7 +357,7 @@ class _Front:
         return None
 
     def picked(self, place: int | None, name: str, domain: Domain, choose: Any) -> Value:
-        """A boundary value, a value of the interior (where there is one), or any."""
+        """Return a boundary value, a value of the interior (where there is one), or any."""
         edges = domain.boundary()
         keys = {key_of(edge) for edge in edges}
         if place is not None and place != FREE and edges:
@@ -372,7 +372,7 @@ class _Front:
         return value
 
     def note(self, scope: Scope) -> None:
-        """Notes which pairs of classes the draw has covered."""
+        """Record which pairs of classes the draw has covered."""
         for one, other in combinations(range(len(self.names)), 2):
             classes = (self.classes[self.names[one]], self.classes[self.names[other]])
             self.covered.add((one, other, *classes))

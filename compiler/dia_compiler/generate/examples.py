@@ -24,7 +24,7 @@ from dia_runtime.grading.verdicts import Verdict
 
 
 def check_examples(expansion: Expansion, diagnostics: Diagnostics) -> None:
-    """Tells every example of the template that does not come out as it says."""
+    """Report every example of the template that does not come out as it says."""
     for number, example in enumerate(expansion.prepared.template.examples):
         try:
             _check_example(expansion, example, number, diagnostics)
@@ -57,13 +57,13 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
 
 
 def _item(expansion: Expansion, scope: Scope) -> Item:
-    """The item that the example is of."""
+    """Return the item that the example is of."""
     each = expansion.drawing.each
     return Item("example", scope[each]) if each is not None else Item()
 
 
 def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Diagnostics) -> Scope | None:
-    """The scope of the example: its parameters fixed, the others drawn."""
+    """Return the scope of the example: its parameters fixed, the others drawn."""
     fixed = {}
     for name, datum in example.params.items():
         maker = expansion.prepared.makers.get(name)

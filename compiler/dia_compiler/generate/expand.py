@@ -117,7 +117,7 @@ class Expansion:
     # instances
 
     def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
-        """The questions of the first k instances of every item in order, each in every wording.
+        """Return the questions of the first k instances of every item in order, each in every wording.
 
         A trial takes as many as there are, of a few items. Raises DiaError where there are fewer than k instances.
         """
@@ -132,7 +132,7 @@ class Expansion:
                 yield draft
 
     def instances(self, drafts: Iterable[Draft]) -> Iterator[Instance]:
-        """The instance of each draft, followed by its variants. Raises DiaError at the first part that fails."""
+        """Yield the instance of each draft, followed by its variants. Raises DiaError at the first part that fails."""
         for draft in drafts:
             base = self.instance(draft)
             yield base
@@ -181,7 +181,7 @@ class Expansion:
         return count
 
     def count_of_all(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """How many instances an item has, None where the walk itself must find out."""
+        """Return how many instances an item has, None where the walk itself must find out."""
         freedom = self.drawing.freedom_of(item)
         if freedom.bound is None:
             message = "`instances: all` needs parameters whose values can be counted"
@@ -195,14 +195,14 @@ class Expansion:
         return freedom.bound
 
     def too_many(self) -> DiaError:
-        """The refusal to make all instances where nobody would wait for them."""
+        """Return the refusal to make all instances where nobody would wait for them."""
         message = f"`instances: all` would make more than {MOST_OF_ALL:,} instances"
         return DiaError(
             Diagnostic("E505", message, self.prepared.template.position, "give a number instead: `instances: 1000`")
         )
 
     def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
-        """The refusal of more instances than there are, at the condition that may be too strict."""
+        """Return the refusal of more instances than there are, at the condition that may be too strict."""
         template = self.prepared.template
         of = f" of `{item.name}`" if item.name else ""
         message = f"only {counted(count, 'distinct instance')}{of} can be made, but k is {k:,}"
@@ -220,7 +220,7 @@ class Expansion:
             raise self.drawing.with_values(error, scope) from None
 
     def make(self, draft: Draft, wording: Wording) -> Instance:
-        """The instance of a draft in a wording; its values are added to the draft's scope. Raises DiaError."""
+        """Return the instance of a draft in a wording; its values are added to the draft's scope. Raises DiaError."""
         prepared, scope = self.prepared, draft.scope
         self.derive(draft)
         grading = self.solve(scope)
@@ -251,7 +251,7 @@ class Expansion:
     # variants
 
     def variant(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
-        """The instance in another wording. Raises DiaError where its answer would be another."""
+        """Return the instance in another wording. Raises DiaError if its answer would be another."""
         scope = dict(scope)
         try:
             choose, scope = self.redrawn(base, scope, wording)
@@ -267,7 +267,7 @@ class Expansion:
         return variant
 
     def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
-        """The instance in another wording, of which the base wording's values are made first."""
+        """Return the instance in another wording, of which the base wording's values are made first."""
         draft = Draft(base.item, base.number, base.position, dict(scope))
         self.make(draft, self.prepared.wording)
         try:
@@ -281,7 +281,7 @@ class Expansion:
         return replace(variant, parameters={**variant.parameters, **own_parameters})
 
     def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[RecordingChoose, Scope]:
-        """The source of the variant's choices, and the parameters with those that it draws again."""
+        """Return the source of the variant's choices, and the parameters with those that it draws again."""
         drawing = self.drawing
         fixed = {name: scope[name] for name in self.prepared.makers if name not in wording.redraw}
         key = derived(drawing.key_for(base.item), "variant", wording.name or "", base.position)
@@ -300,7 +300,7 @@ class Expansion:
         raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or redraw fewer parameters"))
 
     def is_inside(self, scope: Scope, wording: Wording) -> bool:
-        """Whether the parameters that stay are still values of their types."""
+        """Return whether the parameters that stay are still values of their types."""
         for name, maker in self.prepared.makers.items():
             if name not in wording.redraw and not maker.is_fixed and not maker.make(dict(scope)).contains(scope[name]):
                 return False
@@ -329,7 +329,7 @@ class Expansion:
         return grading
 
     def grading(self, scope: Scope) -> Grading:
-        """How this instance's answer is graded; made once where it is the same for all. Raises DiaError."""
+        """Return how this instance's answer is graded; made once where it is the same for all. Raises DiaError."""
         if self.prepared.options is not None:
             options = lettered(self.prepared.options, scope, self.settings)
             return replace(self.new_grading(options.comparison, options.format), options=options)
@@ -343,7 +343,7 @@ class Expansion:
         return grading
 
     def new_grading(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Grading:
-        """The grading by a comparison in an answer format. Raises DiaError at the answer."""
+        """Return the grading by a comparison in an answer format. Raises DiaError at the answer."""
         messages = validate(comparison)
         if messages:
             raise DiaError([Diagnostic("E404", message, self.answer.position) for message in messages])
@@ -356,21 +356,21 @@ class Expansion:
         return Grading(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
 
     def settled(self, value: Value, grading: Grading) -> Value:
-        """The value as the answer's type wants it. Raises DiaError at the answer's `value`."""
+        """Return the value as the answer's type wants it. Raises DiaError at the answer's `value`."""
         try:
             return grading.kind.settle(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
     def canonical_text(self, value: Value, grading: Grading) -> str:
-        """The canonical text of an answer. Raises DiaError at the answer's `value`."""
+        """Return the canonical text of an answer. Raises DiaError at the answer's `value`."""
         try:
             return grading.kind.write(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
 
     def check(self, scope: Scope, text: str | None) -> None:
-        """Raises DiaError at the first check that does not hold; the text is that of the answer, if there is one."""
+        """Raise DiaError at the first check that does not hold; the text is that of the answer, if there is one."""
         for code in self.prepared.checks:
             source = code.parsed.source
             if not truth_of(code(scope), source):
@@ -381,12 +381,12 @@ class Expansion:
                 raise DiaError(Diagnostic("E503", "a check is false", source.place(0), help))
 
     def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
-        """The named mistakes as texts, without those that happen to be right."""
+        """Return the named mistakes as texts, without those that happen to be right."""
         texts = {name: self.mistaken(code, scope, grading, truth) for name, code in self.prepared.mistakes.items()}
         return {name: text for name, text in texts.items() if text is not None}
 
     def mistaken(self, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
-        """The text of a mistake, None where it happens to be right. Raises DiaError where it is no answer."""
+        """Return the text of a mistake, None where it happens to be right. Raises DiaError if it is no answer."""
         if grading.options is not None:
             letter = grading.options.letter_of(code(scope))
             return None if letter == truth else letter
@@ -417,7 +417,7 @@ class Expansion:
         return "\n\n".join(parts)
 
     def content(self, challenge: str, grading: Grading) -> str:
-        """The challenge in the benchmark's wrapper: what the model reads."""
+        """Return the challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
             return f"{challenge}\n\n{grading.instruction}\n{self.settings.points_rule}"
@@ -431,7 +431,7 @@ class Expansion:
         return wrapper(values).strip("\n")
 
     def skills(self, scope: Scope) -> tuple[str, ...]:
-        """The skills that the instance needs."""
+        """Return the skills that the instance needs."""
         if self.prepared.skills is None:
             return ()
         skills = self.prepared.skills.evaluate(scope)
@@ -452,5 +452,5 @@ def _rule(comparison: Mapping[str, Any]) -> str:
 
 
 def encoded_parameters(instance: Instance) -> dict[str, Any]:
-    """The parameters as a bundle stores them."""
+    """Return the parameters as a bundle stores them."""
     return {name: encode(value) for name, value in instance.parameters.items()}

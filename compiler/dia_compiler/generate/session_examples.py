@@ -22,7 +22,7 @@ def check_replies(
     replies: Mapping[str, tuple[Node, ...]],
     diagnostics: Diagnostics,
 ) -> None:
-    """Tells every set of replies of an example that does not get its verdict."""
+    """Report every set of replies of an example that does not get its verdict."""
     for verdict, nodes in replies.items():
         for node in nodes:
             if not isinstance(node, MappingNode):
@@ -33,7 +33,7 @@ def check_replies(
 
 
 def are_known(session_plan: SessionPlan, node: MappingNode, diagnostics: Diagnostics) -> bool:
-    """Whether every name is that of a reply; tells those that are not."""
+    """Return whether every name is that of a reply; tells those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
         message = f"`{key.text}` is not a reply of this template"

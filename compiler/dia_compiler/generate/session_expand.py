@@ -37,7 +37,7 @@ class SessionExpansion(Expansion):
         self.free = Grading(text, format, kind, Grader(text, format), "", instruction)
 
     def make(self, draft: Draft, wording: Wording) -> Instance:
-        """The instance of a draft in a wording. Raises DiaError where a part fails."""
+        """Return the instance of a draft in a wording. Raises DiaError if a part fails."""
         prepared, scope = self.prepared, draft.scope
         self.derive(draft)
         self.check(scope, None)

@@ -41,13 +41,13 @@ class _Items:
     values: list[Value] | None
 
     def scopes(self, scope: Scope) -> list[Scope]:
-        """The scope of each item."""
+        """Return the scope of each item."""
         assert self.values is not None
         return [{**scope, **named(self.loop, index, value)} for index, value in enumerate(self.values)]
 
 
 def named(loop: Loop, index: int, value: Value) -> Scope:
-    """The names of an item of a list."""
+    """Return the names of an item of a list."""
     return {"index": index, **({loop.variable.text: value} if loop.variable is not None else {})}
 
 
@@ -75,7 +75,7 @@ class Making:
         self.asked = 0
 
     def sessions(self) -> RenderedSessions:
-        """The sessions as the question holds them, the truth as the answer does.
+        """Return the sessions as the question holds them, the truth as the answer does.
 
         A question shows no more of values than what its code reads, for the rest may be the truth.
         """
@@ -84,7 +84,7 @@ class Making:
         return RenderedSessions(sessions, self.answer())
 
     def count(self, stored_session: Stored, place: Position) -> None:
-        """Counts the requests of a session. Raises DiaError where a question makes more than anyone would pay for."""
+        """Count the requests of a session. Raises DiaError if a question makes more than anyone would pay for."""
         lists = [turn["over"] for turn in stored_session["turns"] if isinstance(turn.get("over"), list)]
         turns = len(stored_session["turns"]) - len(lists) + sum(map(len, lists))
         self.asked += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
@@ -95,7 +95,7 @@ class Making:
     # pieces
 
     def value(self, piece: Piece, scope: Scope) -> Value:
-        """The value of an expression that needs no reply."""
+        """Return the value of an expression that needs no reply."""
         assert isinstance(piece.code, CompiledExpression)
         return piece.code(scope)
 
@@ -125,7 +125,7 @@ class Making:
             ) from None
 
     def spend(self, text: str, place: Position) -> str:
-        """The text, counted. Raises DiaError where the instance would be larger than anyone can bear."""
+        """Return the text, counted. Raises DiaError if the instance would be larger than anyone can bear."""
         self.size += len(text)
         if self.size > LARGEST:
             message = f"the sessions of an instance have more than {LARGEST:,} characters"
@@ -133,7 +133,7 @@ class Making:
         return text
 
     def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value], ends: str = "\n") -> Any:
-        """A text: frozen, frozen once an item of the list that it is about, or stored code.
+        """Return a text: frozen, frozen once an item of the list that it is about, or stored code.
 
         `around` are the lists that it stands in, the innermost first; frozen texts lose what `ends` has around them.
         """
@@ -154,14 +154,14 @@ class Making:
         return {"each": [self.spend(piece.code(inner).strip(ends), place) for inner in about[0].scopes(scope)]}
 
     def items(self, loop: Loop, over: Piece | None, around: Iterable[_Items] = ()) -> _Items | None:
-        """The items of a list, None where there is no list."""
+        """Return the items of a list, None where there is no list."""
         if over is None:
             return None
         is_known = over.is_static and not any(over.reach & items.loop.names for items in around)
         return _Items(loop, self.listed(over, self.scope) if is_known else None)
 
     def listed(self, over: Piece, scope: Scope) -> list[Value]:
-        """The items of a list that needs no reply. Raises DiaError at the list."""
+        """Return the items of a list that needs no reply. Raises DiaError at the list."""
         values = self.value(over, scope)
         place = over.snippet.position
         if not isinstance(values, list):
@@ -174,7 +174,7 @@ class Making:
     # formats
 
     def format(self, use: ReplyUse) -> Stored:
-        """The format of a reply in this instance. Raises DiaError at what is wrong with it."""
+        """Return the format of a reply in this instance. Raises DiaError at what is wrong with it."""
         turn = next(
             turn for code in self.session_plan.sessions for turn in code.turns if turn.turn.reply is use
         )  # fmt: skip
@@ -189,14 +189,14 @@ class Making:
         return record
 
     def instructed(self, replies: Iterable[ReplyUse | None]) -> Scope:
-        """How to write the reply, where a text is about one."""
+        """Return how to write the reply, where a text is about one."""
         named = [use.name for use in replies if use is not None]
         return {FORMAT_INSTRUCTION: instruction(self.formats[named[0]])} if len(named) == 1 else {}
 
     # sessions
 
     def session(self, code: SessionCode) -> Stored:
-        """A session as the question holds it."""
+        """Return a session as the question holds it."""
         session, items = code.session, self.items(code.session.loop, code.over)
         around = [items] if items is not None else []
         stored_session: Stored = {
@@ -226,7 +226,7 @@ class Making:
         return stored_session
 
     def read_of(self, loop: Loop, own: tuple[Piece, ...], *turns: TurnCode) -> frozenset[str]:
-        """The fields that stored code reads of a list's items; nothing where all texts are frozen."""
+        """Return the fields that stored code reads of a list's items; nothing where all texts are frozen."""
         name = loop.variable.text if loop.variable is not None else ""
         pieces = [*own, *(piece for turn in turns for piece in turn.pieces)]
         coded = [piece for piece in pieces if id(piece) in self.coded]
@@ -235,7 +235,7 @@ class Making:
     def put_list(
         self, stored_loop: Stored, loop: Loop, over: Piece | None, items: _Items | None, fields: frozenset[str]
     ) -> None:
-        """Adds what a session, a turn or the truth runs over: of each item the fields alone that are read."""
+        """Add what a session, a turn or the truth runs over: of each item the fields alone that are read."""
         if over is None or items is None:
             return
         if items.values is None:
@@ -246,7 +246,7 @@ class Making:
             stored_loop["as"] = loop.variable.text
 
     def keys(self, share: Piece, items: _Items | None) -> list[str]:
-        """The keys under which what a model says is shared: one an item, or one."""
+        """Return the keys under which what a model says is shared: one an item, or one."""
         scopes = [self.scope] if items is None else items.scopes(self.scope)
         try:
             return [plain(self.value(share, scope)) for scope in scopes]
@@ -263,7 +263,7 @@ class Making:
         ]
 
     def turn(self, turn_code: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
-        """A turn as the question holds it."""
+        """Return a turn as the question holds it."""
         turn = turn_code.turn
         items = self.items(turn.loop, turn_code.over, around)
         inner = [items, *around] if items is not None else around
@@ -286,7 +286,7 @@ class Making:
         return stored_turn
 
     def worded(self, text: Any, session: SessionCode, number: int) -> Any:
-        """The text of a turn with what a variant puts before and behind it."""
+        """Return the text of a turn with what a variant puts before and behind it."""
         wording = self.wording
         chosen = wording.sessions or [
             code.session.name for code in self.session_plan.sessions if code.session.role == SUBJECT
@@ -304,7 +304,7 @@ class Making:
     # the truth
 
     def answer(self) -> Stored:
-        """The truth, the figures, the replies and the presets as the answer holds them."""
+        """Return the truth, the figures, the replies and the presets as the answer holds them."""
         session_plan = self.session_plan
         replies = {
             name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
@@ -319,7 +319,7 @@ class Making:
         return {"study": preset.study.text, **chain, **self.weighed(code)}
 
     def weighed(self, code: WeighCode) -> Stored:
-        """A truth and its figures, each where there is one."""
+        """Return a truth and its figures, each where there is one."""
         stored_truth: Stored = {}
         truth = code.truth
         if truth is not None:
@@ -373,7 +373,7 @@ def stored(value: Value) -> Any:
 
 
 def put_around(text: Any, before: str, behind: str) -> Any:
-    """A text of a turn with others before and behind it, an empty line between.
+    """Return a text of a turn with others before and behind it, an empty line between.
 
     >>> put_around("b", "a", ""), put_around({"template": "{{ x }}"}, "", "{{")
     ('a\\n\\nb', {'template': "{{ x }}\\n\\n{{ '{' }}{"})
@@ -390,5 +390,5 @@ def joined(text: str, before: str, behind: str, write: Callable[[str], str]) -> 
 
 
 def literal(text: str) -> str:
-    """The text as a template that gives it: braces that would begin a tag are printed."""
+    """Return the text as a template that gives it: braces that would begin a tag are printed."""
     return BRACES.sub("{{ '{' }}", text)

@@ -34,7 +34,7 @@ class DataFiles:
         return diagnostics
 
     def read(self, source: Node, columns: Node | None) -> DataFile | None:
-        """The table of the file that `from` names, with the wanted columns, or None after telling why not."""
+        """Return the table of the file that `from` names, with the wanted columns, or None after telling why not."""
         try:
             return DataFile(self._table(source, columns), source.position)
         except DiaError as error:
@@ -73,7 +73,7 @@ class DataFiles:
 
 
 def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
-    """The fault of a path where no file lies, with the data file beside it that was meant."""
+    """Return the error of a path where no file lies, with the data file beside it that was meant."""
     if path.exists():
         return DiaError(Diagnostic("E101", f"`{path.as_posix()}` is not a file", source.position))
     beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
@@ -107,7 +107,7 @@ def _table_or_error(*arguments: Any) -> Iterator[Table | DiaError]:
 
 
 def _columns(node: Node | None) -> Columns:
-    """The option `columns`: names, or for some names their kinds. Raises DiaError."""
+    """Return the option `columns`: names, or for some names their kinds. Raises DiaError."""
     value = data(node) if node is not None else None
     if value is None:
         return None

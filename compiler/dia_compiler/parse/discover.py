@@ -68,7 +68,7 @@ def _refused(message: str, help: str) -> DiaError:
 
 
 def _spec_files(folder: Path) -> list[Path]:
-    """Every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused.
+    """Return every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused.
 
     A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
     """
@@ -104,7 +104,7 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def _is_inside(path: Path, home: Path) -> bool:
-    """Whether the path lies in the resolved folder once links are followed; a link without end does not."""
+    """Return whether the path lies in the resolved folder once links are followed; a link without end does not."""
     try:
         return path.resolve().is_relative_to(home)
     except (OSError, RuntimeError, ValueError):

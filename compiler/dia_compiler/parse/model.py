@@ -261,7 +261,7 @@ class Template:
 
 
 def _keys_alone(node: Node) -> Node:
-    """The mapping with each key in the place of its value; anything else as it is."""
+    """Return the mapping with each key in the place of its value; anything else as it is."""
     if not isinstance(node, Mapping):
         return node
     return Mapping(tuple((key, key) for key, _ in node.pairs), node.position, node.is_flow)

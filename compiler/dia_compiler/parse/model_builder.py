@@ -48,7 +48,7 @@ FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes
 
 
 def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
-    """The scalar as a piece of text; of a template one last newline is dropped."""
+    """Return the scalar as a piece of text; of a template one last newline is dropped."""
     if not isinstance(node, Scalar):
         return None
     text = node.text
@@ -56,7 +56,7 @@ def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
 
 
 def marked(node: Scalar) -> Snippet | None:
-    """The expression behind `= ` in a datum, or None where it is plain text."""
+    """Return the expression behind `= ` in a datum, or None where it is plain text."""
     if isinstance(node.value, str) and node.text.startswith(EXPRESSION_MARK):
         return Snippet(node.text[len(EXPRESSION_MARK) :], node, len(EXPRESSION_MARK))
     return None
@@ -75,7 +75,7 @@ def mapping_of_snippets(node: Node | None, is_template: bool = False) -> dict[st
 
 
 def own_functions(node: Node | None, is_template: bool) -> tuple[OwnFunction, ...]:
-    """The functions or macros of a mapping from signature to body."""
+    """Return the functions or macros of a mapping from signature to body."""
     functions = []
     for key, value in pairs(node):
         signature, body = SIGNATURE.match(key.text), snippet(value, is_template)
@@ -108,7 +108,7 @@ class Builder:
         self.unfolded = 0
 
     def shared(self, root: Mapping) -> Shared:
-        """The declarations of a benchmark or template."""
+        """Return the declarations of a benchmark or template."""
         declared = {key.text: value for key, value in pairs(root.get("types")) if isinstance(value, Mapping)}
         self.types |= declared
         lists = {key.text: Datum(value) for key, value in pairs(root.get("lists"))}
@@ -128,13 +128,13 @@ class Builder:
         )  # fmt: skip
 
     def check_types(self, declared: Map[str, Mapping]) -> None:
-        """Tells what is wrong with the declared types, used or not, once and at the declaration."""
+        """Report what is wrong with the declared types, used or not, once and at the declaration."""
         for name, node in declared.items():
             if self.type_use(node, (name,)) is None:
                 self.broken_types.add(name)
 
     def catalog(self, key: Scalar, node: Node) -> Catalog | None:
-        """A catalog written in place or in a file of its own."""
+        """Return a catalog written in place or in a file of its own."""
         if not isinstance(node, Mapping):
             return None
         source = node.get("from")
@@ -193,7 +193,7 @@ class Builder:
         return CatalogEntry(key.text, parameters, bodies, key.position, broken, named_group, *listed)
 
     def parameters(self, node: Node | None) -> tuple[Parameter, ...]:
-        """The parameters of a mapping from name to type."""
+        """Return the parameters of a mapping from name to type."""
         parameters = []
         for key, value in pairs(node):
             if isinstance(value, Mapping) and (use := self.type_use(value)) is not None:
@@ -201,7 +201,7 @@ class Builder:
         return tuple(parameters)
 
     def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
-        """The use of a type with a named type's options under its own. Tells unknown types and options."""
+        """Return the use of a type with a named type's options under its own. Tells unknown types and options."""
         kind = node.get("type")
         self.unfolded += 1
         if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
@@ -292,7 +292,7 @@ class Builder:
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
-        """The use of a type within another, which no schema has looked at. Tells what is no type."""
+        """Return the use of a type within another, which no schema has looked at. Tells what is no type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
         self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position)
@@ -300,7 +300,7 @@ class Builder:
 
 
 def build_template(root: Mapping, file: str, builder: Builder) -> Template:
-    """The template of a file."""
+    """Return the template of a file."""
     name = root.get("template")
     return Template(
         name=name.text if isinstance(name, Scalar) else "",
@@ -335,7 +335,7 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
 
 
 def build_assets(node: Node | None, diagnostics: Diagnostics) -> tuple[Asset, ...]:
-    """The artefacts of a template. Tells unknown builders and options, and options that are missing."""
+    """Return the artefacts of a template. Tells unknown builders and options, and options that are missing."""
     assets = []
     for key, body in pairs(node):
         build = body.get("build") if isinstance(body, Mapping) else None
@@ -373,7 +373,7 @@ def _asset_options(build: Scalar, body: Mapping, diagnostics: Diagnostics) -> di
 
 
 def _asset_option(value: Node, is_template: bool) -> Datum | Snippet:
-    """An option as data, or as a template unless it begins with `= `."""
+    """Return an option as data, or as a template unless it begins with `= `."""
     piece = snippet(value, True) if is_template and isinstance(value, Scalar) and marked(value) is None else None
     return Datum(value) if piece is None else piece
 
@@ -392,7 +392,7 @@ def build_deliver(root: Mapping) -> dict[str, str]:
 
 
 def build_answer(node: Node | None) -> Answer | None:
-    """The answer's solver and how replies are compared with it."""
+    """Return the answer's solver and how replies are compared with it."""
     value = snippet(node.get("value")) if isinstance(node, Mapping) else None
     if not isinstance(node, Mapping) or value is None:
         return None
@@ -414,7 +414,7 @@ def _is_boundary_first(node: Node | None) -> bool:
 
 
 def build_choices(node: Node | None) -> Choices | None:
-    """The options of a multiple choice."""
+    """Return the options of a multiple choice."""
     if not isinstance(node, Mapping):
         return None
     correct, distractors = snippet(node.get("correct")), snippet(node.get("distractors"))
@@ -426,7 +426,7 @@ def build_choices(node: Node | None) -> Choices | None:
 
 
 def answer_of_choices(node: Node | None) -> Answer | None:
-    """The answer that the options of a multiple choice stand for: the right one, compared as a choice."""
+    """Return the answer that the options of a multiple choice stand for: the right one, compared as a choice."""
     choices = build_choices(node)
     if choices is None:
         return None
@@ -434,7 +434,7 @@ def answer_of_choices(node: Node | None) -> Answer | None:
 
 
 def build_variants(node: Node | None, builder: Builder) -> tuple[Variant, ...]:
-    """The other wordings of a template."""
+    """Return the other wordings of a template."""
     return tuple(
         Variant(
             name=key.text,
@@ -458,7 +458,7 @@ LISTS = frozenset(["list", "tuple", "set", "multiset", "matrix"])
 
 
 def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
-    """The options of an answer in their full form: a list's rounding stands with its elements.
+    """Return the options of an answer in their full form: a list's rounding stands with its elements.
 
     `of: integer` stands for `of: {type: integer}`, and `decimals: n` for a tolerance of half a unit of that place.
     """
@@ -485,7 +485,7 @@ def _element(of: Any, inherited: Map[str, Any]) -> dict[str, Any]:
 
 
 def build_examples(node: Node | None) -> tuple[Example, ...]:
-    """The worked examples."""
+    """Return the worked examples."""
     examples = []
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):

@@ -21,7 +21,7 @@ ENOUGH = 100
 
 
 def _ends_strictly(pattern: str) -> str:
-    """The pattern with `$` as the end of the text, as in JSON Schema; Python's also matches before a newline."""
+    """Return the pattern with `$` as the end of the text, as in JSON Schema; Python's also matches before a newline."""
     return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
 
 
@@ -38,7 +38,7 @@ def _validator(name: str) -> Any:
 
 
 def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
-    """Tells every place where the file departs from the schema `name`; gives the paths of keys that were told."""
+    """Report every place where the file departs from the schema `name`; gives the paths of keys that were told."""
     reported: set[Path] = set()
     for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):
         for path, entry in _diagnostics_of(error, root):
@@ -68,7 +68,7 @@ class _SchemaError:
         return f"`{names[-1]}`" if names else "this file"
 
     def diagnostic(self, code: str, message: str, help: str | None = None, place: Position | None = None) -> Diagnostic:
-        """A fault at this place, or at another one."""
+        """Return a error at this place, or at another one."""
         return Diagnostic(code, message, place or self.place, help)
 
 
@@ -117,7 +117,7 @@ WORDS = {
 
 
 def _locate(root: Node, path: Path) -> tuple[Node, Position]:
-    """The node under a path of keys and places, as far as it goes, and its position."""
+    """Return the node under a path of keys and places, as far as it goes, and its position."""
     node, place = root, root.position
     for part in path:
         inner: Node | None = None
@@ -187,7 +187,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
 
 
 def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
-    """How to write the value of a scalar as the kind that the place takes."""
+    """Return how to write the value of a scalar as the kind that the place takes."""
     if kinds == ["text"]:
         return _pattern_words(pattern)[1] if pattern else f'quote it: "{node.text}"'
     if "a mapping" not in kinds:
@@ -232,7 +232,7 @@ def _report_pattern(error: _SchemaError) -> Reports:
 
 
 def _report_name(error: _SchemaError) -> Diagnostic:
-    """A key that is not the kind of name which the place takes."""
+    """Return a key that is not the kind of name which the place takes."""
     name, place = str(error.error.instance), error.place
     key = error.node.key(name) if isinstance(error.node, Mapping) else None
     expected, help = _pattern_words(error.expected)

@@ -491,12 +491,12 @@ FILES: Final[dict[str, SpecFile]] = {
 
 
 def structure(file: str) -> Schema:
-    """The schema by which specs are checked, of `template`, `benchmark` or `catalog`."""
+    """Return the schema by which specs are checked, of `template`, `benchmark` or `catalog`."""
     return schema_of(file, {**DEFINITIONS, "format": format_schema(FORMATS)}, FILES[file].properties)
 
 
 def schema_of(file: str, definitions: dict[str, Schema], properties: dict[str, Schema]) -> Schema:
-    """The whole schema of a file, with those of the definitions that it needs."""
+    """Return the whole schema of a file, with those of the definitions that it needs."""
     title, words, required, _ = FILES[file]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -508,7 +508,7 @@ def schema_of(file: str, definitions: dict[str, Schema], properties: dict[str, S
 
 
 def _used(definitions: dict[str, Schema], properties: dict[str, Schema]) -> dict[str, Schema]:
-    """The definitions that the properties refer to, directly or through others."""
+    """Return the definitions that the properties refer to, directly or through others."""
     used: set[str] = set()
     pending = set(_references(properties))
     while pending:

@@ -51,7 +51,7 @@ class _Refused(Exception):
 def read_rows(
     path: Path, display_name: str, position: Position, columns: Columns = None, columns_position: Position | None = None
 ) -> tuple[Table, bytes]:
-    """The table of a data file, and its bytes; `columns` are those wanted, or for CSV the kinds of some.
+    """Return the table of a data file, and its bytes; `columns` are those wanted, or for CSV the kinds of some.
 
     Raises DiaError, at the row that cannot be read, at `columns_position`, or at `position` (where the spec names the
     file).
@@ -140,7 +140,7 @@ class _Tally:
 
 
 def _lines(raw: bytes, display_name: str) -> Iterator[str]:
-    """The lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
+    """Yield the lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
     start = len(BOM) if raw.startswith(BOM) else 0
     number = 1
     while start < len(raw):
@@ -163,7 +163,7 @@ def _lines(raw: bytes, display_name: str) -> Iterator[str]:
 
 
 def _json_lines(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
-    """The objects of a file with one a line; empty lines are passed over."""
+    """Return the objects of a file with one a line; empty lines are passed over."""
     tally = _Tally()
     for number, line in enumerate(_lines(raw, display_name), 1):
         if line.strip(" \t\r\n"):
@@ -196,7 +196,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> Value:
-    """The exact number that the text says."""
+    """Return the exact number that the text says."""
     match = NUMBER.fullmatch(text)
     power = match[1] if match else None
     if match is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
@@ -217,7 +217,7 @@ def _record(pairs: list[tuple[str, Value]]) -> Record:
 
 
 def _counted(value: Value, depth: int = 0) -> int:
-    """The number of values in a value. Raises _Refused for one that is too deep or holds what is no text."""
+    """Return the number of values in a value. Raises _Refused for one that is too deep or holds what is no text."""
     if depth > DEPTH:
         raise _Refused(f"nested more than {DEPTH} levels deep")
     if isinstance(value, str):
@@ -243,7 +243,7 @@ def _check_text(text: str) -> None:
 
 
 def _csv(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
-    """The rows of a file with a header (RFC 4180); cells are text unless `columns` gives their kind."""
+    """Return the rows of a file with a header (RFC 4180); cells are text unless `columns` gives their kind."""
     before = csv.field_size_limit(TEXT_LENGTH)
     try:
         yield from _csv_rows(csv.reader(_without_zeros(raw, display_name), strict=True), display_name, columns)
@@ -252,7 +252,7 @@ def _csv(raw: bytes, display_name: str, position: Position, columns: Columns) ->
 
 
 def _without_zeros(raw: bytes, display_name: str) -> Iterator[str]:
-    """The lines of the file. Raises DiaError at a zero byte, which is in no text."""
+    """Yield the lines of the file. Raises DiaError at a zero byte, which is in no text."""
     has_zeros = b"\0" in raw
     for number, line in enumerate(_lines(raw, display_name), 1):
         if has_zeros and "\0" in line:
@@ -319,7 +319,7 @@ def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) 
 
 
 def _cell(name: str, text: str, kind: str) -> Value:
-    """The cell as a value of its kind; an empty one that is not text is none."""
+    """Return the cell as a value of its kind; an empty one that is not text is none."""
     if kind == "text":
         return text
     if text == "":
@@ -336,7 +336,7 @@ def _cell(name: str, text: str, kind: str) -> Value:
 
 
 def _parquet(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
-    """The rows of a Parquet file, read by pyarrow; a row's line is its number, from 1 on."""
+    """Return the rows of a Parquet file, read by pyarrow; a row's line is its number, from 1 on."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -352,7 +352,7 @@ def _parquet(raw: bytes, display_name: str, position: Position, columns: Columns
 
 
 def _check_size(file: Any, columns: int) -> None:
-    """Raises _Refused for a table that is too large, before any of it is unpacked."""
+    """Raise _Refused for a table that is too large, before any of it is unpacked."""
     metadata, tally = file.metadata, _Tally()
     tally.rows = metadata.num_rows - 1
     tally.add(metadata.num_rows * columns)
@@ -375,7 +375,7 @@ def _parquet_rows(file: Any, columns: Columns) -> Numbered:
 
 
 def _value(name: str, value: Any) -> Value:
-    """The value of a cell as the language has it."""
+    """Return the value of a cell as the language has it."""
     if isinstance(value, Mapping):
         return Record((str(key), _value(name, part)) for key, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -391,7 +391,7 @@ def _value(name: str, value: Any) -> Value:
 
 
 def _float(value: float) -> Value:
-    """The number that the shortest decimal text of a binary one says: 0.1 is 1/10."""
+    """Return the number that the shortest decimal text of a binary one says: 0.1 is 1/10."""
     if not isfinite(value):
         raise _Refused(f"`{value}` is not a number", "write null for a missing value")
     return _number(repr(value))
@@ -404,7 +404,7 @@ def _decimal(value: Decimal) -> Value:
 
 
 def _moment(value: datetime) -> str:
-    """The moment in UTC; one without a zone is taken as UTC."""
+    """Return the moment in UTC; one without a zone is taken as UTC."""
     moved = value.astimezone(UTC) if value.tzinfo else value
     return f"{moved.replace(tzinfo=None).isoformat()}Z"
 

@@ -25,7 +25,7 @@ def compiled(
     entry: frozenset[str] | None = None,
     parsed: ParsedExpression | None = None,
 ) -> CompiledExpression:
-    """The piece, which may be parsed already, compiled as an expression.
+    """Return the piece, which may be parsed already, compiled as an expression.
 
     Raises DiaError, in the words of what YAML did where that is the cause.
     """
@@ -39,7 +39,7 @@ def compiled(
 
 
 def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
-    """The fault of an expression, told as what YAML did to the expression where that is the cause."""
+    """Return the error of an expression, told as what YAML did to the expression where that is the cause."""
     if entry.code == "E303":
         return _missing_quotes(piece, entry)
     if entry.code not in ("E301", "E302"):
@@ -65,7 +65,7 @@ def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
 
 
 def is_open(text: str) -> bool:
-    """Whether a bracket or quote of the text is not closed, or closes nothing, so that it can be a part only."""
+    """Return whether a bracket or quote of the text is not closed, or closes nothing, so that it can be a part only."""
     depth, quote = 0, ""
     for char in text:
         if quote:
@@ -82,12 +82,12 @@ def is_open(text: str) -> bool:
 
 
 def closes(text: str) -> bool:
-    """Whether the text closes a bracket that it does not open."""
+    """Return whether the text closes a bracket that it does not open."""
     return is_open(text) and text.count(")") + text.count("]") > text.count("(") + text.count("[")
 
 
 def tell_split_values(root: Node, diagnostics: Diagnostics, since: int) -> None:
-    """Tells values of flow mappings that YAML has split at a comma, instead of what follows from that.
+    """Report values of flow mappings that YAML has split at a comma, instead of what follows from that.
 
     `since` is the number of errors that were there before the file was looked at.
     """
@@ -100,7 +100,7 @@ def tell_split_values(root: Node, diagnostics: Diagnostics, since: int) -> None:
 
 
 def _split_values(node: Node) -> Iterator[tuple[Scalar, Position]]:
-    """Each value that is cut, and where the last of its parts begins."""
+    """Yield each value that is cut, and where the last of its parts begins."""
     if isinstance(node, Sequence):
         for item in node.items:
             yield from _split_values(item)

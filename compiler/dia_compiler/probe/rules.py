@@ -45,7 +45,7 @@ class Rule:
     guess: Guess
 
     def is_right(self, example: Example) -> bool:
-        """Whether the guess is one of the right texts."""
+        """Return whether the guess is one of the right texts."""
         guess = self.guess(example.prompt)
         return guess is not None and guess in example.accepted
 
@@ -56,7 +56,7 @@ def commonest(items: Iterable[Hashable]) -> Any:
 
 
 def constant(examples: Sequence[Example]) -> Iterator[Rule]:
-    """The commonest answer, whatever is asked."""
+    """Yield the commonest answer, whatever is asked."""
     answer = commonest(example.answer for example in examples)
     yield Rule(f"always `{answer[:40]}`", lambda prompt: answer)
 
@@ -133,7 +133,7 @@ SELECTORS: Mapping[str, Selector] = {
 
 
 def picked(examples: Sequence[Example]) -> Iterator[Rule]:
-    """A token of a kind, of all or of those that look like answers, by its place or by a feature."""
+    """Yield a token of a kind, of all or of those that look like answers, by its place or by a feature."""
     shape = Shape.of(example.answer for example in examples)
     for kind in TOKENIZERS:
         for looks, fits in filters(shape).items():
@@ -153,7 +153,7 @@ def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
 
 
 def can_hold(examples: Sequence[Example], kind: str, fits: Callable[[str], bool]) -> bool:
-    """Whether the tokens of a kind hold the answer often enough for a rule to pick it."""
+    """Return whether the tokens of a kind hold the answer often enough for a rule to pick it."""
     few = examples[:40]
     holds = (any(fits(token.text) and token.text in one.accepted for token in one.prompt.tokens(kind)) for one in few)
     return 5 * sum(holds) >= len(few)
@@ -177,7 +177,7 @@ def _picking(kind: str, fits: Callable[[str], bool], select: Selector) -> Guess:
 
 
 def beside_keywords(examples: Sequence[Example]) -> Iterator[Rule]:
-    """The token that looks like an answer next to something that all prompts have."""
+    """Yield the token that looks like an answer next to something that all prompts have."""
     fits = Shape.of(example.answer for example in examples).has_pattern
     kinds = [kind for kind in TOKENIZERS if can_hold(examples, kind, fits)]
     for word in keywords([example.prompt for example in examples], MOST_KEYWORDS):
@@ -255,7 +255,7 @@ LINES: Mapping[str, Callable[[Prompt], int | None]] = {
 
 
 def lines(examples: Sequence[Example]) -> Iterator[Rule]:
-    """A field of a line that stands out, or the line's number."""
+    """Yield a field of a line that stands out, or the line's number."""
     if not any(len(example.prompt.lines) > 2 for example in examples):
         return
     for name, choose in LINES.items():

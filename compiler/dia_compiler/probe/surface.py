@@ -136,13 +136,13 @@ class Shape:
         return cls(min(map(len, texts)), max(map(len, texts)), kinds, usual)
 
     def has_length(self, text: str) -> bool:
-        """Whether a text is as long as answers are, and made of characters that they have."""
+        """Return whether a text is as long as answers are, and made of characters that they have."""
         if not self.shortest <= len(text) <= self.longest:
             return False
         return all(("9" if char.isdigit() else char.lower()) in self.characters for char in text)
 
     def has_pattern(self, text: str) -> bool:
-        """Whether a text is also built as one of the answers is."""
+        """Return whether a text is also built as one of the answers is."""
         return self.has_length(text) and pattern_of(text) in self.patterns
 
 

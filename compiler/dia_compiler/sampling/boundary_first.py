@@ -28,7 +28,7 @@ def edge_rows(edges: Sequence[int]) -> list[Row]:
 
 
 def single_rows(edges: Sequence[int], row: Row) -> list[Row]:
-    """The boundary values of a row one by one, with the interior everywhere else."""
+    """Return the boundary values of a row one by one, with the interior everywhere else."""
     alone = []
     for at, place in enumerate(row):
         if place is not None and sum(1 for value_place in row if value_place is not None) > 1:
@@ -52,7 +52,7 @@ def pair_rows(edges: Sequence[int]) -> list[Row]:
 
 
 def _columns(count: int) -> list[tuple[bool, ...]]:
-    """The columns of an array of strength two: true is the interior; the first row is all edges."""
+    """Return the columns of an array of strength two: true is the interior; the first row is all edges."""
     if count == 0:
         return []
     if count == 1:

@@ -29,7 +29,7 @@ class Freedom:
     count: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The mapping that bundles hold; the count is text, for it may be large."""
+        """Return the mapping that bundles hold; the count is text, for it may be large."""
         return {"kind": self.kind, "count": None if self.count is None else str(self.count)}
 
     @property
@@ -39,7 +39,7 @@ class Freedom:
 
 
 def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
-    """The number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
+    """Return the number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
     if is_too_wide(draw, most):
         return None
     count, nodes = 0, 1
@@ -75,12 +75,12 @@ def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
 
 
 def _ways(path: tuple[int, ...], options: int) -> Iterator[tuple[int, ...]]:
-    """The paths that go on from a path."""
+    """Return the paths that go on from a path."""
     return ((*path, number) for number in range(options))
 
 
 def is_static(draw: Callable[[Any], Any]) -> bool:
-    """Whether a draw has nothing to choose."""
+    """Return whether a draw has nothing to choose."""
     path: tuple[int, ...] = ()
     while True:
         try:
@@ -116,7 +116,7 @@ class Weighing(Choose):
         return self.below(len(weights))
 
     def vast(self) -> None:
-        """Gives up: the number of ways is not bounded."""
+        """Return up: the number of ways is not bounded."""
         raise Open(0)
 
     def check(self, holds: bool) -> None:
@@ -125,7 +125,7 @@ class Weighing(Choose):
             raise Rejected(False)
 
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 0) -> T:
-        """The drawn value if it holds, as in a count."""
+        """Return the drawn value if it holds, as in a count."""
         value = draw(self)
         self.check(holds(value))
         return value

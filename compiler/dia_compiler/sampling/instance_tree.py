@@ -40,7 +40,7 @@ def derived(key: bytes, *parts: str | int) -> bytes:
 
 
 def template_key(language: int, benchmark: str, template: str, seed: str) -> bytes:
-    """The key from which all instances of a template flow."""
+    """Return the key from which all instances of a template flow."""
     return derived(b"", "dia", language, benchmark, template, seed)
 
 
@@ -53,7 +53,7 @@ class Stream:
         self.key, self.block, self.pool, self.left = key, 0, 0, 0
 
     def bits(self, count: int) -> int:
-        """The next `count` bits."""
+        """Return the next `count` bits."""
         if self.left < count:
             self._fill(count)
         value = self.pool & ((1 << count) - 1)
@@ -62,7 +62,7 @@ class Stream:
         return value
 
     def _fill(self, count: int) -> None:
-        """Takes as many blocks as the next `count` bits need."""
+        """Take as many blocks as the next `count` bits need."""
         end = self.block + (count - self.left + 255) // 256
         digests = [sha256(self.key + number.to_bytes(8, "big")).digest() for number in range(self.block, end)]
         self.pool |= int.from_bytes(b"".join(digests), "little") << self.left
@@ -70,7 +70,7 @@ class Stream:
         self.block = end
 
     def below(self, options: int) -> int:
-        """A number from 0 to options - 1, by rejection."""
+        """Return a number from 0 to options - 1, by rejection."""
         return self.several(options, 1)[0]
 
     def several(self, options: int, count: int) -> list[int]:
@@ -95,12 +95,12 @@ class Stream:
 
 @lru_cache(maxsize=4096)
 def shuffled(key: bytes, size: int) -> tuple[int, ...]:
-    """A Fisher-Yates shuffle of 0..size-1 under the key."""
+    """Return a Fisher-Yates shuffle of 0..size-1 under the key."""
     return tuple(shuffle(range(size), Stream(derived(key, "table")).below))
 
 
 def feistel(key: bytes, size: int, value: int) -> int:
-    """The value's image under a keyed permutation of 0..size-1.
+    """Return the value's image under a keyed permutation of 0..size-1.
 
     A generalised Feistel network over a x b >= size with cycle walking (Black and Rogaway, 2002); 64 spare bits keep
     the bias of a round below 2**-64.
@@ -124,7 +124,7 @@ def feistel(key: bytes, size: int, value: int) -> int:
 
 
 def permuted(key: bytes, size: int, place: int, first: int) -> int:
-    """The place's image under a keyed permutation of 0..size-1 that sends 0 to `first`."""
+    """Return the place's image under a keyed permutation of 0..size-1 that sends 0 to `first`."""
     if size <= TABLE_SIZE:
         row = shuffled(key, size)
         return (row[place] - row[0] + first) % size
@@ -189,7 +189,7 @@ class RecordingChoose(Choose):
         return super().several(options, count)
 
     def first(self, options: int, holds: Callable[[int], bool], tries: int = ATTEMPTS) -> int:
-        """The first of 0..options-1 that holds, which a large sieve takes many draws to find.
+        """Return the first of 0..options-1 that holds, which a large sieve takes many draws to find.
 
         Equal to `where`, which would record and forget each draw: three quarters of the time of diffie_hellman.
         """
@@ -206,7 +206,7 @@ class RecordingChoose(Choose):
         raise Rejected(False)
 
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """A place of the weights, each as likely as its weight."""
+        """Return a place of the weights, each as likely as its weight."""
         place, ends = len(self.trail), ticket_ends(weights)
         if self.is_vast:
             return bisect_right(ends, self.stream.below(ends[-1]))
@@ -230,7 +230,7 @@ class RecordingChoose(Choose):
             raise Rejected(not self.is_vast and len(self.trail) <= len(self.forced))
 
     def where(self, draw: Callable[[RecordingChoose], V], holds: Callable[[V], bool], tries: int = ATTEMPTS) -> V:
-        """The first draw that holds, made again in place; raises Rejected when a replayed one fails."""
+        """Return the first draw that holds, made again in place; raises Rejected when a replayed one fails."""
         place, was_vast = len(self.trail), self.is_vast
         for _ in range(tries):
             value = draw(self)
@@ -261,7 +261,7 @@ class Walker(Generic[T]):
         self.drawn = self.rejected = self.dry = 0
 
     def at(self, position: int) -> T | None:
-        """The value at a position, or None where the position is a hole."""
+        """Return the value at a position, or None where the position is a hole."""
         path: tuple[int, ...] = ()
         key, left = self.key, position
         node = self._node(key, path, is_inner=True)
@@ -281,7 +281,7 @@ class Walker(Generic[T]):
 
     @staticmethod
     def _chosen(key: bytes, point: Point, left: int) -> tuple[int, int]:
-        """The choice that the position's next digit picks, and what is left of the position."""
+        """Return the choice that the position's next digit picks, and what is left of the position."""
         left, digit = divmod(left, point.options)
         if point.weights is None:
             return permuted(key, point.options, digit, point.choice), left
@@ -294,7 +294,7 @@ class Walker(Generic[T]):
         return item, left * weights[item] + offset % weights[item]
 
     def _node(self, key: bytes, path: tuple[int, ...], is_inner: bool) -> Completion[T]:
-        """The node at the end of the path; inner ones are kept for the positions that go on from them."""
+        """Return the node at the end of the path; inner ones are kept for the positions that go on from them."""
         node = self.nodes.get(path)
         if node is None:
             node = self._completed(key, path)
@@ -305,7 +305,7 @@ class Walker(Generic[T]):
         return node
 
     def _completed(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
-        """The first acceptable draw that replays the path, or the first of all where none is acceptable."""
+        """Return the first acceptable draw that replays the path, or the first of all where none is acceptable."""
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
             choose = RecordingChoose(path, Stream(derived(key, attempt)))

@@ -40,7 +40,7 @@ def _range_of(network: str) -> Range:
 
 
 def _without(full: Range, holes: Sequence[Range]) -> list[Range]:
-    """The rest of a range, in ascending order."""
+    """Return the rest of a range, in ascending order."""
     remaining, at = [], full[0]
     for low, high in [*sorted(hole for hole in holes if full[0] <= hole[0] < full[1]), (full[1], full[1])]:
         if at < low:

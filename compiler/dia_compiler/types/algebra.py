@@ -95,7 +95,7 @@ class Polynomials(Domain):
         return number
 
     def _value(self, coefficients: list[Value]) -> Value:
-        """The polynomial with these coefficients, leading one first; a number if it is constant."""
+        """Return the polynomial with these coefficients, leading one first; a number if it is constant."""
         import sympy
 
         x, top = sympy.Symbol(self.variable), len(coefficients) - 1
@@ -109,7 +109,7 @@ class Polynomials(Domain):
         return all(self.of.contains(terms.get(power, 0)) for power in range(max(terms) + 1))
 
     def _terms(self, value: Value) -> dict[int, Value]:
-        """The coefficient of each power in an expanded polynomial; None for anything else."""
+        """Return the coefficient of each power in an expanded polynomial; None for anything else."""
         import sympy
 
         if _is_number(value):
@@ -133,7 +133,7 @@ class Polynomials(Domain):
         return self.of.is_counted
 
     def boundary(self) -> list[Value]:
-        """The polynomials of lowest and highest degree all of whose coefficients are one edge."""
+        """Return the polynomials of lowest and highest degree all of whose coefficients are one edge."""
         edges = [edge for edge in self.of.boundary() if _is_number(edge) and edge != 0]
         degrees = dict.fromkeys((self.low, self.high))
         return [self._value([edge] * (degree + 1)) for degree in degrees for edge in (edges[:1] + edges[1:][-1:])]

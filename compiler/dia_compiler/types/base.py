@@ -27,7 +27,7 @@ class Domain(ABC):
 
     @abstractmethod
     def draw(self, choose: Choose) -> Value:
-        """A value; all randomness comes from `choose`."""
+        """Return a value; all randomness comes from `choose`."""
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         """Draw `number` different values; a repeated value is drawn again."""
@@ -39,7 +39,7 @@ class Domain(ABC):
 
     @abstractmethod
     def contains(self, value: Value) -> bool:
-        """Whether the value can be drawn."""
+        """Return whether the value can be drawn."""
 
     @property
     @abstractmethod
@@ -58,14 +58,14 @@ class Enumerable(Domain):
 
     @abstractmethod
     def at(self, index: int) -> Value:
-        """The value with this number."""
+        """Return the value with this number."""
 
     def at_all(self, indices: list[int]) -> list[Value]:
-        """The values with these numbers."""
+        """Return the values with these numbers."""
         return list(map(self.at, indices))
 
     def name_at(self, index: int) -> str | None:
-        """The name of the value with this number, if values have names."""
+        """Return the name of the value with this number, if values have names."""
         return None
 
     def draw(self, choose: Choose) -> Value:
@@ -73,7 +73,7 @@ class Enumerable(Domain):
         return self.at(choose.below(self.count))
 
     def boundary(self) -> list[Value]:
-        """The first, second, second-to-last and last value."""
+        """Return the first, second, second-to-last and last value."""
         places = {0, 1, self.count - 2, self.count - 1}
         return [self.at(place) for place in sorted(places) if 0 <= place < self.count]
 
@@ -101,13 +101,13 @@ def option(
     default: Any = None,
     is_list: bool = False,
 ) -> OptionKind:
-    """An option of a type: reads is data, type, items (data or a type), types, fields, catalog,
+    """Return an option of a type: reads is data, type, items (data or a type), types, fields, catalog,
     file, columns (of a file) or row (an expression over a row)."""
     return OptionKind(reads, words, required, tuple(values), default, is_list)
 
 
 def flag(words: str) -> OptionKind:
-    """An option that is true or false; `words` describe what true does."""
+    """Return an option that is true or false; `words` describe what true does."""
     return option("data", f"true: {words}", values=(True, False), default=False)
 
 
@@ -122,11 +122,11 @@ class ParameterType(ABC):
 
     @abstractmethod
     def domain(self, options: Mapping[str, Any]) -> Domain:
-        """The domain for evaluated options (nested types are Domains). Raises OptionFault."""
+        """Return the domain for evaluated options (nested types are Domains). Raises OptionFault."""
 
 
 def integer_option(options: Mapping[str, Any], name: str, default: int | None = None) -> int | None:
-    """The option as an integer, or the default. Raises OptionFault for anything else."""
+    """Return the option as an integer, or the default. Raises OptionFault for anything else."""
     value = options.get(name, default)
     if value is not None and type(value) is not int:
         raise OptionFault(name, f"`{name}` must be an integer")
@@ -134,7 +134,7 @@ def integer_option(options: Mapping[str, Any], name: str, default: int | None = 
 
 
 def flag_option(options: Mapping[str, Any], name: str) -> bool:
-    """The option as true or false; false when it is absent."""
+    """Return the option as true or false; false when it is absent."""
     value = options.get(name, False)
     if type(value) is not bool:
         raise OptionFault(name, f"`{name}` must be true or false")
@@ -142,7 +142,7 @@ def flag_option(options: Mapping[str, Any], name: str) -> bool:
 
 
 def length_option(options: Mapping[str, Any], limit: int = 100_000, name: str = "length") -> tuple[int, int]:
-    """The bounds of a length written as a number or as {min, max}."""
+    """Return the bounds of a length written as a number or as {min, max}."""
     return bounds_option(options, name, 0, limit)
 
 
@@ -160,7 +160,7 @@ def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) 
 
 
 def _number(value: int) -> str:
-    """The integer as messages show it; a power of two where it is long."""
+    """Return the integer as messages show it; a power of two where it is long."""
     if abs(value) < 1 << 64:
         return str(value)
     return f"{'-' if value < 0 else ''}2**{abs(value).bit_length() - 1}"
@@ -187,7 +187,7 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
 
 
 def key_of(value: Value) -> Any:
-    """A hashable key for a value: equal for equal values of one kind, different for different kinds."""
+    """Return a hashable key for a value: equal for equal values of one kind, different for different kinds."""
     if type(value) is int or type(value) is str:
         return value
     if isinstance(value, Entry):
@@ -202,7 +202,7 @@ def key_of(value: Value) -> Any:
 
 
 def keys_of(values: list[Value]) -> list[Any]:
-    """The keys of many values; integers and texts are their own keys."""
+    """Return the keys of many values; integers and texts are their own keys."""
     return values if KEYS.issuperset(map(type, values)) else list(map(key_of, values))
 
 
@@ -210,12 +210,12 @@ KEYS = frozenset({int, str})
 
 
 def all_differ(values: list[Value]) -> bool:
-    """Whether no two of the values are the same."""
+    """Return whether no two of the values are the same."""
     return len(set(keys_of(values))) == len(values)
 
 
 def order_of(value: Value) -> Any:
-    """The sort key of a value: numbers and texts in their own order, lists element by element."""
+    """Return the sort key of a value: numbers and texts in their own order, lists element by element."""
     if isinstance(value, bool):
         return (0, value)
     if isinstance(value, (int, Fraction)):

@@ -18,7 +18,7 @@ class Rejected(Exception):
 
 
 def shuffle(items: Iterable[T], below: Callable[[int], int]) -> list[T]:
-    """The items in random order (Fisher-Yates, from the last position to the first)."""
+    """Return the items in random order (Fisher-Yates, from the last position to the first)."""
     order = list(items)
     for last in range(len(order) - 1, 0, -1):
         other = below(last + 1)
@@ -37,7 +37,7 @@ class Choose(ABC):
 
     @abstractmethod
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """An index of the weights, with probability proportional to its weight."""
+        """Return an index of the weights, with probability proportional to its weight."""
 
     @abstractmethod
     def vast(self) -> None:
@@ -45,10 +45,10 @@ class Choose(ABC):
 
     @abstractmethod
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
-        """The first draw that holds."""
+        """Return the first draw that holds."""
 
     def between(self, low: int, high: int) -> int:
-        """An integer between the bounds; no choice if they are equal."""
+        """Return an integer between the bounds; no choice if they are equal."""
         return low + self.below(high - low + 1) if high > low else low
 
     def several(self, options: int, count: int) -> list[int]:
@@ -56,12 +56,12 @@ class Choose(ABC):
         return [self.below(options) for _ in range(count)]
 
     def shuffled(self, items: list[T]) -> list[T]:
-        """The items in random order; a vast choice."""
+        """Return the items in random order; a vast choice."""
         self.vast()
         return shuffle(items, self.below)
 
     def first(self, options: int, holds: Callable[[int], bool], tries: int = 1000) -> int:
-        """The first one of 0..options-1 that holds."""
+        """Return the first one of 0..options-1 that holds."""
         return self.where(lambda inner: int(inner.below(options)), holds, tries)
 
 
@@ -79,7 +79,7 @@ class Probe(Choose):
         self.path, self.place = path, 0
 
     def below(self, options: int) -> int:
-        """The next replayed choice."""
+        """Return the next replayed choice."""
         if options < 1:
             raise Rejected(False)
         if self.place == len(self.path):
@@ -88,7 +88,7 @@ class Probe(Choose):
         return self.path[self.place - 1]
 
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """The next replayed choice; all tickets of an item lead to the same value."""
+        """Return the next replayed choice; all tickets of an item lead to the same value."""
         return self.below(len(weights))
 
     def vast(self) -> None:
@@ -101,7 +101,7 @@ class Probe(Choose):
             raise Rejected(False)
 
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 0) -> T:
-        """The replayed value, if it holds."""
+        """Return the replayed value, if it holds."""
         value = draw(self)
         self.check(holds(value))
         return value

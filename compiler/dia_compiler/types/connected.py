@@ -11,7 +11,7 @@ Pair = tuple[int, int]
 
 
 def reached(size: int, edges: Iterable[Pair]) -> int:
-    """The number of nodes that can be reached from node 0 along the edges."""
+    """Return the number of nodes that can be reached from node 0 along the edges."""
     neighbours: list[list[int]] = [[] for _ in range(size)]
     for a, b in edges:
         neighbours[a].append(b)
@@ -24,18 +24,18 @@ def reached(size: int, edges: Iterable[Pair]) -> int:
 
 
 def is_connected(size: int, edges: list[Pair]) -> bool:
-    """Whether every node can be reached from every other along the edges, in either direction."""
+    """Return whether every node can be reached from every other along the edges, in either direction."""
     return len(edges) >= size - 1 and reached(size, [*edges, *((b, a) for a, b in edges)]) == size
 
 
 def is_strongly_connected(size: int, edges: list[Pair]) -> bool:
-    """Whether every node can be reached from every other in the direction of the edges."""
+    """Return whether every node can be reached from every other in the direction of the edges."""
     return reached(size, edges) == size and reached(size, [(b, a) for a, b in edges]) == size
 
 
 @cache
 def connected_graphs(size: int, edges: int) -> int:
-    """The number of connected graphs on labelled nodes with this many edges.
+    """Return the number of connected graphs on labelled nodes with this many edges.
 
     Computed as all graphs minus those in which the component of the first node is smaller.
     """
@@ -50,7 +50,7 @@ def connected_graphs(size: int, edges: int) -> int:
 
 
 def tree_of(number: int, size: int) -> list[int]:
-    """The labelled tree with this number, below size**(size - 2), as the ascending numbers of its edges.
+    """Return the labelled tree with this number, below size**(size - 2), as the ascending numbers of its edges.
 
     The digits of the number in base `size` are the Pruefer code of the tree (Pruefer, 1918).
     """
@@ -76,6 +76,6 @@ def _joined(code: list[int], size: int) -> list[Pair]:
 
 
 def pair_number(a: int, b: int, size: int) -> int:
-    """The number of the undirected edge between two nodes, in the ascending order of all edges."""
+    """Return the number of the undirected edge between two nodes, in the ascending order of all edges."""
     a, b = min(a, b), max(a, b)
     return a * (2 * size - a - 1) // 2 + b - a - 1

@@ -13,7 +13,7 @@ from dia_compiler.types.ranks import capped_choices, drawn_apart, drawn_places
 
 @lru_cache(maxsize=64)
 def pairs_of(size: int, is_directed: bool, parts: tuple[int, ...]) -> tuple[Pair, ...]:
-    """All pairs of nodes that an edge can join, ascending; with parts, only pairs from different parts."""
+    """Return all pairs of nodes that an edge can join, ascending; with parts, only pairs from different parts."""
     pairs = permutations(range(size), 2) if is_directed else combinations(range(size), 2)
     if not parts:
         return tuple(pairs)
@@ -34,11 +34,11 @@ class Edges:
         return drawn_places(choose, self.pairs, choose.between(self.low, self.high))
 
     def number(self, length: int) -> int:
-        """The number of ways to choose this many edges."""
+        """Return the number of ways to choose this many edges."""
         return capped_choices(self.pairs, length)
 
     def usual(self) -> int:
-        """The smallest number of edges, or, if edges are random, their mean number."""
+        """Return the smallest number of edges, or, if edges are random, their mean number."""
         return self.low
 
 

@@ -42,7 +42,7 @@ class Formulas(Domain):
         return choose.where(self._formula, self._has_enough, tries=10_000)
 
     def _has_enough(self, tree: Value) -> bool:
-        """Whether enough variables occur in the formula; stops reading early."""
+        """Return whether enough variables occur in the formula; stops reading early."""
         names: set[str] = set()
         waiting = [tree]
         while waiting and len(names) < self.least:
@@ -70,13 +70,13 @@ class Formulas(Domain):
         return Record(op=operator, args=choose.where(lambda inner: self._pair(inner, left, right), _differ))
 
     def _operators(self, depth: int, may_negate: bool) -> list[str]:
-        """The operators that can join operands whose depth is one less."""
+        """Return the operators that can join operands whose depth is one less."""
         has_pairs = bool(self.shapes[depth - 1])
         can_negate = may_negate and self.joined[depth - 1] > 0
         return [name for name in self.operators if (can_negate if name == "not" else has_pairs)]
 
     def _shapes(self, depth: int) -> list[tuple[int, int]]:
-        """The depths of two operands, the deeper of which has this depth, for which different formulas exist."""
+        """Return the depths of two operands, the deeper of which has this depth, for which different formulas exist."""
         pairs = [(depth, shallower) for shallower in range(depth + 1)] + [
             (shallower, depth) for shallower in range(depth)
         ]
@@ -92,7 +92,7 @@ class Formulas(Domain):
         return self._has_enough(value)
 
     def _depth(self, value: Value) -> int | None:
-        """The depth of a formula, or None if the value is not one."""
+        """Return the depth of a formula, or None if the value is not one."""
         if isinstance(value, str):
             return 0 if value in self.variables else None
         if not isinstance(value, Record) or set(value) != {"op", "args"} or value["op"] not in self.operators:
@@ -110,12 +110,12 @@ class Formulas(Domain):
         return min(COUNT_CAP, sum(map(self._counted, range(self.low, self.high + 1))))
 
     def _counted(self, depth: int) -> int:
-        """The number of formulas of a depth, without those with a single variable if these are excluded."""
+        """Return the number of formulas of a depth, without those with a single variable if these are excluded."""
         alone = self.alone[depth] * len(self.variables) if self.least == 2 else 0
         return self.numbers[depth] - alone
 
     def _numbers(self, variables: int) -> tuple[list[int], list[int]]:
-        """The number of formulas of each depth, and how many of them do not start with a negation.
+        """Return the number of formulas of each depth, and how many of them do not start with a negation.
 
         An operator joins every pair of different formulas, the deeper of which is one level below it.
         """
@@ -128,7 +128,7 @@ class Formulas(Domain):
         return numbers, joined
 
     def boundary(self) -> list[Value]:
-        """The formulas of lowest and highest depth that nest to one side and cycle through the variables."""
+        """Return the formulas of lowest and highest depth that nest to one side and cycle through the variables."""
         if not self.joins or len(self.variables) < 2:
             return []
         return [self._ladder(depth) for depth in dict.fromkeys((self.low, self.high))]

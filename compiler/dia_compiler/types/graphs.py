@@ -116,7 +116,7 @@ class Graphs(Domain):
         return total
 
     def boundary(self) -> list[Value]:
-        """The graphs with the fewest and the most edges, from the first pairs, unless they must be connected."""
+        """Return the graphs with the fewest and the most edges, from the first pairs, unless they must be connected."""
         if self.is_connected or self.weights is not None:
             return []
         lengths = dict.fromkeys((self.edges.low, self.edges.high))
@@ -219,7 +219,7 @@ def _chance(options: Mapping[str, Any]) -> Fraction:
 
 
 def _connected(edges: Edges, size: int, is_directed: bool, has_parts: bool) -> Edges:
-    """The edges, as many as a connected graph needs. Raises OptionFault if random edges rarely connect it."""
+    """Return the edges, as many as a connected graph needs. Raises OptionFault if random edges rarely connect it."""
     least = 0 if size == 1 else size if is_directed else size - 1
     if edges.high < least:
         raise OptionFault("edges", f"connecting {size} nodes needs at least {least} edges")

@@ -26,7 +26,7 @@ MOST_SEGMENTS = 20
 
 
 def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None:
-    """The option as a list of different domains, from a text or a list; None if it is absent."""
+    """Return the option as a list of different domains, from a text or a list; None if it is absent."""
     hosts = texts_option(options, name)
     for host in hosts or ():
         if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
@@ -41,12 +41,12 @@ def _single_labels() -> tuple[str, ...]:
 
 
 def label_count() -> int:
-    """The number of different labels."""
+    """Return the number of different labels."""
     return len(_single_labels()) + len(word_list("adjectives")) * len(word_list("animals"))
 
 
 def label_at(index: int) -> str:
-    """The label with this number: a thing or an animal first, then an adjective and an animal."""
+    """Return the label with this number: a thing or an animal first, then an adjective and an animal."""
     if index < len(_single_labels()):
         return _single_labels()[index]
     first, second = divmod(index - len(_single_labels()), len(word_list("animals")))
@@ -94,7 +94,7 @@ def _is_label(text: str) -> bool:
 
 
 def host_names(options: Mapping[str, Any]) -> HostNames:
-    """The domains for the options suffix and labels. Raises OptionFault."""
+    """Return the domains for the options suffix and labels. Raises OptionFault."""
     if options.get("suffix") == "any":
         suffixes: list[str] | None = list(word_list("top_level_domains"))
     else:
@@ -203,7 +203,7 @@ def _value_count() -> int:
 
 
 def _value_at(index: int) -> str:
-    """A number below 1,000, or a thing."""
+    """Return a number below 1,000, or a thing."""
     return str(index) if index < NUMBERS else word_list("things")[index - NUMBERS]
 
 

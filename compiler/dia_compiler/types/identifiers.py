@@ -87,7 +87,7 @@ class Agent:
         return len(self.greater) * len(self.lesser)
 
     def at(self, index: int) -> str:
-        """The text for the version with this number."""
+        """Return the text for the version with this number."""
         greater, lesser = divmod(index, len(self.lesser))
         return self.text.replace("%a", str(self.greater[greater])).replace("%b", str(self.lesser[lesser]))
 

@@ -43,7 +43,7 @@ class PrimitiveRoots(Domain):
         return (self.prime - 1) // prod(self.factors) * prod(factor - 1 for factor in self.factors)
 
     def boundary(self) -> list[Value]:
-        """The smallest and the largest."""
+        """Return the smallest and the largest."""
         least = next(number for number in range(1, self.prime) if self._generates(number))
         most = next(number for number in range(self.prime - 1, 0, -1) if self._generates(number))
         return list(dict.fromkeys([least, most]))
@@ -147,7 +147,7 @@ class RsaKeys(Domain):
         return Record(n=p * q, e=self.exponent, d=d, p=p, q=q)
 
     def _are_far(self, p: int, q: int) -> bool:
-        """Whether the primes are too far apart for a search near the square root of n (FIPS 186-5, A.1.3)."""
+        """Return whether the primes are too far apart for a search near the square root of n (FIPS 186-5, A.1.3)."""
         return abs(p - q) > 1 << (self.bits // 2 - 100)
 
     def _prime(self, choose: Choose, bits: int) -> int:
@@ -181,7 +181,7 @@ class RsaKeys(Domain):
 
 
 def _unsieved(start: int) -> list[int]:
-    """The odd numbers from `start` on, in a range of 2**15, that no prime below 2**16 divides."""
+    """Return the odd numbers from `start` on, in a range of 2**15, that no prime below 2**16 divides."""
     is_left = bytearray([1]) * WINDOW
     for prime in primes_below(SIEVE)[1:]:
         first = -start * ((prime + 1) // 2) % prime

@@ -15,7 +15,7 @@ WAYS = 40_000
 
 
 def members(of: Domain) -> Enumerable | None:
-    """The domain as numbered values, sorted unless it numbers them itself; None if there are too many."""
+    """Return the domain as numbered values, sorted unless it numbers them itself; None if there are too many."""
     if isinstance(of, Enumerable):
         return of
     if of.count > LISTED:

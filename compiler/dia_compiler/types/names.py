@@ -112,7 +112,7 @@ class Usernames(Domain):
         self.styles, self.digits = styles, digits
 
     def size(self, style: str) -> int:
-        """The number of names of a style."""
+        """Return the number of names of a style."""
         _, first, second = STYLES[style]
         return len(_lowered(first)) * len(_lowered(second)) * int(10**self.digits)
 
@@ -125,7 +125,7 @@ class Usernames(Domain):
         return self.made(style, choose.below(self.size(style)))
 
     def made(self, style: str, index: int) -> str:
-        """The name with this style and number."""
+        """Return the name with this style and number."""
         mark, *lists = STYLES[style]
         first, second = map(_lowered, lists)
         index, number = divmod(index, int(10**self.digits))
@@ -152,7 +152,7 @@ def _lowered(lists: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
-    """The account names for the options style and digits. Raises OptionFault."""
+    """Return the account names for the options style and digits. Raises OptionFault."""
     style = one_of_option(options, "style", [*STYLES, "any"], default)
     digits = integer_option(options, "digits", 2)
     if digits is None or not 0 <= digits <= 12:

@@ -210,7 +210,7 @@ def _small_primes_product() -> int:
 
 @cache
 def _proven() -> Callable[[int], bool]:
-    """The primality test after the cheap tests: GMP's Baillie-PSW test, or the library's slower one."""
+    """Return the primality test after the cheap tests: GMP's Baillie-PSW test, or the library's slower one."""
     try:
         from gmpy2 import is_prime as gmp
     except ImportError:
@@ -233,7 +233,7 @@ def _strong_test() -> Callable[[int, int], bool] | None:
 
 @cache
 def _large_gcd() -> tuple[Callable[[int, int], int], int]:
-    """The faster gcd with the product of small primes, and that product in the form it needs."""
+    """Return the faster gcd with the product of small primes, and that product in the form it needs."""
     try:
         from gmpy2 import gcd as gmp_gcd
         from gmpy2 import mpz
@@ -257,7 +257,7 @@ def is_prime(number: int) -> bool:
 
 
 def is_known_prime(number: int) -> bool:
-    """Whether the integer is prime. Primes are cached, because one modulus serves many draws."""
+    """Return whether the integer is prime. Primes are cached, because one modulus serves many draws."""
     if number not in _KNOWN:
         if not is_prime(number):
             return False
@@ -275,7 +275,7 @@ def _remember(prime: int) -> None:
 
 
 def may_be_prime(number: int) -> bool:
-    """Whether the integer passes cheap tests; with gmpy2's strong test, hardly any composite does.
+    """Return whether the integer passes cheap tests; with gmpy2's strong test, hardly any composite does.
 
     They halve the time for safe primes of 256 bits compared with `is_prime` of both numbers. They must not reject any
     prime.
@@ -284,13 +284,13 @@ def may_be_prime(number: int) -> bool:
 
 
 def _passes_strong_test(number: int) -> bool:
-    """Whether an odd integer passes gmpy2's strong test to base 2; always true if gmpy2 is not installed."""
+    """Return whether an odd integer passes gmpy2's strong test to base 2; always true if gmpy2 is not installed."""
     test = _strong_test()
     return test is None or test(number, 2)
 
 
 def _has_no_small_divisor(number: int) -> bool:
-    """Whether no prime below 50 (for long integers, 2000) divides the integer; below 50, whether it is prime."""
+    """Return whether no prime below 50 (for long integers, 2000) divides the integer; below 50, whether it is prime."""
     if number < 50:
         return number in PRIMES_BELOW_50
     if not coprime()[number % WHEEL] or gcd(number, NEXT_PRIMES) != 1:
@@ -302,7 +302,7 @@ def _has_no_small_divisor(number: int) -> bool:
 
 
 def is_safe_prime(number: int) -> bool:
-    """Whether the integer p and (p - 1) / 2 are prime."""
+    """Return whether the integer p and (p - 1) / 2 are prime."""
     if number % 12 != 11:  # neither of the two may be even or a multiple of 3
         return number in (5, 7)
     half = number >> 1
@@ -406,7 +406,7 @@ class SmoothPrimes(Domain):
 
 @cache
 def primes_below(bound: int) -> tuple[int, ...]:
-    """All primes below the bound, from a sieve."""
+    """Return all primes below the bound, from a sieve."""
     sieve = bytearray([1]) * bound
     for number in range(2, isqrt(bound) + 1):
         if sieve[number]:
@@ -416,7 +416,7 @@ def primes_below(bound: int) -> tuple[int, ...]:
 
 @cache
 def products_below(bound: int) -> tuple[int, ...]:
-    """The products of groups of the primes below the bound, so that one division tests a whole group."""
+    """Return the products of groups of the primes below the bound, so that one division tests a whole group."""
     primes = primes_below(bound)
     return tuple(prod(primes[at : at + GROUP]) for at in range(0, len(primes), GROUP))
 

@@ -13,14 +13,14 @@ from dia_compiler.types.base import OptionFault, bounds_option
 def amount_option(
     options: Mapping[str, Any], name: str, default: tuple[int, int], least: int, most: int
 ) -> tuple[int, int]:
-    """The bounds of an amount given as a number or as {min, max}; the default if it is absent."""
+    """Return the bounds of an amount given as a number or as {min, max}; the default if it is absent."""
     if options.get(name) is None:
         return default
     return bounds_option(options, name, least, most)
 
 
 def one_of_option(options: Mapping[str, Any], name: str, allowed: Sequence[Any], default: Any) -> Any:
-    """The option as one of the allowed words or numbers; the default if it is absent."""
+    """Return the option as one of the allowed words or numbers; the default if it is absent."""
     value = options.get(name, default)
     if not any(type(value) is type(item) and value == item for item in allowed):
         *first, last = map(str, allowed)
@@ -30,7 +30,7 @@ def one_of_option(options: Mapping[str, Any], name: str, allowed: Sequence[Any],
 
 
 def some_of_option(options: Mapping[str, Any], name: str, allowed: Sequence[str]) -> tuple[str, ...]:
-    """The option as one or several of the allowed words, in their own order; all of them if it is absent."""
+    """Return the option as one or several of the allowed words, in their own order; all of them if it is absent."""
     values = options.get(name, list(allowed))
     chosen = [
         one_of_option({name: value}, name, allowed, None)
@@ -42,7 +42,7 @@ def some_of_option(options: Mapping[str, Any], name: str, allowed: Sequence[str]
 
 
 def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> list[str] | None:
-    """The option as a list of different texts, from a text or a list; None if it is absent."""
+    """Return the option as a list of different texts, from a text or a list; None if it is absent."""
     value = options.get(name)
     if value is None:
         return None
@@ -56,7 +56,7 @@ def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> l
 
 
 def first_repeat(texts: Iterable[str]) -> str | None:
-    """The first repeated text, or None."""
+    """Return the first repeated text, or None."""
     earlier: set[str] = set()
     for text in texts:
         if text in earlier:

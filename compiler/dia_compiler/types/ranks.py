@@ -18,7 +18,7 @@ TABULATED = 128
 
 
 def combination(rank: int, size: int, length: int) -> list[int]:
-    """The `length` ascending numbers below `size` with this rank in the combinatorial number system."""
+    """Return the `length` ascending numbers below `size` with this rank in the combinatorial number system."""
     places: list[int] = []
     tables = _choices(1 << size.bit_length()) if size <= TABULATED else None
     for length_left in range(length, 0, -1):
@@ -34,7 +34,7 @@ def combination(rank: int, size: int, length: int) -> list[int]:
 
 
 def _greatest(rank: int, size: int, length: int) -> int:
-    """The largest number below `size` with at most `rank` choices of this length."""
+    """Return the largest number below `size` with at most `rank` choices of this length."""
     low, high = length - 1, size
     while high - low > 1:
         middle = (low + high) // 2
@@ -58,7 +58,7 @@ _choices = cache(_Choices)
 
 @lru_cache(maxsize=1024)
 def capped_choices(size: int, length: int) -> int:
-    """The number of subsets of this length, capped at 2**4096."""
+    """Return the number of subsets of this length, capped at 2**4096."""
     if not 0 <= length <= size:
         return 0
     least = min(length, size - length)
@@ -69,7 +69,7 @@ def capped_choices(size: int, length: int) -> int:
 
 
 def capped_subsets(size: int, low: int, high: int) -> int:
-    """The number of subsets with lengths between bounds, capped at 2**4096."""
+    """Return the number of subsets with lengths between bounds, capped at 2**4096."""
     total = 0
     for length in range(low, min(high, size) + 1):
         total += capped_choices(size, length)
@@ -99,7 +99,7 @@ def drawn_apart(choose: Choose, size: int, length: int, first: Iterable[int] = (
 
 
 def permutation(rank: int, items: Sequence[T]) -> list[T]:
-    """The items in the order of that rank, below the factorial of their number."""
+    """Return the items in the order of that rank, below the factorial of their number."""
     remaining, places = list(items), []
     for size in range(1, len(remaining) + 1):
         rank, place = divmod(rank, size)

@@ -28,7 +28,7 @@ class Rationals(Domain):
         self.size: int | None = self._counted()
 
     def _numerators(self, denominator: int) -> Range:
-        """The lowest and highest numerator over the denominator."""
+        """Return the lowest and highest numerator over the denominator."""
         lows = [] if self.numerators is None else [self.numerators[0]]
         highs = [] if self.numerators is None else [self.numerators[1]]
         if self.low is not None:
@@ -55,7 +55,7 @@ class Rationals(Domain):
         return least <= value.denominator <= most and low <= value.numerator <= high
 
     def _widths(self) -> list[tuple[int, Range]] | None:
-        """Each denominator with its numerators, or None if there are too many."""
+        """Return each denominator with its numerators, or None if there are too many."""
         least, most = self.denominators
         if most - least >= COUNTED_PAIRS:
             return None

@@ -27,7 +27,7 @@ def power() -> Callable[[int, int, int], Any]:
 
 @lru_cache(maxsize=256)
 def prime_factors(number: int) -> tuple[int, ...] | None:
-    """The distinct prime factors, ascending; None if they cannot be found within a second.
+    """Return the distinct prime factors, ascending; None if they cannot be found within a second.
 
     The cofactor after small primes must be prime, or be factored by Pollard's rho in 2**19 steps in total, fewer for
     numbers beyond 128 bits: all factors but the largest have to be below about 2**36.
@@ -90,7 +90,7 @@ def _walked(number: int, constant: int, budget: list[int]) -> int:
 
 
 def _single_steps(number: int, constant: int, x: int, y: int) -> int:
-    """The first divisor that the steps after `y` give, which may be the number itself."""
+    """Return the first divisor that the steps after `y` give, which may be the number itself."""
     while True:
         y = (y * y + constant) % number
         factor = gcd(x - y, number)
@@ -99,12 +99,12 @@ def _single_steps(number: int, constant: int, x: int, y: int) -> int:
 
 
 def is_square(number: int, prime: int) -> bool:
-    """Whether the number is a square modulo the odd prime, including 0 (Euler's criterion)."""
+    """Return whether the number is a square modulo the odd prime, including 0 (Euler's criterion)."""
     return number % prime == 0 or power()(number % prime, prime >> 1, prime) == 1
 
 
 def square_root(number: int, prime: int) -> int:
-    """A square root of a square modulo the odd prime.
+    """Return a square root of a square modulo the odd prime.
 
     Uses Cipolla's algorithm (1903) if the prime is 1 modulo 4: its cost does not grow with the powers of two in
     p - 1, unlike that of Tonelli's algorithm.

@@ -57,7 +57,7 @@ class Rows(Enumerable):
 
 
 def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[str] | None:
-    """The names of the rows from the option `id`, all different; None without it. Raises OptionFault."""
+    """Return the names of the rows from the option `id`, all different; None without it. Raises OptionFault."""
     if identify is None:
         return None
     numbers: dict[str, int] = {}
@@ -107,7 +107,7 @@ class RowLists(Domain):
         self.table = table
 
     def listed(self, numbers: Sequence[int]) -> Value:
-        """The rows with these numbers."""
+        """Return the rows with these numbers."""
         return [self.table.at(number) for number in numbers]
 
     def contains(self, value: Value) -> bool:
@@ -118,11 +118,11 @@ class RowLists(Domain):
 
     @abstractmethod
     def holds(self, numbers: Sequence[int]) -> bool:
-        """Whether the rows with these ascending numbers can be drawn together."""
+        """Return whether the rows with these ascending numbers can be drawn together."""
 
 
 def drawn_of(numbers: Sequence[int], size: int, choose: Choose) -> list[int]:
-    """A sample of the ascending numbers, ascending."""
+    """Return a sample of the ascending numbers, ascending."""
     return [numbers[place] for place in drawn_places(choose, len(numbers), size)]
 
 
@@ -170,7 +170,7 @@ class Samples(RowLists):
         return self.counted
 
     def boundary(self) -> list[Value]:
-        """The sample of the first rows of each stratum, and that of the last."""
+        """Return the sample of the first rows of each stratum, and that of the last."""
         first, last = set(self.larger[: self.missing]), set(self.larger[len(self.larger) - self.missing :])
         sizes = [min(len(stratum), self.level) for stratum in self.strata]
         low = [n for at, stratum in enumerate(self.strata) for n in stratum[: sizes[at] + (at in first)]]
@@ -179,7 +179,7 @@ class Samples(RowLists):
 
 
 def _level(sizes: Sequence[int], most: int) -> int:
-    """The highest level at which strata of these sizes give no more rows than wanted."""
+    """Return the highest level at which strata of these sizes give no more rows than wanted."""
     low, high = 0, max(sizes, default=0)
     while low < high:
         middle = (low + high + 1) // 2
@@ -294,7 +294,7 @@ class RowsType(ParameterType):
 
 
 def grouped(table: Table, options: Mapping[str, Any], name: str) -> Mapping[Any, Sequence[int]]:
-    """The row numbers by value of the column that the option names, in file order."""
+    """Return the row numbers by value of the column that the option names, in file order."""
     column = options[name]
     if column not in table.columns:
         raise OptionFault(

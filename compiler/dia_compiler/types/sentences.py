@@ -45,7 +45,7 @@ LISTS: dict[str, tuple[str, ...]] = {
 
 @cache
 def words_of(category: str) -> tuple[str, ...]:
-    """The words of a category, in ascending order."""
+    """Return the words of a category, in ascending order."""
     if category in OWN_WORDS:
         return OWN_WORDS[category]
     return tuple(sorted({word for name in LISTS[category] for word in word_list(name)}))
@@ -53,7 +53,7 @@ def words_of(category: str) -> tuple[str, ...]:
 
 @cache
 def places_of(category: str) -> dict[str, int]:
-    """The index of each word of a category."""
+    """Return the index of each word of a category."""
     return {word: place for place, word in enumerate(words_of(category))}
 
 
@@ -63,7 +63,7 @@ def _phrases(noun: str) -> tuple[Shape, Shape]:
 
 @cache
 def clauses(size: int) -> tuple[Shape, ...]:
-    """The shapes of clauses with this many words."""
+    """Return the shapes of clauses with this many words."""
     verbs: list[Shape] = [("intransitive",), *(("transitive", *phrase) for phrase in _phrases("object"))]
     ends: list[Shape] = [(), *(("preposition", *phrase) for phrase in _phrases("place"))]
     adverbs: list[Shape] = [(), ("adverb",)]
@@ -74,14 +74,14 @@ def clauses(size: int) -> tuple[Shape, ...]:
 
 @cache
 def shape_count(size: int) -> int:
-    """The number of shapes of sentences with this many words."""
+    """Return the number of shapes of sentences with this many words."""
     longer = (len(clauses(first)) * shape_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST))
     return len(clauses(size)) + sum(longer)
 
 
 @cache
 def sentence_count(size: int) -> int:
-    """The number of sentences with this many words."""
+    """Return the number of sentences with this many words."""
     joints = len(words_of("conjunction"))
     longer = (
         clause_count(first) * joints * sentence_count(size - first - 1) for first in range(SHORTEST, size - SHORTEST)
@@ -91,18 +91,18 @@ def sentence_count(size: int) -> int:
 
 @cache
 def clause_count(size: int) -> int:
-    """The number of clauses with this many words."""
+    """Return the number of clauses with this many words."""
     return sum(spellings(shape) for shape in clauses(size))
 
 
 def spellings(shape: Shape) -> int:
-    """The number of texts of one shape."""
+    """Return the number of texts of one shape."""
     return prod(len(words_of(category)) for category in shape)
 
 
 @lru_cache(maxsize=SHAPES)
 def shape_at(size: int, index: int) -> Shape:
-    """The shape with this number among those with this many words; single clauses come first."""
+    """Return the shape with this number among those with this many words; single clauses come first."""
     single_clauses = clauses(size)
     if index < len(single_clauses):
         return single_clauses[index]
@@ -130,7 +130,7 @@ class Form:
     conjunctions: tuple[int, ...]
 
     def sentence(self, index: int) -> str:
-        """The text with that number."""
+        """Return the text with that number."""
         words = []
         for category_words in self.choices:
             index, place = divmod(index, len(category_words))
@@ -151,13 +151,13 @@ class Form:
 
 @lru_cache(maxsize=SHAPES)
 def form_at(size: int, index: int) -> Form:
-    """The form of the shape with this number among those with this many words."""
+    """Return the form of the shape with this number among those with this many words."""
     return form_of(shape_at(size, index))
 
 
 @lru_cache(maxsize=SHAPES)
 def form_of(shape: Shape) -> Form:
-    """The form of a shape."""
+    """Return the form of a shape."""
     choices = tuple(words_of(category) for category in reversed(shape))
     places = [
         tuple(at for at, word_category in enumerate(shape) if word_category == name)
@@ -181,7 +181,7 @@ ENDS = ("intransitive", "object", "place")
 
 
 def read(text: str) -> Shape | None:
-    """The shape of a sentence, or None if the text is not one."""
+    """Return the shape of a sentence, or None if the text is not one."""
     words = text[:1].lower() + text[1:-1].replace(",", "")
     lowered = ["a" if word == "an" else word for word in words.split(" ")]
     shape = tuple(_categories(lowered))
@@ -191,7 +191,7 @@ def read(text: str) -> Shape | None:
 
 
 def _categories(words: list[str]) -> Iterator[str]:
-    """The categories of the words, as long as they follow the grammar."""
+    """Yield the categories of the words, as long as they follow the grammar."""
     before, noun = "conjunction", "subject"
     for word in words:
         allowed = FOLLOWERS.get(before, ("adjective", noun) if before == "determiner" else (noun,))
@@ -226,7 +226,7 @@ class Sentences(Domain):
         return sum(sentence_count(size) for size in range(self.low, self.high + 1))
 
     def boundary(self) -> list[Value]:
-        """The first sentence of the shortest and the last of the longest shapes."""
+        """Return the first sentence of the shortest and the last of the longest shapes."""
         last = form_at(self.high, shape_count(self.high) - 1)
         return [form_at(self.low, 0).sentence(0), last.sentence(last.texts - 1)]
 

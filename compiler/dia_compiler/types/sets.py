@@ -62,7 +62,7 @@ class Subsets(Domain):
         return capped_subsets(self.of.count, self.low, self.high)
 
     def boundary(self) -> list[Value]:
-        """The shortest and longest subsets of the first and of the last values."""
+        """Return the shortest and longest subsets of the first and of the last values."""
         size = self.of.count
         ranges = [range(start, start + length) for length in (self.low, self.high) for start in (0, size - length)]
         return [self._values(list(places)) for places in dict.fromkeys(map(tuple, ranges))]

@@ -44,7 +44,7 @@ class Apart:
         return sorted(places)
 
     def is_apart(self, places: list[int]) -> bool:
-        """Whether no two of the positions are in the same group."""
+        """Return whether no two of the positions are in the same group."""
         chosen = set(places)
         return all(len(chosen.intersection(group)) < 2 for group in self.groups)
 
@@ -81,7 +81,7 @@ class ApartSubsets(Domain):
 
 
 def is_ascending(places: list[int]) -> bool:
-    """Whether the positions are valid and ascending."""
+    """Return whether the positions are valid and ascending."""
     return all(place >= 0 for place in places) and all(first < second for first, second in pairwise(places))
 
 
@@ -153,7 +153,7 @@ def _entry_subsets(of: Entries, low: int, high: int, apart: str | None) -> Domai
 
 
 def _apart(keys: list[Any], longest: int) -> Apart:
-    """The positions of equal keys as groups, in order of their first positions. Raises OptionFault."""
+    """Return the positions of equal keys as groups, in order of their first positions. Raises OptionFault."""
     groups: dict[Any, list[int]] = {}
     for place, key in enumerate(keys):
         groups.setdefault(key, []).append(place)

@@ -40,17 +40,17 @@ class Table:
         return len(self.starts) - 1
 
     def at(self, number: int) -> Record:
-        """The row at this position in the file, counted from 0."""
+        """Return the row at this position in the file, counted from 0."""
         row = json.loads(self.lines[self.starts[number] : self.starts[number + 1]])
         return Record((column, decode(row.get(column))) for column in self.columns)
 
     def column(self, name: str) -> Iterator[Value]:
-        """The values of a column, row by row."""
+        """Yield the values of a column, row by row."""
         for start, end in pairwise(self.starts):
             yield decode(json.loads(self.lines[start:end]).get(name))
 
     def find(self, row: Value) -> int | None:
-        """The position of the first row that equals the record; None if there is none."""
+        """Return the position of the first row that equals the record; None if there is none."""
         if not isinstance(row, Mapping) or set(row) != set(self.columns):
             return None
         try:
@@ -68,7 +68,7 @@ def _unpacked(name: str, columns: Sequence[str], packed: bytes) -> Table:
 
 
 def line_of(row: Mapping[str, Value]) -> bytes:
-    """The row as a line of JSON without none values. Raises LanguageError for a value that cannot be stored."""
+    """Return the row as a line of JSON without none values. Raises LanguageError for a value that cannot be stored."""
     stored = {name: value if type(value) is str else encode(value) for name, value in row.items() if value is not None}
     return (ENCODER.encode(stored) + "\n").encode()
 

@@ -55,7 +55,7 @@ class Items(Enumerable):
 
 
 def items_option(options: Mapping[str, Any]) -> list[Value]:
-    """The option `of` as a list of different items; a text means its characters. Raises OptionFault."""
+    """Return the option `of` as a list of different items; a text means its characters. Raises OptionFault."""
     items = options["of"]
     if isinstance(items, str):
         items = list(items)

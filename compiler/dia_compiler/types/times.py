@@ -20,7 +20,7 @@ EPOCH = datetime(1, 1, 1)
 
 
 def day_of(text: Value) -> int | None:
-    """The day number of an ISO date, 1 for 0001-01-01; None if the text is not a date."""
+    """Return the day number of an ISO date, 1 for 0001-01-01; None if the text is not a date."""
     match = DATE.fullmatch(text) if isinstance(text, str) else None
     try:
         return date(*map(int, match.groups())).toordinal() if match else None
@@ -42,12 +42,12 @@ def second_of(text: Value) -> int | None:
 
 
 def moment(seconds: int) -> str:
-    """The ISO time in UTC this many seconds after 0001-01-01T00:00:00Z."""
+    """Return the ISO time in UTC this many seconds after 0001-01-01T00:00:00Z."""
     return f"{(EPOCH + timedelta(seconds=seconds)).isoformat()}Z"
 
 
 def moments_option(options: Mapping[str, Any], read: Any, default: tuple[str, str], example: str) -> tuple[int, int]:
-    """The options min and max as numbers, converted by `read`. Raises OptionFault."""
+    """Return the options min and max as numbers, converted by `read`. Raises OptionFault."""
     numbers = []
     for name, text in zip(("min", "max"), default, strict=True):
         number = read(options.get(name, text))

@@ -43,7 +43,7 @@ WORD_LISTS: dict[str, WordList] = {
 
 @cache
 def word_list(name: str) -> tuple[str, ...]:
-    """The words of a built-in list, ascending and without duplicates."""
+    """Return the words of a built-in list, ascending and without duplicates."""
     parts = WORD_LISTS[name].parts
     if parts:
         return tuple(sorted({word for part in parts for word in word_list(part)}))
@@ -52,5 +52,5 @@ def word_list(name: str) -> tuple[str, ...]:
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """The words of a built-in list as a set."""
+    """Return the words of a built-in list as a set."""
     return frozenset(word_list(name))

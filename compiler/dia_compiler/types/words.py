@@ -30,7 +30,7 @@ class Words(Domain):
         return self.spelled(size, choose.below(len(self.words) ** size))
 
     def spelled(self, size: int, index: int) -> str:
-        """The text of that many words with that number, in the order of the list."""
+        """Return the text of that many words with that number, in the order of the list."""
         words = []
         for _ in range(size):
             index, place = divmod(index, len(self.words))
@@ -53,7 +53,7 @@ class Words(Domain):
 
 
 def words_option(options: Mapping[str, Any]) -> Sequence[str]:
-    """The option `from` as a shipped list by its name, or as a list of own words. Raises OptionFault."""
+    """Return the option `from` as a shipped list by its name, or as a list of own words. Raises OptionFault."""
     source = "nouns" if options.get("from") is None else options["from"]
     if isinstance(source, str):
         if source not in WORD_LISTS:

@@ -57,7 +57,7 @@ LANGUAGES: dict[str, Language] = {
 
 @cache
 def interpreter(name: str) -> Path | None:
-    """The program that runs or compiles a language, with no link on its path; None where there is none."""
+    """Return the program that runs or compiles a language, with no link on its path; None where there is none."""
     path = next(filter(None, map(shutil.which, LANGUAGES[name].commands)), None)
     if path is not None:
         return Path(path).resolve()
@@ -65,14 +65,14 @@ def interpreter(name: str) -> Path | None:
 
 
 def _zig() -> Path | None:
-    """The compiler that the extra `binary` brings."""
+    """Return the compiler that the extra `binary` brings."""
     spec = find_spec("ziglang")
     folders = (spec.submodule_search_locations or ()) if spec is not None else ()
     return next((path for folder in folders if (path := Path(folder) / "zig").is_file()), None)
 
 
 def needed(name: str) -> Path:
-    """The program that runs or compiles a language. Raises LanguageError that says how to get it."""
+    """Return the program that runs or compiles a language. Raises LanguageError that says how to get it."""
     path = interpreter(name)
     if path is not None:
         return path
@@ -97,7 +97,7 @@ def folders_of(name: str, program: Path | None) -> Iterator[Path]:
 
 @cache
 def version_of(name: str) -> str | None:
-    """The first line that the interpreter prints of its version; None where there is none."""
+    """Return the first line that the interpreter prints of its version; None where there is none."""
     import subprocess  # 5 ms, which a compile that finds everything unchanged need not pay
 
     program = interpreter(name)

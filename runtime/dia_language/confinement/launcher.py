@@ -92,7 +92,7 @@ def execute(command: tuple[str, ...]) -> NoReturn:
 
 
 def in_child(work: Callable[[], NoReturn]) -> int:
-    """Does the work in a child process, whose number it gives."""
+    """Do the work in a child process, whose number it gives."""
     number = os.fork()
     if number == 0:
         work()
@@ -100,7 +100,7 @@ def in_child(work: Callable[[], NoReturn]) -> int:
 
 
 def end_like(number: int, ends_with_it: bool) -> NoReturn:
-    """Ends with the exit code of the child with that number; where it is process 1, all others end with it."""
+    """End with the exit code of the child with that number; where it is process 1, all others end with it."""
     while True:
         ended, status = os.waitpid(-1 if ends_with_it else number, 0)
         if ended == number:
@@ -169,14 +169,14 @@ def write(path: str, line: str) -> None:
 
 
 def raise_loopback() -> None:
-    """Lets a program reach itself, and nobody else."""
+    """Let a program reach itself, and nobody else."""
     number = call("socket", INET, DATAGRAM, 0)
     call("ioctl", number, ctypes.c_ulong(SET_FLAGS), struct.pack("16sh22x", b"lo", UP))
     os.close(number)
 
 
 def forbid_system_v() -> None:
-    """Allows no memory that belongs to no process; older kernels leave these numbers to the machine's root."""
+    """Allow no memory that belongs to no process; older kernels leave these numbers to the machine's root."""
     for name in ("shmall", "msgmni"):
         try:
             write(f"/proc/sys/kernel/{name}", "0")
@@ -202,7 +202,7 @@ def lay_filter(program: bytes) -> None:
 
 
 def build_root(root: str, folder: str, is_writable: bool, has_proc: bool, readable: Iterable[str]) -> None:
-    """Builds a root with what may be read and the folder as HOME, and makes it this process's own."""
+    """Build a root with what may be read and the folder as HOME, and makes it this process's own."""
     mount(None, "/", None, RECURSIVE | PRIVATE)
     mount("tmpfs", root, "tmpfs", NO_SETUID | NO_DEVICES, b"mode=755,size=1m")
     for path in readable:
@@ -221,7 +221,7 @@ def build_root(root: str, folder: str, is_writable: bool, has_proc: bool, readab
 
 
 def bind(source: str, target: str, flags: int) -> None:
-    """Shows a file or folder at a second place, and forbids there what the flags say, also in mounts below it."""
+    """Show a file or folder at a second place, and forbids there what the flags say, also in mounts below it."""
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
     else:
@@ -236,7 +236,7 @@ def bind(source: str, target: str, flags: int) -> None:
 
 
 def mounts() -> list[str]:
-    """The places at which something is mounted."""
+    """Return the places at which something is mounted."""
     with open("/proc/self/mountinfo", "rb") as lines:
         fields = [line.split(b" ")[4] for line in lines]
     return [os.fsdecode(field.decode("unicode_escape").encode("latin-1")) for field in fields]

@@ -21,7 +21,7 @@ _USED: dict[str, str] = {}
 
 
 def permit(word: str) -> None:
-    """Sets what this process may do from now on: `no`, `confined`, or `unconfined` where nothing can confine.
+    """Set what this process may do from now on: `no`, `confined`, or `unconfined` where nothing can confine.
 
     No tool counts as used yet.
     """
@@ -38,12 +38,12 @@ def permitted() -> str:
 
 
 def note(tool: str, version: str) -> None:
-    """Remembers a tool that was used, for the provenance of what it has made."""
+    """Remember a tool that was used, for the provenance of what it has made."""
     _USED[tool] = version
 
 
 def used() -> dict[str, str]:
-    """The tools that were used since the last call, with their versions."""
+    """Return the tools that were used since the last call, with their versions."""
     tools = dict(_USED)
     _USED.clear()
     return tools

@@ -68,7 +68,7 @@ def _output(language: str, source: bytes, input_bytes: bytes, sandbox: Sandbox) 
 
 
 def _workspace(language: str, source: bytes, folder: Path) -> Workspace:
-    """The folder with the program, and all else that it may read."""
+    """Return the folder with the program, and all else that it may read."""
     own = folder / "own"
     own.mkdir()
     file = own / (MAIN + LANGUAGES[language].ending)
@@ -99,7 +99,7 @@ def _seconds(most: float = SECONDS) -> float:
 
 @lru_cache(maxsize=16)
 def _compiled(source: bytes, sandbox_name: str) -> bytes:
-    """The program that a C compiler makes of the source."""
+    """Return the program that a C compiler makes of the source."""
     compiler = needed("c")
     sandbox = chosen(permission.permitted())
     is_zig = compiler.name == "zig"
@@ -132,7 +132,7 @@ def _of_compiler(compiler: Path) -> list[Path]:
 
 
 def _text_of(result: ProgramResult, allowance: Allowance, home: Path) -> str:
-    """The output as text. Raises LanguageError for a failure."""
+    """Return the output as text. Raises LanguageError for a failure."""
     if result.code:
         raise _failure(result, allowance, home)
     try:
@@ -158,7 +158,7 @@ def _failure(result: ProgramResult, allowance: Allowance, home: Path) -> Languag
 
 
 def _first_line(error_output: bytes, home: Path) -> str:
-    """The first line that says what is wrong, short and without the folder in which the program lay."""
+    """Return the first line that says what is wrong, short and without the folder in which the program lay."""
     text = error_output.decode("utf-8", "replace").replace(f"{home}/", "")
     lines = [line for line in text.splitlines() if line.strip(" *")]
     telling = (line for line in lines if "rror" in line and not line.startswith((" ", "\t")))

@@ -56,7 +56,7 @@ class ProgramResult:
 
 
 def bounded(command: list[str], allowance: Allowance) -> list[str]:
-    """The command behind a shell that sets what the kernel itself bounds."""
+    """Return the command behind a shell that sets what the kernel itself bounds."""
     space = f"ulimit -v {allowance.memory >> 10}" if allowance.has_bounded_address_space else "ulimit -S -v unlimited"
     bounds = (
         space, f"ulimit -t {int(allowance.seconds) + 1}", f"ulimit -f {allowance.writes >> 9}", "ulimit -c 0",
@@ -96,7 +96,7 @@ class _WatchedProcess:
     begin: float = field(default_factory=monotonic)
 
     def run(self) -> ProgramResult:
-        """Writes the input and reads the output until the program ends. Raises LanguageError if it breaks a limit."""
+        """Write the input and reads the output until the program ends. Raises LanguageError if it breaks a limit."""
         with selectors.DefaultSelector() as selector:
             self.listen(selector)
             while selector.get_map() or self.process.poll() is None:
@@ -118,7 +118,7 @@ class _WatchedProcess:
         selector.register(process.stderr, selectors.EVENT_READ, "error_output")
 
     def serve(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-        """Writes or reads a block at one pipe; closes it at its end."""
+        """Write or reads a block at one pipe; closes it at its end."""
         pipe: IO[bytes] = key.fileobj  # type: ignore[assignment]
         if key.data == "input":
             is_over = self.feed(pipe)
@@ -131,7 +131,7 @@ class _WatchedProcess:
             pipe.close()
 
     def feed(self, pipe: IO[bytes]) -> bool:
-        """Gives the program more of its input; whether that was all, or all that it wants."""
+        """Return the program more of its input; whether that was all, or all that it wants."""
         try:
             self.unsent_input = (
                 self.unsent_input[os.write(pipe.fileno(), self.unsent_input[:BLOCK]) :] if self.unsent_input else b""
@@ -147,7 +147,7 @@ class _WatchedProcess:
             self.process.wait(TICK)
 
     def check_limits(self) -> None:
-        """Raises LanguageError where the program takes more than it may."""
+        """Raise LanguageError where the program takes more than it may."""
         allowed = self.allowance
         if monotonic() - self.begin > allowed.seconds:
             raise over(f"ran longer than {allowed.seconds:.2g} s")
@@ -166,12 +166,12 @@ class _WatchedProcess:
 
 
 def over(what: str) -> LanguageError:
-    """The refusal of a program that takes more than it may."""
+    """Return the refusal of a program that takes more than it may."""
     return LanguageError(f"the program {what}", SMALLER, "E502")
 
 
 def too_much_memory(allowance: Allowance) -> LanguageError:
-    """The refusal of a program that takes more memory than it may."""
+    """Return the refusal of a program that takes more memory than it may."""
     return over(f"took more than {allowance.memory >> 20} MiB of memory")
 
 
@@ -189,7 +189,7 @@ def _descendants(process: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kills the process with its group, and all below it that have left the group.
+    """Kill the process with its group, and all below it that have left the group.
 
     The group comes first and in one call: processes that multiply would be born faster than they are killed one by
     one. So would those be counted; with the first process in a sandbox all others in it end at once.
@@ -211,7 +211,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_until_gone(number: int) -> None:
-    """Waits until a process that was killed is gone, and with it what stood in its sandbox."""
+    """Wait until a process that was killed is gone, and with it what stood in its sandbox."""
     deadline = monotonic() + SECONDS_UNTIL_GONE
     while monotonic() < deadline and os.path.exists(f"/proc/{number}"):  # noqa: PTH110
         sleep(TICK / 10)
@@ -219,7 +219,7 @@ def _wait_until_gone(number: int) -> None:
 
 @contextlib.contextmanager
 def _gathering_orphans() -> Iterator[None]:
-    """Makes this process inherit what the program leaves behind, and kills it at the end."""
+    """Make this process inherit what the program leaves behind, and kills it at the end."""
     if sys.platform != "linux":
         yield
         return

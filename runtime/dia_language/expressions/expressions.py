@@ -31,7 +31,7 @@ class CompiledExpression:
     number: int
 
     def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
-        """The expression's value. Raises DiaError with the position of the failing part, and Unset."""
+        """Return the expression's value. Raises DiaError with the position of the failing part, and Unset."""
         begin_evaluation(self.number)
         try:
             value = self.call(scope, *arguments)
@@ -55,7 +55,7 @@ def compile_expression(
     entry: frozenset[str] | None = None,
     values: frozenset[str] | None = None,
 ) -> CompiledExpression:
-    """The parsed expression as a Python function of scope, entry values (unless `entry` is None) and arguments.
+    """Return the parsed expression as a Python function of scope, entry values (unless `entry` is None) and arguments.
 
     `values` are the names that the scope may hold; with None every free name is looked up there.
     Raises DiaError for names and functions that are not known.
@@ -87,14 +87,14 @@ def compile_expression(
 
 
 def error_at_failing_part(error: Exception, source: Source) -> DiaError:
-    """The failed evaluation as a diagnostic at the innermost part of an expression that was being computed."""
+    """Return the failed evaluation as a diagnostic at the innermost part of an expression that was being computed."""
     diagnostic = as_language_error(error)
     place = _failing_position(error.__traceback__) or source.place(0)
     return DiaError(Diagnostic(diagnostic.code, diagnostic.message, place, diagnostic.help))
 
 
 def as_language_error(error: Exception) -> LanguageError:
-    """The exception in the language's words."""
+    """Return the exception in the language's words."""
     if isinstance(error, LanguageError):
         return error
     if isinstance(error, ZeroDivisionError):

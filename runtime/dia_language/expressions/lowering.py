@@ -42,7 +42,7 @@ class Lowering:
         self.diagnostics: list[Diagnostic] = []
 
     def report(self, error: DiaError) -> ast.expr:
-        """Collects an error and goes on with a placeholder, so that all unknown names are reported at once."""
+        """Collect an error and goes on with a placeholder, so that all unknown names are reported at once."""
         messages = {entry.message for entry in self.diagnostics}
         self.diagnostics += [entry for entry in error.diagnostics if entry.message not in messages]
         return ast.Constant(None)
@@ -148,7 +148,7 @@ class Lowering:
         return self.guard("item_of", self.lower(node.value), self.lower(node.slice))
 
     def reply_of(self, node: ast.expr) -> tuple[str, list[ast.expr]] | None:
-        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        """Return the reply that a name stands for, with the indices behind it; None for anything else."""
         path: list[ast.expr] = []
         while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             path.insert(0, node.slice)
@@ -160,7 +160,7 @@ class Lowering:
         return self.guard(guard, ast.Name("_s", ast.Load()), ast.Constant(name), *arguments)
 
     def reply_call(self, node: ast.Call, name: str) -> ast.expr | None:
-        """A call of a function of replies; None where it is the library's function of that name."""
+        """Return a call of a function of replies; None where it is the library's function of that name."""
         reply = self.reply_of(node.args[0]) if len(node.args) == 1 else None
         if reply is not None:
             return self.of_reply(f"said_{name}", reply[0], *map(self.lower, reply[1]))
@@ -274,7 +274,7 @@ class Lowering:
 
 
 def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:
-    """The error for a name that is none of the names that have a value there."""
+    """Return the error for a name that is none of the names that have a value there."""
     message, help = f"unknown name `{name}`", did_you_mean(name, names | CONSTANTS) or names_help(name, names)
     if name in namespace.own or name in library():
         message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
@@ -284,18 +284,18 @@ def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, n
 
 
 def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:
-    """The message for a function of replies that is given something else, and the mend."""
+    """Return the message for a function of replies that is given something else, and the fix."""
     one = min(replies)
     return f"`{name}` needs the name of a reply", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether the node is a whole number or a text as it stands."""
+    """Return whether the node is a whole number or a text as it stands."""
     return isinstance(node, ast.Constant) and type(node.value) in (int, str)
 
 
 def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, signature: str) -> None:
-    """Raises DiaError where a function is called with too few or too many arguments."""
+    """Raise DiaError where a function is called with too few or too many arguments."""
     if use.arguments < minimum or (maximum is not None and use.arguments > maximum):
         range_text = f"{minimum} to {maximum}" if maximum is not None else f"at least {minimum}"
         expected = f"{minimum}" if minimum == maximum else range_text
@@ -320,7 +320,7 @@ def _lambda(name: str, body: ast.expr) -> ast.Lambda:
 
 
 def exact_literal(text: str) -> Value:
-    """The exact value of a decimal literal: 0.1 is 1/10 and prints as 0.1."""
+    """Return the exact value of a decimal literal: 0.1 is 1/10 and prints as 0.1."""
     from fractions import Fraction
 
     mantissa, _, exponent = text.lower().replace("_", "").partition("e")

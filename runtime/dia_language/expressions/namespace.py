@@ -34,7 +34,7 @@ class Namespace:
         self.globals |= {"_partial": partial}
 
     def add(self, name: str, arity: int | None, call: OwnCall, is_pure: bool = False) -> None:
-        """Makes an own function known; it hides a library function of that name. Arity None takes any arguments.
+        """Make an own function known; it hides a library function of that name. Arity None takes any arguments.
 
         The value of a pure one depends on nothing but its arguments.
         """
@@ -43,21 +43,21 @@ class Namespace:
         self.globals[f"_o_{name}"] = call
 
     def cached_call(self, name: str, arguments: tuple[int | str, ...]) -> str:
-        """The global under which compiled code finds the value of a pure function for literal arguments."""
+        """Return the global under which compiled code finds the value of a pure function for literal arguments."""
         key = f"_h_{name}_{arguments!r}"
         if key not in self.globals:
             self.globals[key] = CachedCall(self.globals[f"_o_{name}"], arguments)
         return key
 
     def reference(self, name: str) -> str:
-        """The global under which compiled code finds a library function, made at first use."""
+        """Return the global under which compiled code finds a library function, made at first use."""
         key = f"_f_{name}"
         if key not in self.globals:
             self.globals[key] = library()[name].call
         return key
 
     def constant(self, name: str) -> str:
-        """The global under which compiled code finds a constant, made at first use."""
+        """Return the global under which compiled code finds a constant, made at first use."""
         key = f"_k_{name}"
         if key not in self.globals:
             self.globals[key] = constant(name)
@@ -78,7 +78,7 @@ class CachedCall:
         self.is_known, self.steps, self.value = False, 0, None
 
     def __call__(self, scope: Mapping[str, Value]) -> Value:
-        """The value. Raises what the function raises."""
+        """Return the value. Raises what the function raises."""
         if self.is_known:
             charge(self.steps)
             return self.value
@@ -95,7 +95,7 @@ GUARDS = (
 
 
 def constant(name: str) -> Value:
-    """The value of a constant of the language (`CONSTANTS`)."""
+    """Return the value of a constant of the language (`CONSTANTS`)."""
     import string
 
     if name == "pi":

@@ -60,7 +60,7 @@ Scope = Mapping[str, Any]
 
 
 def reply_value(scope: Scope, name: str, *path: Value) -> Value:
-    """The typed value of a reply, or of the part of it that indices lead to. Raises Unset."""
+    """Return the typed value of a reply, or of the part of it that indices lead to. Raises Unset."""
     reply, rest = _followed(scope[name], path)
     value = _value(reply, name)
     for index in rest:
@@ -69,7 +69,7 @@ def reply_value(scope: Scope, name: str, *path: Value) -> Value:
 
 
 def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value) -> Value:
-    """A slice of a reply's values. Raises Unset where one of them is not there."""
+    """Return a slice of a reply's values. Raises Unset where one of them is not there."""
     replies = scope[name]
     if type(replies) is list:
         return _value(operators.slice_of(replies, start, stop, step), name)
@@ -101,7 +101,7 @@ def _followed(replies: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, 
 
 
 def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
-    """The reply, or the replies, that a function of replies is asked about."""
+    """Return the reply, or the replies, that a function of replies is asked about."""
     reply, rest = _followed(scope[name], path)
     if rest:
         raise LanguageError(
@@ -111,7 +111,7 @@ def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
 
 
 def answered(scope: Scope, name: str, *path: Value) -> bool:
-    """Whether the reply has a value; of several replies, whether each of them has one."""
+    """Return whether the reply has a value; of several replies, whether each of them has one."""
     return _has_value(_asked(scope, name, path))
 
 
@@ -120,7 +120,7 @@ def _has_value(reply: Any) -> bool:
 
 
 def _fact(read: Callable[[SessionReply], Value]) -> Callable[..., Value]:
-    """The function of a reply that reads one fact of it, or a list of facts of several. Raises Unset."""
+    """Return the function of a reply that reads one fact of it, or a list of facts of several. Raises Unset."""
 
     def fact(scope: Scope, name: str, *path: Value) -> Value:
         return each(_asked(scope, name, path), name)
@@ -142,13 +142,13 @@ finish_reason = _fact(lambda reply: reply.finish_reason)
 
 
 def length(scope: Scope, name: str, *path: Value) -> int:
-    """How many replies there are; of one reply, how long its value is. Raises Unset for that."""
+    """Return how many replies there are; of one reply, how long its value is. Raises Unset for that."""
     reply = _asked(scope, name, path)
     return len(reply) if type(reply) is list else library()["length"].call(_value(reply, name))
 
 
 def quoted_text(scope: Scope, name: str, *path: Value) -> str:
-    """The reply's text between marks that it cannot hold. Raises Unset."""
+    """Return the reply's text between marks that it cannot hold. Raises Unset."""
     reply_text = text(scope, name, *path)
     if not isinstance(reply_text, str):
         raise LanguageError(f"`{name}` is several replies", f"quote one of them: `quoted({name}[0])`")

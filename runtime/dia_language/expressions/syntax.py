@@ -70,7 +70,7 @@ class ParsedExpression:
 
 
 def parse(source: Source) -> ParsedExpression:
-    """The parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
+    """Return the parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
     text = source.text
     if len(text) > TEXT_LIMIT:
         raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT} characters")
@@ -92,7 +92,7 @@ def parse(source: Source) -> ParsedExpression:
 
 
 def wrapped(text: str) -> tuple[str, list[int]]:
-    """The text in brackets, so that it may take several lines, and where each line begins in it."""
+    """Return the text in brackets, so that it may take several lines, and where each line begins in it."""
     starts, end = [-1], text.find("\n")
     while end >= 0:
         starts.append(end + 1)
@@ -113,7 +113,7 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
 
 
 def _check_brackets(source: Source) -> None:
-    """Refuses brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
+    """Reject brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
     try:
@@ -138,7 +138,7 @@ BRACKETS = {"(": "", "[": "", "{": "", ")": "(", "]": "[", "}": "{"}
 
 
 def error_at(source: Source, offset: int, code: str, message: str, help: str | None = None) -> DiaError:
-    """An error at a character of the source."""
+    """Return an error at a character of the source."""
     return DiaError(Diagnostic(code, message, source.place(offset), help))
 
 
@@ -357,5 +357,5 @@ def _function_positions(name: str) -> frozenset[int]:
 
 
 def is_encodable(text: str) -> bool:
-    """Whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
+    """Return whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

@@ -28,7 +28,7 @@ def font_file(name: str = USUAL_FONT) -> Path:
 
 @lru_cache(maxsize=16)
 def load_font(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
-    """The shipped font in one size. Raises LanguageError where Pillow is missing."""
+    """Return the shipped font in one size. Raises LanguageError if Pillow is missing."""
     try:
         from PIL import ImageFont
     except ImportError:
@@ -44,7 +44,7 @@ def cell_size(size: int, name: str = USUAL_FONT) -> tuple[int, int]:
 
 @lru_cache(maxsize=512)
 def glyph(character: str, size: int, name: str = USUAL_FONT) -> Image.Image:
-    """The ink in a character's cell, from 0 (none) to 255."""
+    """Return the ink in a character's cell, from 0 (none) to 255."""
     from PIL import Image, ImageDraw
 
     cell = Image.new("L", cell_size(size, name), 0)
@@ -53,7 +53,7 @@ def glyph(character: str, size: int, name: str = USUAL_FONT) -> Image.Image:
 
 
 def missing_characters(text: str, name: str = USUAL_FONT) -> list[str]:
-    """The characters of the text that the font cannot draw, each once; a newline is none of them."""
+    """Return the characters of the text that the font cannot draw, each once; a newline is none of them."""
     font = load_font(FONT_SIZE, name)
     empty = bytes(font.getmask(UNUSED))
     others = sorted(set(text) - {"\n"})
@@ -61,7 +61,7 @@ def missing_characters(text: str, name: str = USUAL_FONT) -> list[str]:
 
 
 def draw_text(text: str, size: int, name: str = USUAL_FONT) -> Image.Image:
-    """The ink of a text of one or several lines, from 0 (none) to 255, without a margin."""
+    """Return the ink of a text of one or several lines, from 0 (none) to 255, without a margin."""
     from PIL import Image
 
     lines = text.split("\n")

@@ -59,7 +59,7 @@ Chunks = Sequence[tuple[str, bytes]]
 
 @lru_cache(maxsize=2)  # a file is asked several things in a row
 def chunks_of(data: bytes) -> Chunks:
-    """The chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
+    """Return the chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
             "the bytes are not a PNG picture", f"a PNG picture starts with 89 50 4E 47 and can have up to {FILE} bytes"
@@ -87,7 +87,7 @@ def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:
 
 
 def header_of(chunks: Chunks) -> Header:
-    """The header of a picture that can be read here. Raises LanguageError."""
+    """Return the header of a picture that can be read here. Raises LanguageError."""
     name, content = chunks[0]
     if name != "IHDR" or len(content) != 13:
         raise LanguageError("the PNG picture has no header")
@@ -112,7 +112,7 @@ def decompress(data: bytes, most: int) -> bytes:
 
 
 def picture_of(data: bytes) -> Picture:
-    """The picture in a PNG file; colours of a palette are given as red, green and blue. Raises LanguageError."""
+    """Return the picture in a PNG file; colours of a palette are given as red, green and blue. Raises LanguageError."""
     chunks = chunks_of(data)
     header = header_of(chunks)
     line = -(-header.width * CHANNELS[header.colour] * header.depth // 8)
@@ -128,7 +128,7 @@ def picture_of(data: bytes) -> Picture:
 
 
 def undo_filters(filtered: bytes, line: int, step: int) -> numpy.ndarray[Any, Any]:
-    """The rows without their filters (section 9); `step` is the number of bytes from one pixel to the next."""
+    """Return the rows without their filters (section 9); `step` is the number of bytes from one pixel to the next."""
     import numpy
 
     rows = numpy.frombuffer(filtered, numpy.uint8).reshape(-1, line + 1)
@@ -179,7 +179,7 @@ def _paeth(row: bytes, above: bytes, step: int) -> bytes:
 
 
 def _to_picture(header: Header, rows: numpy.ndarray[Any, Any], chunks: Chunks) -> Picture:
-    """The picture of unfiltered rows: samples spread to a byte each, colours looked up in the palette."""
+    """Return the picture of unfiltered rows: samples spread to a byte each, colours looked up in the palette."""
     samples = rows if header.depth == 8 else _spread(rows, header)
     if header.colour == 3:
         samples = _look_up_colours(samples, next((content for name, content in chunks if name == "PLTE"), b""))

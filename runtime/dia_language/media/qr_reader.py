@@ -64,7 +64,7 @@ def modules_of(dark: numpy.ndarray[Any, Any]) -> Modules:
 
 
 def text_of_modules(modules: Modules) -> str:
-    """The text of a code. Raises LanguageError."""
+    """Return the text of a code. Raises LanguageError."""
     version = (len(modules) - 17) // 4
     level, mask = _format(modules)
     words = _words(modules, mask, _reserved(version))
@@ -116,7 +116,7 @@ def _reserved(version: int) -> list[list[bool]]:
 
 
 def _is_flipped(mask: int, row: int, column: int) -> bool:
-    """Whether a mask turns the module there over (table 10)."""
+    """Return whether a mask turns the module there over (table 10)."""
     product = row * column
     match mask:
         case 0:
@@ -159,7 +159,7 @@ def _words(modules: Modules, mask: int, reserved: list[list[bool]]) -> list[int]
 
 
 def _checked_data(words: list[int], checks: int, count: int) -> bytes:
-    """The data of the blocks, one block after another, once every block passes its check (7.5, 7.6)."""
+    """Return the data of the blocks, one block after another, once every block passes its check (7.5, 7.6)."""
     least, longer = divmod(len(words), count)
     sizes = [least - checks + (block >= count - longer) for block in range(count)]
     blocks: list[list[int]] = [[] for _ in sizes]
@@ -188,7 +188,7 @@ LOGARITHMS: Final = {power: place for place, power in enumerate(POWERS)}
 
 
 def _evaluate(block: list[int], exponent: int) -> int:
-    """The polynomial whose coefficients are the block's words, at a power of 2: zero where nothing is amiss."""
+    """Return the polynomial whose coefficients are the block's words, at a power of 2: zero where nothing is amiss."""
     total = 0
     for word in block:
         total = word ^ (POWERS[(LOGARITHMS[total] + exponent) % 255] if total else 0)
@@ -209,7 +209,7 @@ class _Bits:
 
 
 def _text(data: bytes, version: int) -> str:
-    """The text of the segments (7.4)."""
+    """Return the text of the segments (7.4)."""
     bits, content, code = _Bits(data), bytearray(), None
     wide = 0 if version < 10 else 1 if version < 27 else 2
     while bits.left >= 4 and (mode := bits.take(4)):

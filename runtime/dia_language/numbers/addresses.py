@@ -23,5 +23,5 @@ def address_text(version: int, number: int) -> str:
 
 
 def _zeros_from(groups: Sequence[str], place: int) -> int:
-    """The number of zero groups from that place on."""
+    """Return the number of zero groups from that place on."""
     return next((at - place for at in range(place, 8) if groups[at] != "0"), 8 - place)

@@ -21,7 +21,7 @@ class NotFinite(ArithmeticError):
 
 
 def ends_of(number: Any, bits: int) -> Ends:
-    """The ends of an interval of mpmath's. Raises NotFinite.
+    """Return the ends of an interval of mpmath's. Raises NotFinite.
 
     >>> from mpmath import iv
     >>> ends_of(iv.mpf([-3, 0.5]), 50)
@@ -44,7 +44,7 @@ def ends_of(number: Any, bits: int) -> Ends:
 
 
 def intervals_of(series: Iterable[Ends], iv: Any) -> list[Any]:
-    """The intervals as mpmath's, rounded outwards to its precision.
+    """Return the intervals as mpmath's, rounded outwards to its precision.
 
     >>> from mpmath import iv
     >>> intervals_of([(-6, 1, -1)], iv)
@@ -65,7 +65,7 @@ def intervals_of(series: Iterable[Ends], iv: Any) -> list[Any]:
 
 
 def dot(a: Iterable[Ends], b: Iterable[Ends], bits: int, weights: Iterable[int] | None = None) -> Ends:
-    """The sum of the products, each times its weight; as many as there are of both.
+    """Return the sum of the products, each times its weight; as many as there are of both.
 
     >>> dot([(1, 2, 0), (3, 3, -1)], [(5, 5, 0), (-2, 2, 1)], 20)
     (-65536, 1048576, -16)
@@ -80,7 +80,7 @@ def dot(a: Iterable[Ends], b: Iterable[Ends], bits: int, weights: Iterable[int] 
 
 
 def _sum(parts: list[Ends], bits: int) -> Ends:
-    """The sum, rounded outwards to whole numbers of the last of so many bits of its largest part."""
+    """Return the sum, rounded outwards to whole numbers of the last of so many bits of its largest part."""
     sizes = [exponent + max(low.bit_length(), high.bit_length()) for low, high, exponent in parts if low or high]
     if not sizes:
         return NOTHING
@@ -97,7 +97,7 @@ def _sum(parts: list[Ends], bits: int) -> Ends:
 
 
 def quotient(ends: Ends, divisor: Ends, bits: int) -> Ends:
-    """The interval divided by another, in which there is no 0. Raises NotFinite where there is.
+    """Return the interval divided by another, in which there is no 0. Raises NotFinite where there is.
 
     >>> quotient((1, 2, 0), (-4, -4, 0), 8)
     (-256, -128, -9)
@@ -115,6 +115,6 @@ def quotient(ends: Ends, divisor: Ends, bits: int) -> Ends:
 
 
 def times_whole(ends: Ends, number: int) -> Ends:
-    """The interval times a whole number from 1 on."""
+    """Return the interval times a whole number from 1 on."""
     low, high, exponent = ends
     return low * number, high * number, exponent

@@ -35,7 +35,7 @@ SYMBOLIC_EXPONENT = 10_000
 
 
 def add(a: Value, b: Value) -> Value:
-    """The sum of two numbers, or two texts, lists or bytes joined."""
+    """Return the sum of two numbers, or two texts, lists or bytes joined."""
     kind = type(a)
     if kind is int and type(b) is int:
         return a + b
@@ -45,14 +45,14 @@ def add(a: Value, b: Value) -> Value:
 
 
 def subtract(a: Value, b: Value) -> Value:
-    """The difference of two numbers."""
+    """Return the difference of two numbers."""
     if type(a) is int and type(b) is int:
         return a - b
     return _arithmetic("subtract", sub, a, b)
 
 
 def multiply(a: Value, b: Value) -> Value:
-    """The product of two numbers, or a text or list repeated."""
+    """Return the product of two numbers, or a text or list repeated."""
     kind, other_kind = type(a), type(b)
     if kind is int and other_kind is int:
         if a.bit_length() + b.bit_length() > SIZE.bits:
@@ -66,7 +66,7 @@ def multiply(a: Value, b: Value) -> Value:
 
 
 def divide(a: Value, b: Value) -> Value:
-    """The exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
+    """Return the exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
     if type(a) is int and type(b) is int:
         return normal(Fraction(a, b)) if b else _division_by_zero()
     if is_number(b) and not is_symbolic(b) and b == 0:
@@ -79,7 +79,7 @@ def _quotient(a: Any, b: Any) -> Any:
 
 
 def floor_divide(a: Value, b: Value) -> Value:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
     if type(a) is int and type(b) is int and b:
         return a // b
     if _are_rational(a, b):
@@ -88,7 +88,7 @@ def floor_divide(a: Value, b: Value) -> Value:
 
 
 def modulo(a: Value, b: Value) -> Value:
-    """The remainder of rounding the quotient down; it has the sign of `b`."""
+    """Return the remainder of rounding the quotient down; it has the sign of `b`."""
     if type(a) is int and type(b) is int and b:
         return a % b
     if _are_rational(a, b):
@@ -97,7 +97,7 @@ def modulo(a: Value, b: Value) -> Value:
 
 
 def power(a: Value, b: Value) -> Value:
-    """The exact power; a root that is not rational stays a symbol."""
+    """Return the exact power; a root that is not rational stays a symbol."""
     if type(a) is int and type(b) is int and b >= 0 and a.bit_length() * b <= SIZE.bits:
         return a**b
     if not (is_number(a) and is_number(b)):
@@ -114,7 +114,7 @@ def power(a: Value, b: Value) -> Value:
 
 
 def _bits_of_power(a: int | Fraction, b: int) -> int:
-    """The bits of a power, of which a product of bits would count up to twice as many."""
+    """Return the bits of a power, of which a product of bits would count up to twice as many."""
     largest = max(abs(a.numerator), a.denominator)
     return int(log2(largest) * abs(b)) + 1 if largest > 1 and abs(b) <= SIZE.bits else _bits(a) * abs(b)
 
@@ -127,7 +127,7 @@ def _bits(a: int | Fraction) -> int:
 
 
 def negate(a: Value) -> Value:
-    """The number with its sign turned."""
+    """Return the number with its sign turned."""
     if type(a) is int:
         return -a
     if isinstance(a, ExactDecimal):
@@ -138,24 +138,24 @@ def negate(a: Value) -> Value:
 
 
 def identity(a: Value) -> Value:
-    """The number itself (a leading plus)."""
+    """Return the number itself (a leading plus)."""
     if not is_number(a):
         raise LanguageError(f"{described(a)} has no sign")
     return a
 
 
 def bit_and(a: Value, b: Value) -> Value:
-    """The bits that both integers have, or whether both are true."""
+    """Return the bits that both integers have, or whether both are true."""
     return a & b if type(a) is int and type(b) is int else _combine_bits(and_, a, b)
 
 
 def bit_or(a: Value, b: Value) -> Value:
-    """The bits that one of the integers has, or whether one is true."""
+    """Return the bits that one of the integers has, or whether one is true."""
     return a | b if type(a) is int and type(b) is int else _combine_bits(or_, a, b)
 
 
 def bit_xor(a: Value, b: Value) -> Value:
-    """The bits that just one of the integers has, or whether just one is true."""
+    """Return the bits that just one of the integers has, or whether just one is true."""
     return a ^ b if type(a) is int and type(b) is int else _combine_bits(xor, a, b)
 
 
@@ -166,7 +166,7 @@ def _combine_bits(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Val
 
 
 def shift_left(a: Value, b: Value) -> Value:
-    """The integer with as many bits put behind it."""
+    """Return the integer with as many bits put behind it."""
     if type(a) is not int or type(b) is not int:
         raise _type_error("shift left", a, b)
     if b < 0 or a.bit_length() + b > SIZE.bits:
@@ -175,7 +175,7 @@ def shift_left(a: Value, b: Value) -> Value:
 
 
 def shift_right(a: Value, b: Value) -> Value:
-    """The integer without as many of its last bits."""
+    """Return the integer without as many of its last bits."""
     if type(a) is not int or type(b) is not int:
         raise _type_error("shift right", a, b)
     if b < 0:
@@ -184,14 +184,14 @@ def shift_right(a: Value, b: Value) -> Value:
 
 
 def bit_not(a: Value) -> Value:
-    """The integer with every bit turned (two's complement)."""
+    """Return the integer with every bit turned (two's complement)."""
     if type(a) is not int:
         raise LanguageError(f"`~` needs an integer; this is {described(a)}")
     return ~a
 
 
 def equal(a: Value, b: Value) -> bool:
-    """Whether two values are the same; symbolic numbers are compared exactly.
+    """Return whether two values are the same; symbolic numbers are compared exactly.
 
     Text and a number are never compared silently, since the answer would always be no.
     """
@@ -230,7 +230,7 @@ def _equal_inside(a: Value, b: Value) -> bool:
 
 
 def unequal(a: Value, b: Value) -> bool:
-    """Whether two values differ."""
+    """Return whether two values differ."""
     if type(a) is type(b) and type(a) in SIMPLE:
         return a != b  # type: ignore[no-any-return]
     return not equal(a, b)
@@ -261,35 +261,35 @@ ORDERED = frozenset({int, str, bytes, bool, list})
 
 
 def less(a: Value, b: Value) -> bool:
-    """Whether the first value comes before the second."""
+    """Return whether the first value comes before the second."""
     if type(a) is int and type(b) is int:
         return a < b
     return _ordered("<", lt, a, b)
 
 
 def less_equal(a: Value, b: Value) -> bool:
-    """Whether the first value comes before the second, or is as large."""
+    """Return whether the first value comes before the second, or is as large."""
     if type(a) is int and type(b) is int:
         return a <= b
     return _ordered("<=", le, a, b)
 
 
 def greater(a: Value, b: Value) -> bool:
-    """Whether the first value comes after the second."""
+    """Return whether the first value comes after the second."""
     if type(a) is int and type(b) is int:
         return a > b
     return _ordered(">", gt, a, b)
 
 
 def greater_equal(a: Value, b: Value) -> bool:
-    """Whether the first value comes after the second, or is as large."""
+    """Return whether the first value comes after the second, or is as large."""
     if type(a) is int and type(b) is int:
         return a >= b
     return _ordered(">=", ge, a, b)
 
 
 def _sign(a: Value, b: Value) -> int:
-    """The sign of a - b for real symbolic numbers, certain or an error."""
+    """Return the sign of a - b for real symbolic numbers, certain or an error."""
     difference = symbolic(a) - symbolic(b)
     if not difference.is_number or difference.is_real is False:
         raise LanguageError("an expression with free symbols or a complex number cannot be ordered")
@@ -305,7 +305,7 @@ def _sign(a: Value, b: Value) -> int:
 
 
 def contains(item: Value, container: Value) -> bool:
-    """Whether a list holds the item, a text the piece, a record the name."""
+    """Return whether a list holds the item, a text the piece, a record the name."""
     if type(container) is list and type(item) in SIMPLE:
         return item in container
     if isinstance(container, str):
@@ -320,12 +320,12 @@ def contains(item: Value, container: Value) -> bool:
 
 
 def lacks(item: Value, container: Value) -> bool:
-    """Whether the item is not in the list, text or record."""
+    """Return whether the item is not in the list, text or record."""
     return not contains(item, container)
 
 
 def item_of(container: Value, place: Value) -> Value:
-    """The element at a place of a list or text, or the field of a record."""
+    """Return the element at a place of a list or text, or the field of a record."""
     if type(place) is not int or type(container) not in PLACED:
         if isinstance(container, Record):
             return field(container, place)
@@ -343,7 +343,7 @@ BOUNDS = frozenset({int, type(None)})
 
 
 def slice_of(container: Value, start: Value, stop: Value, step: Value) -> Value:
-    """A part of a list, text or bytes."""
+    """Return a part of a list, text or bytes."""
     if step is None and type(start) in BOUNDS and type(stop) in BOUNDS and type(container) in PLACED:
         return container[start:stop]
     if not isinstance(container, (list, str, bytes)):
@@ -354,7 +354,7 @@ def slice_of(container: Value, start: Value, stop: Value, step: Value) -> Value:
 
 
 def field(container: Value, name: Value) -> Value:
-    """The named field of a record."""
+    """Return the named field of a record."""
     try:
         if type(container) is Record:
             return container[name]
@@ -370,18 +370,18 @@ def field(container: Value, name: Value) -> Value:
 
 
 def record(names: Iterable[str], values: Iterable[Value]) -> Record:
-    """A record of the names and values."""
+    """Return a record of the names and values."""
     return Record(zip(names, values, strict=True))
 
 
 def joined(*parts: Value) -> str:
-    """The parts of an f-string as one text."""
+    """Return the parts of an f-string as one text."""
     text = "".join([part if type(part) is str else plain(part) for part in parts])
     return text if len(text) <= TEXT_LENGTH else str(_require_length(text))
 
 
 def steps(items: Value) -> Any:
-    """The items to loop over, charged to the budget of the evaluation."""
+    """Return the items to loop over, charged to the budget of the evaluation."""
     if not isinstance(items, (list, str, bytes, Record)):
         raise LanguageError(f"cannot loop over {described(items)}")
     charge(len(items) + 1)
@@ -389,29 +389,29 @@ def steps(items: Value) -> Any:
 
 
 def every(values: Iterable[Value]) -> bool:
-    """Whether all values are true; each must be a boolean."""
+    """Return whether all values are true; each must be a boolean."""
     return all(map(truth, values))
 
 
 def some(values: Iterable[Value]) -> bool:
-    """Whether a value is true; each must be a boolean."""
+    """Return whether a value is true; each must be a boolean."""
     return any(map(truth, values))
 
 
 def truth(value: Value) -> bool:
-    """The boolean itself; what is not a boolean is an error."""
+    """Return the boolean itself; what is not a boolean is an error."""
     if value is True or value is False:
         return value
     raise LanguageError(f"expected true or false; this is {described(value)}", "use a comparison")
 
 
 def is_number(value: Value) -> bool:
-    """Whether the value is an exact number (booleans are not)."""
+    """Return whether the value is an exact number (booleans are not)."""
     return type(value) in RATIONAL or (type(value) is not bool and is_symbolic(value))
 
 
 def symbolic(value: Value) -> Any:
-    """The number as sympy's."""
+    """Return the number as sympy's."""
     import sympy
 
     if isinstance(value, int):
@@ -438,7 +438,7 @@ DECIMALS = frozenset({int, ExactDecimal})
 
 
 def _in_decimals(result: Any, a: Value, b: Value) -> Value:
-    """The result as a decimal where an operand was one and its expansion ends."""
+    """Return the result as a decimal where an operand was one and its expansion ends."""
     if type(result) is Fraction and (type(a) is ExactDecimal or type(b) is ExactDecimal):
         return decimal(result) if has_finite_decimals(result) else result
     return normal(result)

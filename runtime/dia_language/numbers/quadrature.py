@@ -48,7 +48,7 @@ class _Panels:
         self.middle, self.radius = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
 
     def total(self, precision: int) -> Any:
-        """The sum over panels, each as certain as so many bits of the largest it could be."""
+        """Return the sum over panels, each as certain as so many bits of the largest it could be."""
         waiting, total, panels = [(self.iv.mpf(0), 1.0)], self.iv.mpf(0), 0
         enough = self.scale() * self.iv.mpf(2) ** -precision
         while waiting:
@@ -73,7 +73,7 @@ class _Panels:
         return total * abs(self.radius) / 4
 
     def panel(self, at: Any, size: float, enough: Any) -> Any:
-        """The integral over the panel; None where its bounds are too wide."""
+        """Return the integral over the panel; None where its bounds are too wide."""
         middle, radius = self.middle + self.radius * at, self.radius * size
         unit = self.iv.mpf([-1, 1])
         try:
@@ -136,7 +136,7 @@ class _Expansion:
         return total
 
     def times(self, a: Series, b: Series) -> Series:
-        """The product, cut behind the last coefficient that is asked for."""
+        """Return the product, cut behind the last coefficient that is asked for."""
         size, one, other = min(len(a) + len(b) - 1, self.order + 1), self.ends(a), self.ends(b)[::-1]
         starts = ((k, max(0, k - len(b) + 1)) for k in range(size))
         return intervals_of(
@@ -149,12 +149,12 @@ class _Expansion:
         return int(self.iv.prec) + ENDS_BITS
 
     def ends(self, series: Series) -> list[Ends]:
-        """The coefficients in the form in which sums of products are quick."""
+        """Return the coefficients in the form in which sums of products are quick."""
         bits = self.bits
         return [ends_of(term, bits) for term in series]
 
     def power(self, base: Series, exponent: Any) -> Series:
-        """A rational power; small whole ones by products, which a zero of the base does not harm."""
+        """Return a rational power; small whole ones by products, which a zero of the base does not harm."""
         if exponent.is_Integer and 0 < exponent <= WHOLE_POWER and (exponent <= 4 or 0 in base[0]):
             half = self.power(base, exponent // 2) if exponent > 1 else base
             square = half if exponent == 1 else self.times(half, half)
@@ -212,7 +212,7 @@ class _Expansion:
 
 @lru_cache(maxsize=1_024)
 def _whole(iv: Any, number: int) -> Any:
-    """The number as an interval, which takes mpmath several times as long as a product."""
+    """Return the number as an interval, which takes mpmath several times as long as a product."""
     return iv.mpf(number)
 
 

@@ -14,7 +14,7 @@ SAFE_DIGITS = 4_000
 
 
 def digits_of(number: int, base: int) -> list[int]:
-    """The digits of a number from 0 on, most significant first; 0 is [0]."""
+    """Return the digits of a number from 0 on, most significant first; 0 is [0]."""
     if number.bit_length() <= LEAF_BITS:
         return _leaf(number, base)
     powers = [base]
@@ -35,7 +35,7 @@ def _leaf(number: int, base: int) -> list[int]:
 
 
 def _split(number: int, powers: list[int], level: int, base: int) -> list[int]:
-    """The digits of a number, at level n padded to 2**(n + 1) of them."""
+    """Return the digits of a number, at level n padded to 2**(n + 1) of them."""
     width = 2 ** (level + 1)
     if level < 0 or powers[level].bit_length() <= LEAF_BITS // 2:
         digits = _leaf(number, base)
@@ -45,7 +45,7 @@ def _split(number: int, powers: list[int], level: int, base: int) -> list[int]:
 
 
 def number_of(digits: Sequence[int], base: int) -> int:
-    """The number with these digits, most significant first; no digits are 0."""
+    """Return the number with these digits, most significant first; no digits are 0."""
     parts, power = list(digits[::-1]), base
     while len(parts) > 1:
         if len(parts) % 2:
@@ -56,7 +56,7 @@ def number_of(digits: Sequence[int], base: int) -> int:
 
 
 def integer_text(number: int) -> str:
-    """The decimal text of an integer of any size."""
+    """Return the decimal text of an integer of any size."""
     if number.bit_length() <= SAFE_BITS:
         return str(number)
     if number < 0:
@@ -65,7 +65,7 @@ def integer_text(number: int) -> str:
 
 
 def _padded_text(number: int, width: int) -> str:
-    """The decimal text of a number from 0 on, with leading zeros up to the width."""
+    """Return the decimal text of a number from 0 on, with leading zeros up to the width."""
     if number.bit_length() <= SAFE_BITS:
         return str(number).rjust(width, "0")
     low_width = width // 2
@@ -74,7 +74,7 @@ def _padded_text(number: int, width: int) -> str:
 
 
 def integer_of(text: str) -> int:
-    """The integer that a decimal text of any length writes; ValueError for other texts."""
+    """Return the integer that a decimal text of any length writes; ValueError for other texts."""
     if len(text) <= SAFE_DIGITS:
         return int(text)
     body = text.removeprefix("-")

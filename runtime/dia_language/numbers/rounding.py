@@ -31,7 +31,7 @@ DEFAULT_ZEROS = "strip"
 
 
 def round_exact(value: Value, places: int, ties: str = "half_even") -> int | ExactDecimal:
-    """The number rounded to so many decimal places: an integer or a decimal, never through a binary float.
+    """Return the number rounded to so many decimal places: an integer or a decimal, never through a binary float.
 
     `ties` is half_even, half_up (ties away from zero) or down (every value towards zero, not only ties).
     Negative places round to tens, hundreds and so on. Symbolic numbers are computed with growing precision
@@ -61,7 +61,7 @@ def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
 
 
 def _scale(places: int) -> int | Fraction:
-    """The number of units of that decimal place in 1."""
+    """Return the number of units of that decimal place in 1."""
     return 10**places if places >= 0 else Fraction(1, 10**-places)
 
 
@@ -94,7 +94,7 @@ TIES: Mapping[str, Callable[[int, int, int], bool]] = {
 
 
 def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
-    """The rational rounded, in units of its last place."""
+    """Return the rational rounded, in units of its last place."""
     unit, top, bottom = 10 ** abs(places), abs(number.numerator), number.denominator
     top, bottom = (top * unit, bottom) if places >= 0 else (top, bottom * unit)
     whole, rest = divmod(top, bottom)
@@ -103,7 +103,7 @@ def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
 
 
 def _symbolic_units(value: Any, places: int, ties: str) -> int:
-    """The symbolic number rounded, in units of its last place."""
+    """Return the symbolic number rounded, in units of its last place."""
     scale = _scale(places)
     narrowing = enclosures(value, places)
     low = high = None
@@ -134,7 +134,7 @@ def _agreed(low: Fraction, high: Fraction, places: int, ties: str) -> int | None
 
 
 def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = "") -> str:
-    """The one declared text of an integer or decimal, never `-0`.
+    """Return the one declared text of an integer or decimal, never `-0`.
 
     `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without
     `places` all decimals are written. `thousands` stands between groups of three digits of the whole part.
@@ -166,7 +166,7 @@ def _require_writing(zeros: str, thousands: str) -> None:
 
 
 def _digits(value: int | Fraction) -> tuple[str, str]:
-    """The digits before and after the point, without trailing zeros. Raises LanguageError if they do not end."""
+    """Return the digits before and after the point, without trailing zeros. Raises LanguageError if they do not end."""
     scale = decimal_scale(value.denominator)
     if scale is None:
         help = "add `round` to round the number, or `tolerance`"
@@ -184,7 +184,7 @@ def _grouped(whole: str, thousands: str) -> str:
 
 
 def rounding_rule(round: Mapping[str, Any]) -> str:
-    """The rounding in words, as prompts tell it. The text is frozen: bundles are made of it.
+    """Return the rounding in words, as prompts tell it. The text is frozen: bundles are made of it.
 
     >>> rounding_rule({"places": 0, "ties": "down"})
     'Round towards zero to a whole number: cut off all digits after the decimal point.'

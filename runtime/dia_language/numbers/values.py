@@ -55,7 +55,7 @@ class Entry:
 
 
 def is_symbolic(value: Value) -> bool:
-    """Whether the value is a sympy object (asked without importing sympy)."""
+    """Return whether the value is a sympy object (asked without importing sympy)."""
     if type(value) in UNSYMBOLIC:
         return False
     sympy = sys.modules.get("sympy")
@@ -63,7 +63,7 @@ def is_symbolic(value: Value) -> bool:
 
 
 def normal(value: Value) -> Value:
-    """The value in its one normal form: a whole Fraction is an int, sympy's numbers are Python's.
+    """Return the value in its one normal form: a whole Fraction is an int, sympy's numbers are Python's.
 
     Raises LanguageError for infinities and for what is not a number, which no answer may be.
     """
@@ -89,14 +89,14 @@ def _normal_symbolic(value: Value) -> Value:
 
 
 def decimal(value: Fraction | int) -> Value:
-    """The exact rational as a number that prints in decimals; an int where it is whole."""
+    """Return the exact rational as a number that prints in decimals; an int where it is whole."""
     if value.denominator == 1:
         return value.numerator
     return value if type(value) is ExactDecimal else ExactDecimal(value)
 
 
 def has_finite_decimals(value: Fraction) -> bool:
-    """Whether the decimal expansion of the rational ends."""
+    """Return whether the decimal expansion of the rational ends."""
     odd = value.denominator >> (value.denominator & -value.denominator).bit_length() - 1
     return without_fives(odd)[1] == 1
 
@@ -129,7 +129,7 @@ DECIMAL_PLACES = 100_000
 
 
 def decimal_text(value: Fraction) -> str:
-    """The rational's whole decimal expansion, for a denominator of twos and fives only.
+    """Return the rational's whole decimal expansion, for a denominator of twos and fives only.
 
     >>> decimal_text(Fraction(-5, 4))
     '-1.25'
@@ -145,7 +145,7 @@ def decimal_text(value: Fraction) -> str:
 
 @lru_cache(maxsize=256)
 def decimal_scale(denominator: int) -> tuple[int, int] | None:
-    """How many decimal places a denominator needs, and the factor from a numerator to all of its digits.
+    """Return how many decimal places a denominator needs, and the factor from a numerator to all of its digits.
 
     None where the decimals do not end.
     """
@@ -156,7 +156,7 @@ def decimal_scale(denominator: int) -> tuple[int, int] | None:
 
 
 def plain(value: Value) -> str:
-    """The value as prompts and f-strings print it."""
+    """Return the value as prompts and f-strings print it."""
     kind = type(value)
     if kind is str:
         return str(value)
@@ -195,7 +195,7 @@ def _inside(value: Value) -> str:
 
 
 def kind_of(value: Value) -> str:
-    """The word that messages use for the value's kind."""
+    """Return the word that messages use for the value's kind."""
     for kind, word in KINDS:
         if isinstance(value, kind):
             return word
@@ -205,7 +205,7 @@ def kind_of(value: Value) -> str:
 
 
 def described(value: Value) -> str:
-    """The value's kind with its article: `an integer`, `a list`, `text`."""
+    """Return the value's kind with its article: `an integer`, `a list`, `text`."""
     word = kind_of(value)
     if word in ("text", "bytes", "none"):
         return word
@@ -226,7 +226,7 @@ KINDS: tuple[tuple[type, str], ...] = (
 
 
 def encode(value: Value) -> Any:
-    """The value as JSON that holds only text, integers below 2**53, lists and objects.
+    """Return the value as JSON that holds only text, integers below 2**53, lists and objects.
 
     What JSON cannot say plainly is an object of one key that names its type:
     `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`,

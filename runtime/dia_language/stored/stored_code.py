@@ -48,17 +48,17 @@ class Code:
     programs: dict[tuple[str, frozenset[str]], Program] = field(default_factory=dict, repr=False, compare=False)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Value:
-        """The value of the expression. Raises Unset where it needs a reply that is not there, and DiaError."""
+        """Return the value of the expression. Raises Unset where it needs a reply that is not there, and DiaError."""
         program = self.program("expression", scope)
         return program.expression(self.scope(scope, program))
 
     def render(self, scope: Mapping[str, Any]) -> str:
-        """The text of the template. Raises Unset where it needs a reply that is not there, and DiaError."""
+        """Return the text of the template. Raises Unset where it needs a reply that is not there, and DiaError."""
         program = self.program("template", scope)
         return program.template(self.scope(scope, program))
 
     def program(self, kind: str, scope: Iterable[str]) -> Program:
-        """The compiled code for scopes that hold these names. Raises DiaError."""
+        """Return the compiled code for scopes that hold these names. Raises DiaError."""
         names = frozenset(self.names) | (frozenset(scope) - self.replies)
         program = self.programs.get((kind, names))
         if program is None:
@@ -66,7 +66,7 @@ class Code:
         return program
 
     def compiled(self, kind: str, names: frozenset[str]) -> Program:
-        """The code compiled, or found among what has been compiled before. Raises DiaError."""
+        """Return the code compiled, or found among what has been compiled before. Raises DiaError."""
         text = self.stored.get(kind)
         if not isinstance(text, str):
             raise DiaError(Diagnostic("E822", f"stored code is not a valid {kind}"))
@@ -121,7 +121,7 @@ class Program:
 
 
 def load_code(stored: Stored) -> Code:
-    """The stored code, ready to be run. Raises DiaError where it has no right shape."""
+    """Return the stored code, ready to be run. Raises DiaError if it has no right shape."""
     try:
         names = {name: decode(value, decode_symbolic) for name, value in stored.get("names", {}).items()}
         return Code(stored, names, frozenset(stored.get("replies", ())))
@@ -130,7 +130,7 @@ def load_code(stored: Stored) -> Code:
 
 
 def decode_symbolic(text: str) -> Value:
-    """The symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
+    """Return the symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
     parsed = parse(PlainSource(text))
     names = frozenset(use.name for use in parsed.names) - {"pi"}
     values: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
@@ -169,7 +169,7 @@ class _Builder:
     values: frozenset[str] = frozenset()
 
     def add(self, name: str) -> None:
-        """Adds a function or face after those that it calls."""
+        """Add a function or face after those that it calls."""
         part = self.waiting.pop(name, None)
         if part is None:
             return
@@ -184,14 +184,14 @@ class _Builder:
         self.namespace.add(name, len(arguments) + 1, face(name, table))
 
     def function(self, part: Stored, arguments: tuple[str, ...]) -> Callable[..., Value]:
-        """An own function as a callable of scope and arguments."""
+        """Return an own function as a callable of scope and arguments."""
         if "template" not in part:
             return self.expression(part["expression"], arguments).call
         template = self.template(part["template"], frozenset(arguments))
         return lambda scope, *values: template.render({**scope, **dict(zip(arguments, values, strict=True))}, scope)
 
     def entry(self, part: Stored, arguments: tuple[str, ...], own: frozenset[str]) -> Callable[..., Value]:
-        """The body of a face as a callable of scope, the entry's values and arguments."""
+        """Return the body of a face as a callable of scope, the entry's values and arguments."""
         if "template" not in part:
             return self.expression(part["expression"], arguments, own).call
         template = self.template(part["template"], own | frozenset(arguments))
@@ -202,20 +202,20 @@ class _Builder:
         return rendered
 
     def code(self, kind: str, text: str) -> CompiledExpression | CompiledTemplate:
-        """The code itself."""
+        """Return the code itself."""
         return self.expression(text) if kind == "expression" else self.template(text)
 
     def expression(
         self, text: str, arguments: tuple[str, ...] = (), own: frozenset[str] | None = None
     ) -> CompiledExpression:
-        """An expression, after the functions that it calls."""
+        """Return an expression, after the functions that it calls."""
         parsed = parse(PlainSource(text))
         for use in (*parsed.calls, *parsed.function_names):
             self.add(use.name)
         return compile_expression(parsed, self.namespace, arguments, own, self.values)
 
     def template(self, text: str, own: frozenset[str] = frozenset()) -> CompiledTemplate:
-        """A template, after the functions that it calls."""
+        """Return a template, after the functions that it calls."""
         parsed = parse_template(PlainSource(text), self.namespace.replies - own, self.late - own)
         for use in (*parsed.calls, *parsed.function_names):
             self.add(use.name)
@@ -234,11 +234,11 @@ class IsolatedCode:
         return self.call("evaluate", scope)
 
     def render(self, scope: Mapping[str, Any]) -> str:
-        """The text of the template. Raises Unset, and LanguageError where the evaluation fails or is killed."""
+        """Return the text of the template. Raises Unset, and LanguageError where the evaluation fails or is killed."""
         return str(self.call("render", scope))
 
     def call(self, method: str, scope: Mapping[str, Any]) -> Value:
-        """The result of the method, from the worker."""
+        """Return the result of the method, from the worker."""
         is_set, value = self.worker.call(run_stored, self.stored, method, dict(scope))
         if not is_set:
             raise Unset(value)

@@ -15,13 +15,13 @@ REPLY = "reply"
 
 
 def condition(stored: Stored) -> Callable[[Value], bool]:
-    """The stored condition as a function of the typed reply. Raises DiaError where it cannot be compiled."""
+    """Return the stored condition as a function of the typed reply. Raises DiaError if it cannot be compiled."""
     value = _function(stored)
     return lambda reply: truth(value(reply))
 
 
 def share(stored: Stored) -> Callable[[Value], Fraction]:
-    """The stored share as a function of the typed reply. Raises DiaError where it cannot be compiled."""
+    """Return the stored share as a function of the typed reply. Raises DiaError if it cannot be compiled."""
     value = _function(stored)
     return lambda reply: _share(value(reply))
 
@@ -33,7 +33,7 @@ def _function(stored: Stored) -> Callable[[Value], Value]:
 
 
 def _share(value: Value) -> Fraction:
-    """The value as a share. Raises LanguageError for anything but an exact number from 0 to 1."""
+    """Return the value as a share. Raises LanguageError for anything but an exact number from 0 to 1."""
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
         text = plain(value) if is_number else described(value)
@@ -42,7 +42,7 @@ def _share(value: Value) -> Fraction:
 
 
 def isolated_condition(stored: Stored, worker: SingleWorker) -> Callable[[Value], bool]:
-    """The stored condition as a function of the typed reply, evaluated in a worker that can be killed."""
+    """Return the stored condition as a function of the typed reply, evaluated in a worker that can be killed."""
     return lambda reply: bool(worker.call(evaluate_condition, stored, reply))
 
 
@@ -52,10 +52,10 @@ def evaluate_condition(stored: Stored, reply: Value) -> Iterator[bool]:
 
 
 def isolated_share(stored: Stored, worker: SingleWorker) -> Callable[[Value], Fraction]:
-    """The stored share as a function of the typed reply, evaluated in a worker that can be killed."""
+    """Return the stored share as a function of the typed reply, evaluated in a worker that can be killed."""
     return lambda reply: Fraction(worker.call(evaluate_share, stored, reply))
 
 
 def evaluate_share(stored: Stored, reply: Value) -> Iterator[Fraction]:
-    """The stored share for the reply, as the one item of a worker's task."""
+    """Yield the stored share for the reply, as the one item of a worker's task."""
     yield share(stored)(reply)

@@ -86,7 +86,7 @@ class CompiledTemplate:
     is_constant: bool = False
 
     def __call__(self, values: Mapping[str, Value]) -> str:
-        """The rendered text. Raises DiaError with the position of the failing line."""
+        """Return the rendered text. Raises DiaError with the position of the failing line."""
         begin_evaluation(self.number)
         return self.render(values)
 
@@ -105,7 +105,7 @@ class CompiledTemplate:
         return text
 
     def _located(self, error: Exception) -> DiaError:
-        """The exception in the language's words, at the line of the template that failed."""
+        """Return the exception in the language's words, at the line of the template that failed."""
         line, frame = 1, error.__traceback__
         while frame is not None:
             if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
@@ -120,7 +120,7 @@ NOTHING: frozenset[str] = frozenset()
 
 
 def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING) -> ParsedTemplate:
-    """The parsed template. Raises DiaError with a position for anything the language does not have.
+    """Return the parsed template. Raises DiaError with a position for anything the language does not have.
 
     `replies` are names of what a model said, `late` those of values that are computed when they are first looked up.
     """
@@ -176,7 +176,7 @@ RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 
 
 def without_block_lines(text: str) -> str:
-    """The text in which a line that holds nothing but block tags leaves no line; line numbers stay as they are.
+    """Return the text in which a line that holds nothing but block tags leaves no line; line numbers stay as they are.
 
     The line's newline moves into its last tag, where Jinja ignores it. Lines between raw tags are text.
     """
@@ -198,7 +198,7 @@ def without_block_lines(text: str) -> str:
 
 
 def _tags(bare: str) -> list[str] | None:
-    """The block tags of a line that holds nothing else, or None."""
+    """Return the block tags of a line that holds nothing else, or None."""
     tags, at = [], 0
     while at < len(bare):
         if bare[at] in " \t":
@@ -240,7 +240,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _tag_offset(text: str, line: int, starts: list[int] | None = None) -> int:
-    """The first tag of a line of the template, else the line's begin, in characters."""
+    """Return the first tag of a line of the template, else the line's begin, in characters."""
     starts = starts or _line_starts(text)
     if not 1 <= line <= len(starts):
         return 0
@@ -281,7 +281,7 @@ class _TreeRewriter:
         self.cursor = (0, 0)
 
     def offset(self, node: nodes.Node, word: str = "") -> int:
-        """The word's next place from the node's line on; the line's first tag where there is none.
+        """Return the word's next place from the node's line on; the line's first tag where there is none.
 
         Names mostly come in the order of the text, so the search goes on where the last one of the line was found.
         """
@@ -334,7 +334,7 @@ class _TreeRewriter:
             self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 
     def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
-        """A part that is printed: of a reply that stands alone its text."""
+        """Return a part that is printed: of a reply that stands alone its text."""
         if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
             return self.of_reply("reply_shown", reply, bound)
         return self.rewritten(part, bound)
@@ -445,7 +445,7 @@ class _TreeRewriter:
         return call("item_of", whole, self.rewritten(node.arg, bound), lineno=node.lineno)
 
     def reply_of(self, node: nodes.Expr, bound: frozenset[str]) -> tuple[nodes.Name, list[nodes.Expr]] | None:
-        """The reply that a name stands for, with the indices behind it; None for anything else."""
+        """Return the reply that a name stands for, with the indices behind it; None for anything else."""
         path: list[nodes.Expr] = []
         while isinstance(node, nodes.Getitem) and not isinstance(node.arg, nodes.Slice):
             path.insert(0, node.arg)
@@ -457,7 +457,7 @@ class _TreeRewriter:
         self, guard: str, reply: tuple[nodes.Name, list[nodes.Expr]], bound: frozenset[str],
         parts: list[nodes.Expr] | None = None,
     ) -> nodes.Expr:  # fmt: skip
-        """The call of a guard for a reply; `parts` are arguments that are rewritten already."""
+        """Return the call of a guard for a reply; `parts` are arguments that are rewritten already."""
         name, path = reply
         self.names.append(Use(name.name, self.offset(name, name.name)))
         rewritten_arguments = [self.rewritten(index, bound) for index in path] if parts is None else parts
@@ -481,7 +481,7 @@ class _TreeRewriter:
     def called(
         self, node: nodes.Expr, name: str, arguments: list[nodes.Expr], named: list[Any], bound: frozenset[str]
     ) -> nodes.Expr:
-        """A call as `_call` of the function's name, resolved when the template is compiled."""
+        """Return a call as `_call` of the function's name, resolved when the template is compiled."""
         self.check_name(node, name)
         if named:
             self.refuse(node, "keyword arguments are not part of the language", "give the arguments in order", name)
@@ -514,23 +514,23 @@ SCOPE = nodes.Name("_s", "load", lineno=1)
 
 
 def call(name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
-    """A call of one of the names that `compile_template` puts into a template's globals."""
+    """Return a call of one of the names that `compile_template` puts into a template's globals."""
     function = nodes.Name(f"_{name}", "load", lineno=lineno)
     return nodes.Call(function, list(arguments), [], None, None, lineno=lineno)
 
 
 def of_reply(guard: str, name: str, *arguments: nodes.Expr, lineno: int) -> nodes.Expr:
-    """The call of a guard for a reply, which it finds in the scope."""
+    """Return the call of a guard for a reply, which it finds in the scope."""
     return call(guard, SCOPE, nodes.Const(name), *arguments, lineno=lineno)
 
 
 def late(scope: Mapping[str, Value], name: str) -> Value:
-    """The value that the scope computes when it is asked for it."""
+    """Return the value that the scope computes when it is asked for it."""
     return scope[name]
 
 
 def looped(items: Value, size: int) -> Any:
-    """The items of a loop, charged to the budget with the text that each round writes."""
+    """Return the items of a loop, charged to the budget with the text that each round writes."""
     loop_items = operators.steps(items)
     charge(len(loop_items) * size // 64)
     return loop_items
@@ -551,7 +551,7 @@ GUARDS: dict[str, Callable[..., Value]] = {
 def compile_template(
     parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str], assets: frozenset[str] = frozenset()
 ) -> CompiledTemplate:
-    """The parsed template as a function from a scope to text; `values` are the names that the scope holds.
+    """Return the parsed template as a function from a scope to text; `values` are the names that the scope holds.
 
     Those of them that are `assets` are printed in the form in which they are delivered, wherever they stand alone.
     Raises DiaError for names and functions that are not known.
@@ -591,12 +591,12 @@ def compile_template(
 
 
 def delivered_name(asset: str) -> str:
-    """The name under which a scope holds the form of an asset that prompts print; no spec can write it."""
+    """Return the name under which a scope holds the form of an asset that prompts print; no spec can write it."""
     return f"_as_{asset}"
 
 
 def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
-    """The function as templates call it: with the scope first, which the library does not want."""
+    """Return the function as templates call it: with the scope first, which the library does not want."""
     if use.name in namespace.own:
         arity = namespace.own[use.name]
         check_arity(source, use, arity or 0, arity, use.name)
@@ -610,7 +610,7 @@ def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., V
 
 
 def _bound(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
-    """The maker of a function that is passed on by name."""
+    """Return the maker of a function that is passed on by name."""
     if use.name in namespace.own:
         return partial(partial, namespace.globals[f"_o_{use.name}"])
     library_function = library().get(use.name)

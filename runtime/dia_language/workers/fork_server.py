@@ -38,13 +38,13 @@ class ForkedWorker:
         return self.server.pids()[self.index]
 
     def kill(self) -> None:
-        """Kills it, if it has been forked yet."""
+        """Kill it, if it has been forked yet."""
         if self.server.is_ready():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def join(self) -> None:
-        """Does nothing: the fork server reaps it."""
+        """Do nothing: the fork server reaps it."""
 
 
 class ForkServer:
@@ -62,11 +62,11 @@ class ForkServer:
         theirs.close()
 
     def is_ready(self) -> bool:
-        """Whether the workers have been forked."""
+        """Return whether the workers have been forked."""
         return bool(self.forked_pids) or self.pipe.poll()
 
     def pids(self) -> list[int]:
-        """The process ids of the workers."""
+        """Return the process ids of the workers."""
         if not self.forked_pids:
             try:
                 self.forked_pids = self.pipe.recv()
@@ -75,7 +75,7 @@ class ForkServer:
         return self.forked_pids
 
     def close(self) -> None:
-        """Ends the process and its workers."""
+        """End the process and its workers."""
         if not self.is_ready():
             self.process.kill()
         self.pipe.close()
@@ -123,7 +123,7 @@ def _serve_in_child(serve: Serve, channel: Channel, channels: list[Channel], con
 
 
 def _wait_for_end(pids: list[int], control: Connection) -> None:
-    """Sends the workers' process ids, and kills and reaps the workers when the other side is closed."""
+    """Send the workers' process ids, and kills and reaps the workers when the other side is closed."""
     with contextlib.suppress(EOFError, OSError):
         control.send(pids)
         control.recv()

@@ -21,13 +21,13 @@ _STARTED = 0.0
 
 
 def attach(cell: Any) -> None:
-    """Makes the cell the one that evaluations write: beats, number of the expression, searches begun and ended."""
+    """Make the cell the one that evaluations write: beats, number of the expression, searches begun and ended."""
     global _CELL, _IS_WATCHED
     _CELL, _IS_WATCHED = cell, True
 
 
 def set_limits(steps: int = STEPS, seconds: float = SECONDS, digits: int = INTEGER_DIGITS) -> None:
-    """Sets what each evaluation may take from now on: steps, the watcher's seconds, digits of an integer."""
+    """Set what each evaluation may take from now on: steps, the watcher's seconds, digits of an integer."""
     global _STEPS, _SECONDS
     _STEPS, _SECONDS = steps, seconds
     bound_digits(digits)

@@ -103,7 +103,7 @@ class WorkerPool:
     """Workers that start at once, so that their imports are done when the first task comes."""
 
     def __init__(self, jobs: int, module: str | None = None, also: tuple[str, ...] = ()) -> None:
-        """Starts `jobs` workers, which import the module and the modules in `also` while they wait.
+        """Start `jobs` workers, which import the module and the modules in `also` while they wait.
 
         On Linux one process imports for all of them and then forks (fork_server.py).
         """
@@ -133,7 +133,7 @@ class WorkerPool:
         self.close()
 
     def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
-        """The outcomes of all tasks as they come; closing the generator kills the workers.
+        """Yield the outcomes of all tasks as they come; closing the generator kills the workers.
 
         A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
         """
@@ -144,7 +144,7 @@ class WorkerPool:
             self.close()
 
     def outcomes(self, waiting: deque[Task], label: str = "the solver") -> Iterator[Outcome]:
-        """The outcomes of all tasks as they come; the workers stay for more tasks."""
+        """Yield the outcomes of all tasks as they come; the workers stay for more tasks."""
         while waiting or any(worker.task for worker in self.workers):
             self._assign_tasks(waiting)
             yield from _collect(self.workers, label)
@@ -153,7 +153,7 @@ class WorkerPool:
                 self.next_look = monotonic() + POLL
 
     def close(self) -> None:
-        """Ends all workers."""
+        """End all workers."""
         while self.workers:
             _stop(self.workers.pop())
         if self.fork_server is not None:
@@ -161,7 +161,7 @@ class WorkerPool:
             self.fork_server = None
 
     def _assign_tasks(self, waiting: deque[Task]) -> None:
-        """Gives every idle worker a task; those that have died are replaced while there is work for them."""
+        """Return every idle worker a task; those that have died are replaced while there is work for them."""
         for worker in [worker for worker in self.workers if worker.task is None]:
             if not waiting:
                 return
@@ -177,7 +177,7 @@ class WorkerPool:
 
 
 def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
-    """The outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
+    """Yield the outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
 
     Raises WorkerBug for what is not a DiaError.
     """
@@ -193,7 +193,7 @@ class SingleWorker:
         self.worker: _Worker | None = None
 
     def call(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
-        """The last item that the generator function yields, computed in the worker.
+        """Return the last item that the generator function yields, computed in the worker.
 
         Raises LanguageError where the evaluation fails, dies, or runs longer than the allowed seconds.
         """
@@ -217,7 +217,7 @@ class SingleWorker:
         raise LanguageError(f"the evaluation ran longer than {self.seconds:g} s", code="E502")
 
     def _has_message(self, worker: _Worker) -> bool:
-        """Whether the worker sends something before its time is over."""
+        """Return whether the worker sends something before its time is over."""
         clock = Clock(worker.process.pid)
         while (left := self.seconds - clock.seconds()) > 0:
             if worker.pipe.poll(max(left, POLL)):
@@ -225,7 +225,7 @@ class SingleWorker:
         return False
 
     def close(self) -> None:
-        """Ends the worker."""
+        """End the worker."""
         if self.worker is not None:
             _stop(self.worker)
             self.worker = None
@@ -238,7 +238,7 @@ def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
 
 
 def _assign(worker: _Worker, task: Task) -> bool:
-    """Whether the worker lives and has been given the task."""
+    """Return whether the worker lives and has been given the task."""
     try:
         worker.pipe.send((task.function, task.arguments))
     except OSError:
@@ -273,7 +273,7 @@ def _safe_path() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hidden_main() -> Iterator[None]:
-    """Keeps new processes from running the program's main script again, which they need for nothing."""
+    """Keep new processes from running the program's main script again, which they need for nothing."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -323,7 +323,7 @@ LIMITS_HELP = "reduce the work, or raise `limits` of the template"
 
 
 def _is_stuck(worker: _Worker) -> bool:
-    """Whether the worker has not beaten for longer than its task allows, or searches in vain for so long."""
+    """Return whether the worker has not beaten for longer than its task allows, or searches in vain for so long."""
     assert worker.task is not None
     process = worker.process.pid
     if worker.cell[2] != worker.searches or worker.search_clock is None:
@@ -334,7 +334,7 @@ def _is_stuck(worker: _Worker) -> bool:
 
 
 def _searches_too_long(worker: _Worker) -> bool:
-    """Whether a search of many evaluations has been going on for too long."""
+    """Return whether a search of many evaluations has been going on for too long."""
     assert worker.task is not None and worker.search_clock is not None
     is_searching = worker.searches % 2 == 1
     return is_searching and worker.search_clock.seconds() > max(worker.task.seconds, SECONDS_BETWEEN)
@@ -382,7 +382,7 @@ def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
 
 
 def _run_task(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
-    """Sends what the function yields; gives the message that ends the task, made when all of its values are gone."""
+    """Send what the function yields; gives the message that ends the task, made when all of its values are gone."""
     try:
         for item in function(*arguments):
             heartbeat.end_evaluation()

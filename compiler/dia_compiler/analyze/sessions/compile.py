@@ -40,7 +40,7 @@ class SessionAnalysis(Presence):
 
     @staticmethod
     def places(session_spec: SessionSpec) -> Iterator[Place]:
-        """Every named reply with its place; of two of one name the first."""
+        """Yield every named reply with its place; of two of one name the first."""
         first = session_spec.replies
         for session in session_spec.sessions:
             for number, turn in enumerate(session.turns):
@@ -48,7 +48,7 @@ class SessionAnalysis(Presence):
                     yield Place(session, number, turn, turn.reply)
 
     def check_counts(self, session_spec: SessionSpec) -> None:
-        """Tells more sessions or turns than a run can bear, and turns that say nothing."""
+        """Report more sessions or turns than a run can bear, and turns that say nothing."""
         if len(session_spec.sessions) > MOST:
             place = session_spec.sessions[MOST].position
             self.diagnostics.error("E107", f"more than {MOST} sessions", place, "split it into several templates")
@@ -63,7 +63,7 @@ class SessionAnalysis(Presence):
             self.check_loop(session.loop)
 
     def check_turn(self, turn: Turn, number: int) -> None:
-        """Tells a turn that says nothing, and words of a list where there is none."""
+        """Report a turn that says nothing, and words of a list where there is none."""
         if turn.user is None and turn.assistant is None and not turn.is_challenge:
             self.diagnostics.error("E202", "this turn is empty", turn.position, "add `user: ...`")
         elif number == 0 and turn.user is None and not turn.is_challenge:
@@ -74,25 +74,25 @@ class SessionAnalysis(Presence):
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
-        """Tells the name of an item where there is no list."""
+        """Report the name of an item where there is no list."""
         if loop.variable is not None and not loop.is_there:
             self.diagnostics.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
 
     # pieces
 
     def piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
-        """An expression compiled, or None after telling why not."""
+        """Return an expression compiled, or None after telling why not."""
         code = self.code(snippet, values) if snippet is not None else None
         return None if snippet is None or code is None else self.analyzed_piece(snippet, code.parsed, code)
 
     def prompt_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
-        """A template compiled, or None after telling why not."""
+        """Return a template compiled, or None after telling why not."""
         tree = self.parsed_template(snippet) if snippet is not None else None
         code = self.compiled_template(tree, values | self.slot_names) if tree is not None else None
         return None if snippet is None or tree is None or code is None else self.analyzed_piece(snippet, tree, code)
 
     def analyzed_piece(self, snippet: Snippet, parsed: ParsedExpression | ParsedTemplate, code: object) -> Piece:
-        """The piece with what it is made of; one that runs when models are asked starts no program."""
+        """Return the piece with what it is made of; one that runs when models are asked starts no program."""
         reach = self.depends.base(self.depends.used(parsed))
         for use in (*parsed.calls, *parsed.function_names) if "answer" in reach else ():
             if "answer" in self.depends.base(self.depends.functions.get(use.name, ())):
@@ -103,7 +103,7 @@ class SessionAnalysis(Presence):
         return piece
 
     def early(self, snippet: Snippet | None, values: frozenset[str], what: str) -> Piece | None:
-        """An expression that must be known before anything is asked."""
+        """Return an expression that must be known before anything is asked."""
         piece = self.piece(snippet, values)
         if piece is None or not self.leaks(piece.parsed, piece.snippet, what):
             return piece
@@ -117,7 +117,7 @@ class SessionAnalysis(Presence):
     # sessions
 
     def session(self, session: Session) -> SessionCode:
-        """A session compiled."""
+        """Return a session compiled."""
         values = self.values | session.loop.names
         replies = [turn.reply for turn in session.turns if turn.reply is not None]
         instructed = frozenset({FORMAT_INSTRUCTION}) if len(replies) == 1 else frozenset()
@@ -138,7 +138,7 @@ class SessionAnalysis(Presence):
         )
 
     def turn(self, turn: Turn, values: frozenset[str], session: Session) -> TurnCode:
-        """A turn compiled."""
+        """Return a turn compiled."""
         inner = values | turn.loop.names
         text = inner | ({FORMAT_INSTRUCTION} if turn.reply is not None else frozenset())
         text |= self.reference_names(session)
@@ -158,13 +158,13 @@ class SessionAnalysis(Presence):
         return self.template.session_spec is not None and self.template.session_spec.judge is not None
 
     def reference_names(self, session: Session) -> frozenset[str]:
-        """The reference, where the session is that of a judge who has one."""
+        """Return the reference, where the session is that of a judge who has one."""
         judge = self.template.session_spec.judge if self.template.session_spec is not None else None
         has_one = judge is not None and judge.reference is not None
         return frozenset({REFERENCE}) if has_one and session.role != "subject" else frozenset()
 
     def options(self, turn: Turn) -> DatumCode | None:
-        """The options of a reply's format, which need no reply; an unknown format is told."""
+        """Return the options of a reply's format, which need no reply; an unknown format is told."""
         if turn.reply is None:
             return None
         format = turn.reply.format
@@ -197,7 +197,7 @@ class SessionAnalysis(Presence):
             self.refuse_programs_in(piece.parsed, "the truth")
 
     def weigh(self, truth: Truth | None, figures: Iterable[Figure], values: frozenset[str]) -> WeighCode:
-        """A truth and figures compiled."""
+        """Return a truth and figures compiled."""
         code = WeighCode(truth)
         if truth is not None:
             self.check_loop(truth.loop)
@@ -228,7 +228,7 @@ class SessionAnalysis(Presence):
     # order
 
     def order(self, sessions: list[SessionCode], code: SessionPlan) -> None:
-        """Puts the sessions in an order in which they can be asked; tells circles and replies that come too late."""
+        """Put the sessions in an order in which they can be asked; tells circles and replies that come too late."""
         names = [session.session.name for session in sessions]
         needs = {
             session.session.name: tuple(
@@ -250,7 +250,7 @@ class SessionAnalysis(Presence):
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
     def check_own_order(self, session: SessionCode, code: SessionPlan) -> None:
-        """Tells replies of a session that it needs before they are there."""
+        """Report replies of a session that it needs before they are there."""
         for number, turn in enumerate(session.turns):
             for piece in turn.pieces:
                 first_ok = piece is turn.until or (turn.over is not None and piece is not turn.over)
@@ -266,7 +266,7 @@ class SessionAnalysis(Presence):
                 self.diagnostics.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
     def check_read(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
-        """Tells replies that nothing reads."""
+        """Report replies that nothing reads."""
         read = frozenset().union(
             *(session.replies for session in sessions), *(piece.replies for piece in code.weighing)
         )

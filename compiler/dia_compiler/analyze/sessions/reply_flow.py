@@ -44,7 +44,7 @@ class Flow:
             yield from self.expression(parsed.tree, facts, frozenset(), ())
 
     def is_there(self, name: str, facts: Facts) -> bool:
-        """Whether a reply has been asked for wherever the facts hold."""
+        """Return whether a reply has been asked for wherever the facts hold."""
         needed = self.conditions.get(name, NOTHING)
         return answered(name) in facts or needed <= facts
 
@@ -72,7 +72,7 @@ class Flow:
         return frozenset({f"not {ast.dump(node)}"})
 
     def asked_about(self, node: ast.expr) -> str | None:
-        """The reply of which `answered` asks whether it is there."""
+        """Return the reply of which `answered` asks whether it is there."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "answered" and node.args:
             return self.reply_of(node.args[0], frozenset())
         return None
@@ -86,7 +86,7 @@ class Flow:
     # expressions
 
     def expression(self, node: ast.expr, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
-        """Each reply that may be missing where the expression needs it."""
+        """Return each reply that may be missing where the expression needs it."""
         if isinstance(node, ast.Name):
             yield from self.name(node, node.id, facts, bound, inside)
         elif isinstance(node, ast.Call):
@@ -130,7 +130,7 @@ class Flow:
             yield from ((missing, node) for missing in self.own(called, facts, inside))
 
     def own(self, name: str, facts: Facts, inside: tuple[str, ...]) -> Iterator[str]:
-        """Each reply that may be missing where the body of an own function needs it."""
+        """Yield each reply that may be missing where the body of an own function needs it."""
         if name in inside:
             return
         for body, arguments in self.functions(name):
@@ -154,7 +154,7 @@ class Flow:
     # templates
 
     def template(self, node: nodes.Node, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
-        """Each reply that may be missing where the part of a template needs it."""
+        """Return each reply that may be missing where the part of a template needs it."""
         if isinstance(node, nodes.If):
             yield from self.branches(node, facts, bound, inside)
         elif isinstance(node, nodes.CondExpr):
@@ -201,7 +201,7 @@ class Flow:
 
 
 def answered(name: str) -> str:
-    """The fact that a reply is there."""
+    """Return the fact that a reply is there."""
     return f"answered {name}"
 
 
@@ -224,7 +224,7 @@ def failing(node: nodes.Node) -> Facts:
 
 
 def _reply(node: nodes.Node) -> str | None:
-    """The reply that a call of one of the guards is about."""
+    """Return the reply that a call of one of the guards is about."""
     if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name) or len(node.args) < 2:
         return None
     is_guard = node.node.name.startswith(("_reply_", "_said_"))
@@ -237,7 +237,7 @@ def _target(node: nodes.For) -> frozenset[str]:
 
 
 def children(node: ast.AST) -> Iterator[ast.expr]:
-    """The expressions right below a node, operators and the like left out."""
+    """Yield the expressions right below a node, operators and the like left out."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             yield child

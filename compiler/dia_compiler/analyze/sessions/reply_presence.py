@@ -31,7 +31,7 @@ class Presence(Wordings):
         return piece.snippet.position
 
     def check_there(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
-        """Tells replies that a `when` may have left out where they are needed."""
+        """Report replies that a `when` may have left out where they are needed."""
         flow = Flow(
             {name: code.parsed.tree for name, code in self.result.reply_lets.items()},
             self.bodies, self.replies, frozenset(name for name, place in code.places.items() if place.loops),
@@ -88,7 +88,7 @@ class Presence(Wordings):
         return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
 
     def bodies(self, name: str) -> Iterator[Body]:
-        """The bodies of an own function that needs replies, each with the names that are its own."""
+        """Yield the bodies of an own function that needs replies, each with the names that are its own."""
         declared = self.functions.get(name)
         if declared is None or not self.depends.functions.get(name, frozenset()):
             return

@@ -73,12 +73,12 @@ def _settings(node: Node | None) -> Map[str, object]:
 
 
 def items_of(node: Node) -> tuple[Node, ...]:
-    """The items of a list; what is no list is the one item."""
+    """Return the items of a list; what is no list is the one item."""
     return node.items if isinstance(node, Sequence) else (node,)
 
 
 def mappings(node: Node | None) -> Iterator[Mapping]:
-    """The mappings in a list."""
+    """Yield the mappings in a list."""
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
             yield item
@@ -202,14 +202,14 @@ def _texts(node: Sequence) -> tuple[str, ...]:
 
 
 def _made_reply(name: str, format: str, labels: tuple[str, ...], key: Scalar) -> ReplyUse:
-    """The reply of a session that the spec does not write out; what is made stands where the key stands."""
+    """Return the reply of a session that the spec does not write out; what is made stands where the key stands."""
     listed = Sequence(tuple(_scalar(label, key) for label in labels), key.position)
     options = Mapping(((_scalar("of", key), listed),) if labels else (), key.position)
     return ReplyUse(name, _scalar(format, key), options, LIMIT, key.position)
 
 
 def _judged(judge: Judge, key: Scalar) -> Truth:
-    """The verdict that the judge's label means; a response that is the skip token needs no judge."""
+    """Return the verdict that the judge's label means; a response that is the skip token needs no judge."""
     correct = f"{VERDICT} in {list(judge.labels['correct'])!r}"
     skips = [f"strip({RESPONSE}) == skip_token"]
     if judge.fallback is not None:

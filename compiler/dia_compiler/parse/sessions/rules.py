@@ -10,13 +10,13 @@ from dia_runtime.scoring.sessions.studies import STUDIES
 
 
 def has_sessions(root: Mapping) -> bool:
-    """Whether the template asks in sessions, written out or made for a judge."""
+    """Return whether the template asks in sessions, written out or made for a judge."""
     grade = root.get("grade")
     return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
 
 
 def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
-    """Tells what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
+    """Report what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
     _check_exclusive(root, diagnostics)
     _check_examples(root, diagnostics)
     grade = root.get("grade")
@@ -49,7 +49,7 @@ def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
 
 
 def _check_examples(root: Mapping, diagnostics: Diagnostics) -> None:
-    """Tells examples of the other kind: texts are replies to a question, mappings those within sessions."""
+    """Report examples of the other kind: texts are replies to a question, mappings those within sessions."""
     for item in mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
@@ -106,7 +106,7 @@ def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
 
 
 def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
-    """Tells a study that there is not, and a second truth."""
+    """Report a study that there is not, and a second truth."""
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
         help = did_you_mean(study.text, STUDIES) or f"the studies are {', '.join(STUDIES)}"
