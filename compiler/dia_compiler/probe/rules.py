@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
+from math import log
 from typing import Any
 
 from dia_compiler.probe.surface import (
@@ -199,6 +201,69 @@ def _beside(word: str, kind: str, fits: Callable[[str], bool], is_last: bool, is
     return guess
 
 
+# A rule that weighs what surrounds each token that looks like an answer
+
+AROUND = 3  # lines before and after, and words before and after, that are looked at
+FEWEST_TIMES = 5  # that something must surround a token in order to be weighed
+WEIGHT_OF_ONE = 0.5  # what is added to each count, so that nothing is impossible
+
+
+def neighbours(examples: Sequence[Example]) -> Iterator[Rule]:
+    """The token whose surroundings are most like those of answers, by naive Bayes over words and lines nearby."""
+    shape = Shape.of(example.answer for example in examples)
+    for kind in ("token", "quoted text", "number"):
+        for looks, fits in filters(shape).items():
+            if looks and can_hold(examples, kind, fits):
+                yield Rule(f"the {kind}{looks} with the surroundings of an answer", _weighing(examples, kind, fits))
+
+
+def surroundings(prompt: Prompt, kind: str, fits: Callable[[str], bool]) -> dict[str, set[str]]:
+    """Return what surrounds each different token that fits: lines, words, and how often it appears."""
+    key = "surroundings", kind, fits
+    if key not in prompt.memory:
+        around: dict[str, set[str]] = {}
+        times = Counter(token.text for token in fitting(prompt, kind, fits))
+        lines = prompt.text.splitlines()
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        for token in fitting(prompt, kind, fits):
+            number = bisect_right(starts, token.start) - 1
+            column = token.start - starts[number]
+            before_it, after_it = lines[number][:column].split(), lines[number][column + len(token.text) :].split()
+            features = around.setdefault(token.text, {f"{min(times[token.text], 4)} times"})
+            features.update(f"word {place}: {word}" for place, word in enumerate(reversed(before_it[-AROUND:])))
+            features.update(f"word -{place}: {word}" for place, word in enumerate(after_it[:AROUND]))
+            for place in (*range(max(0, number - AROUND), number), *range(number + 1, number + 1 + AROUND)):
+                if place < len(lines):
+                    features.add(f"line {place - number}: {lines[place].strip()}")
+        prompt.memory[key] = around
+    result: dict[str, set[str]] = prompt.memory[key]
+    return result
+
+
+def _weighing(examples: Sequence[Example], kind: str, fits: Callable[[str], bool]) -> Guess:
+    right, wrong = Counter[str](), Counter[str]()
+    sizes = [0, 0]
+    for example in examples:
+        for text, features in surroundings(example.prompt, kind, fits).items():
+            is_right = text in example.accepted
+            (right if is_right else wrong).update(features)
+            sizes[is_right] += 1
+    weights = {
+        feature: log((right[feature] + WEIGHT_OF_ONE) / (sizes[1] + 1))
+        - log((wrong[feature] + WEIGHT_OF_ONE) / (sizes[0] + 1))
+        for feature in {*right, *wrong}
+        if right[feature] + wrong[feature] >= FEWEST_TIMES
+    }
+
+    def guess(prompt: Prompt) -> str | None:
+        around = surroundings(prompt, kind, fits)
+        if not around:
+            return None
+        return max(around, key=lambda text: sum(weights.get(feature, 0.0) for feature in sorted(around[text])))
+
+    return guess
+
+
 # Rules that pick a line, and give a field of it or its number
 
 
@@ -316,4 +381,4 @@ def _growing(tree: Any) -> Guess:
     return lambda prompt: str(tree.predict([prompt.counts])[0])
 
 
-LEARNERS = (constant, picked, beside_keywords, lines, trees)
+LEARNERS = (constant, picked, beside_keywords, neighbours, lines, trees)

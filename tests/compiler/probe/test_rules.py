@@ -93,6 +93,17 @@ def number_of_line(source: random.Random) -> tuple[str, str]:
     return "\n".join(rows), str(place + 1)
 
 
+def told_by_its_surroundings(source: random.Random) -> tuple[str, str]:
+    """The answer alone is both opened and locked; each of these words stands next to many others."""
+    names = [word(source, 9) for _ in range(8)]
+    answer, both = (
+        names[0],
+        [("open", name) for name in names[:4]] + [("lock", name) for name in [names[0], *names[4:]]],
+    )
+    source.shuffle(both)
+    return "\n".join(f"{verb}\n  {name}" for verb, name in both), answer
+
+
 def mostly_one_answer(source: random.Random) -> tuple[str, str]:
     return f"Is {source.randrange(10**6)} lucky?", "yes" if source.random() < 0.9 else "no"
 
@@ -100,7 +111,7 @@ def mostly_one_answer(source: random.Random) -> tuple[str, str]:
 PLANTED: dict[str, Draw] = {
     draw.__name__: draw
     for draw in (longest_word, last_of_list, behind_a_keyword, row_with_most, odd_entry, number_of_line,
-                 mostly_one_answer)
+                 told_by_its_surroundings, mostly_one_answer)
 }  # fmt: skip
 
 
