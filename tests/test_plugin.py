@@ -127,9 +127,9 @@ def test_without_the_package_its_names_are_unknown(tmp_path: Path) -> None:
         ("functions", "odd", "def thing(n: int) -> int:\n    return n\n", "it has no docstring"),
         ("functions", "odd", "raise OSError('gone')\n", "OSError: gone"),
         ("types", "odd", "thing = 3\n", "it is not an instance of dia_compiler.types.base.ParameterType"),
-        ("formats", "odd", "thing = 3\n", "it is no instance of dia_runtime.formats.Format"),
+        ("formats", "odd", "thing = 3\n", "it is not an instance of dia_runtime.formats.Format"),
         ("assets", "odd", "thing = 3\n", "it is not an instance of dia_compiler.assets.base.Builder"),
-        ("exporters", "odd", "thing = 3\n", "it is no instance of dia_runtime.integrations.exporters.Exporter"),
+        ("exporters", "odd", "thing = 3\n", "it is not an instance of dia_runtime.integrations.exporters.Exporter"),
     ],
 )
 def test_a_plug_in_that_cannot_be_used_is_one_line(

@@ -51,8 +51,8 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "endless file": (b"k: 1\n# pad\n" * 2_000_000, ("E103", 1, 1, "larger than 1 MiB")),
     "path as a name": (template().replace(": t", ": ../../etc/passwd", 1), ("E204", 1, 11, "small letters")),
     "name with a line break": (template().replace(": t\n", ": |\n  t\n", 1), ("E204", 1, 11, "small letters")),
-    "path that leaves": (template(more="lists: {w: {from: ../../secret.txt}}\n"), ("E101", 10, 19, "leaves")),
-    "path with a zero byte": (template(more='lists: {w: {from: "a\\0b"}}\n'), ("E101", 10, 19, "leaves")),
+    "path that leaves": (template(more="lists: {w: {from: ../../secret.txt}}\n"), ("E101", 10, 19, "outside")),
+    "path with a zero byte": (template(more='lists: {w: {from: "a\\0b"}}\n'), ("E101", 10, 19, "outside")),
     "long path": (template(more=f"lists: {{w: {{from: {'a' * 5000}}}}}\n"), ("E101", 10, 19, "cannot be read")),
     "deep brackets": ("[" * 100_000, ("E107", 1, 66, "nested more than 64 levels deep")),
     "deep braces": ("a: " + "{b: " * 5_000, ("E107", 1, 257, "nested more than 64 levels deep")),
@@ -273,16 +273,16 @@ def test_line_ends_and_byte_order_marks_change_no_question(change: str, tmp_path
 LIST = template(more="lists: {w: {from: w.txt}}\n")
 FOLDERS: dict[str, tuple[dict[str, Content], tuple[str, str]]] = {
     "link that leaves": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("/etc/hostname")}, ("E101", "leaves the folder")),
-    "benchmark that leaves": ({"benchmark.yaml": link("/etc/hostname"), "t.yaml": template()}, ("E101", "leaves")),
-    "list that leaves": ({"benchmark.yaml": BENCHMARK, "w.txt": link("/etc/passwd"), "t.yaml": LIST}, ("E101", "leaves")),
+    "benchmark that leaves": ({"benchmark.yaml": link("/etc/hostname"), "t.yaml": template()}, ("E101", "outside")),
+    "list that leaves": ({"benchmark.yaml": BENCHMARK, "w.txt": link("/etc/passwd"), "t.yaml": LIST}, ("E101", "outside")),
     "link to itself": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("t.yaml")}, ("E101", "leaves the folder")),
-    "list that links to itself": ({"benchmark.yaml": BENCHMARK, "w.txt": link("w.txt"), "t.yaml": LIST}, ("E101", "leaves")),
+    "list that links to itself": ({"benchmark.yaml": BENCHMARK, "w.txt": link("w.txt"), "t.yaml": LIST}, ("E101", "outside")),
     "link to nothing": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("nowhere.yaml")}, ("E101", "is not a file")),
     "folder in a link": (
-        {"benchmark.yaml": BENCHMARK, "sub": link("/etc"), "t.yaml": LIST.replace("w.txt", "sub/passwd")}, ("E101", "leaves")
+        {"benchmark.yaml": BENCHMARK, "sub": link("/etc"), "t.yaml": LIST.replace("w.txt", "sub/passwd")}, ("E101", "outside")
     ),
     "there and back": (
-        {"benchmark.yaml": BENCHMARK, "w.txt": "a\n", "t.yaml": LIST.replace("w.txt", "../specs/w.txt")}, ("E101", "leaves")
+        {"benchmark.yaml": BENCHMARK, "w.txt": "a\n", "t.yaml": LIST.replace("w.txt", "../specs/w.txt")}, ("E101", "outside")
     ),
     "pipe": ({"benchmark.yaml": BENCHMARK, "t.yaml": os.mkfifo}, ("E101", "is not a file")),
     "list that is a pipe": ({"benchmark.yaml": BENCHMARK, "w.txt": os.mkfifo, "t.yaml": LIST}, ("E101", "no file")),

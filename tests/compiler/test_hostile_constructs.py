@@ -49,24 +49,24 @@ def too_large(path: Path) -> None:
 
 # The file's name, its content, and where what is told: on line 3 of the spec, or in the file itself
 DATA: dict[str, tuple[str, Content, str, int, str]] = {
-    "pipe": ("d.csv", os.mkfifo, "E101", 0, "`specs/d.csv` is not a regular file"),
+    "pipe": ("d.csv", os.mkfifo, "E101", 0, "`specs/d.csv` is not a file"),
     "folder": ("d.csv", Path.mkdir, "E101", 0, "is not a file"),
     "nothing": ("d.jsonl", link("e.jsonl"), "E101", 0, "no file `specs/d.jsonl`"),
-    "link that leaves": ("d.csv", link("/etc/passwd"), "E101", 0, "leaves the spec folder"),
-    "link to a device": ("d.csv", link("/dev/zero"), "E101", 0, "leaves the spec folder"),
+    "link that leaves": ("d.csv", link("/etc/passwd"), "E101", 0, "leads outside the spec folder"),
+    "link to a device": ("d.csv", link("/dev/zero"), "E101", 0, "leads outside the spec folder"),
     "201 MB": ("d.csv", too_large, "E103", 0, "larger than 100 MB"),
     "zero byte": ("d.csv", b"a,b\n1,2\n1\x00,3\n", "E111", 3, "the file contains a zero byte"),
     "a million columns": ("d.csv", b"a," * 1_000_000 + b"b\n", "E111", 1, "more than 10,000 columns"),
     "columns without end": ("d.csv", b"a," * 3_000_000 + b"b\n", "E111", 1, "a line has more than 4,000,000 bytes"),
     "long cell": ("d.csv", b"a,b\n1," + b"x" * 1_500_000 + b"\n", "E111", 2, "a cell has more than 1,000,000"),
     "quote without end": ("d.csv", b'a,b\n1,"' + b"x\n" * 100_000, "E111", 2, "a quote is not closed"),
-    "deep JSON": ("d.jsonl", b"[" * 3_000_000, "E111", 1, "nested more than 32 levels levels deep"),
+    "deep JSON": ("d.jsonl", b"[" * 3_000_000, "E111", 1, "nested more than 32 levels deep"),
     "deep objects": ("d.jsonl", b'{"a":' * 3_000_000, "E111", 1, "a line has more than 4,000,000 bytes"),
     "long number": ("d.jsonl", b'{"a":' + b"9" * 1_000_000 + b"}\n", "E111", 1, "more than 4000 digits"),
     "large exponent": ("d.jsonl", b'{"a": 1e999999999}\n', "E111", 1, "digits"),
     "no number": ("d.jsonl", b'{"a": NaN}\n', "E111", 1, "`NaN` is not a number"),
     "half a character": ("d.jsonl", b'{"a": "\\ud800"}\n', "E111", 1, "surrogate"),
-    "key twice": ("d.jsonl", b'{"a": 1, "a": 2}\n', "E111", 1, "stands twice"),
+    "key twice": ("d.jsonl", b'{"a": 1, "a": 2}\n', "E111", 1, "duplicate key"),
     "no Parquet": ("d.parquet", b"PAR1" + b"\xff" * 64 + b"PAR1", "E111", 0, "not Parquet"),
     "Parquet that swells": ("d.parquet", parquet_bomb, "E103", 0, "cannot be read: "),
 }  # fmt: skip
@@ -146,7 +146,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
     "each of all orders": (template("1", n="{type: permutation, of: = range(20)}", more="each: n\n"), ("E405", 10, 7, "cannot be listed")),
     "slot of itself": (template(prompt="{{ a }}", more="slots: {a: '{{ a }}{{ a }}'}\n"), ("E303", 10, 16, "unknown name `a`")),
     "macros in a circle": (
-        template(prompt="{{ a() }}", more="macros: {a(): '{{ b() }}', b(): '{{ a() }}'}\n"), ("E307", 10, 10, "in a circle: a -> b -> a")
+        template(prompt="{{ a() }}", more="macros: {a(): '{{ b() }}', b(): '{{ a() }}'}\n"), ("E307", 10, 10, "in a cycle: a -> b -> a")
     ),
     "functions in a circle": (template("f(n)", more="functions: {f(x): f(x + 1)}\n"), ("E307", 10, 13, "`f` calls itself")),
     "faces in a circle": (
@@ -156,8 +156,8 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
     "deep lists": (
         template("str(l299)", answer="text", more="let:\n" + chain(300, "l0: '[n]'", "l{}: '[l{}]'")), ("E502", 6, 5, "nested too deeply")
     ),
-    "deep answer": (template("n", answer="list\n  of: " + "{type: list, of: " * 40 + "integer" + "}" * 40), ("E404", 7, 9, "nest deeper")),
-    "many labels": (template(more=f"format: {{kind: label, of: [{'a,' * 15_000}b]}}\n"), ("E404", 10, 9, "and at most")),
+    "deep answer": (template("n", answer="list\n  of: " + "{type: list, of: " * 40 + "integer" + "}" * 40), ("E404", 7, 9, "nested deeper")),
+    "many labels": (template(more=f"format: {{kind: label, of: [{'a,' * 15_000}b]}}\n"), ("E404", 10, 9, "labels: `of:")),
     "pattern that looks back": (
         template(more="format: {kind: regex, pattern: '(a)\\1', reply: '{answer}'}\n"), ("E404", 10, 32, "not RE2")
     ),
@@ -179,7 +179,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
     "function by its module": (template("dia_runtime.guards.add(n)"), ("E302", 6, 5, "method calls")),
     "infinity": (template("oo"), ("E303", 6, 5, "unknown name `oo`")),
     "tool by its path": (template(more="requires: {tool: /root/.ssh/id_rsa}\n"), ("E204", 10, 18, "is a path")),
-    "requirement that leaves": (template(more="requires: {file: ../../etc/passwd}\n"), ("E101", 10, 18, "leaves the spec folder")),
+    "requirement that leaves": (template(more="requires: {file: ../../etc/passwd}\n"), ("E101", 10, 18, "leads outside the spec folder")),
 }  # fmt: skip
 
 

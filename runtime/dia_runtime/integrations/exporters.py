@@ -20,7 +20,9 @@ __all__ = ["EXPORTERS", "Exporter"]
 
 def plugin_fault(value: Any) -> str | None:
     """What keeps a thing of another package from being an exporter, or None."""
-    return None if isinstance(value, Exporter) else "it is no instance of dia_runtime.integrations.exporters.Exporter"
+    return (
+        None if isinstance(value, Exporter) else "it is not an instance of dia_runtime.integrations.exporters.Exporter"
+    )
 
 
 OWN: dict[str, Exporter] = {
