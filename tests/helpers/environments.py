@@ -1,12 +1,13 @@
 """Environments of other people's programs, at the versions that our files were proven with.
 
-They lie in build/.cache/harness, or where DIA_HARNESSES says; the first use of one installs it. What cannot be
-installed is skipped with its reason.
+They are in build/.cache/harness, or in the folder that DIA_HARNESSES names; the first use of one installs it. A test
+is skipped if the network is absent. Any other failure to install fails the test: a pinned version may not exist.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import venv
@@ -17,7 +18,7 @@ from helpers.places import ROOT
 
 PINS = {
     "lm-eval": ["lm-eval[api]==0.4.13"],
-    "inspect": ["inspect-ai==0.3.385", "openai==3.54.0"],
+    "inspect": ["inspect-ai==0.3.285", "openai==3.54.0"],
     "huggingface": ["datasets==5.2.0", "mlcroissant==1.1.1"],
     "lighteval": [
         "torch==2.13.0",
@@ -31,6 +32,11 @@ PINS = {
 FIRST = {"lighteval": ["torch==2.13.0", "--index-url", "https://download.pytorch.org/whl/cpu"]}  # without CUDA
 NODE_PINS = {"promptfoo": "promptfoo@0.121.20", "yaml-language-server": "yaml-language-server@1.25.0"}
 NEEDED_BYTES = {"lighteval": 8 << 30}
+# What pip and npm print when they cannot reach a registry.
+NO_NETWORK = re.compile(
+    "NewConnectionError|NameResolutionError|Temporary failure in name resolution|Network is unreachable"
+    "|ENOTFOUND|EAI_AGAIN|ENETUNREACH|ECONNREFUSED|ETIMEDOUT|ConnectTimeoutError"
+)
 PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "harness")
 
 
@@ -60,10 +66,16 @@ def _install_node(folder: Path, name: str) -> None:
     if shutil.which("npm") is None:
         pytest.skip(f"{name} needs npm")
     folder.mkdir(parents=True, exist_ok=True)
-    _require(["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), NODE_PINS[name]], name)
+    _require(
+        ["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(folder), NODE_PINS[name]],
+        name,
+    )
 
 
 def _require(command: list[str], name: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"{name} cannot be installed here: {done.stderr[-300:]}")
+        printed = done.stdout + done.stderr
+        if NO_NETWORK.search(printed):
+            pytest.skip(f"{name} cannot be installed without a network")
+        pytest.fail(f"{name} cannot be installed: {printed[-1000:]}")
