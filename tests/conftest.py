@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
+import os
 import platform
 import shutil
+import sys
+import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from dia_language.workers.fork_server import CAN_FORK
 from helpers.examples import examples
-from helpers.workers import made_once
+from helpers.workers import forked_workers, made_once
 from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
+
+if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
+    # Hundreds of tests start workers. Without bytecode each of them compiles 350 modules anew, which takes 0.3 s.
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dia-bytecode-")
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
 PRINTED = ("stdout", "stderr", "exit")
 SKIPPED = "dia/skipped"
 settings.register_profile(
@@ -63,6 +75,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         skipped = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(skipped)])
         items[:] = skipped
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Fork the workers that a test starts, unless it or its file is marked `spawned`."""
+    is_forked = CAN_FORK and item.get_closest_marker("spawned") is None
+    with forked_workers() if is_forked else contextlib.nullcontext():
+        return (yield)
 
 
 @dataclass(frozen=True, slots=True)

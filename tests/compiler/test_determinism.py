@@ -13,6 +13,8 @@ import pytest
 from dia_compiler import compile
 from helpers.places import ROOT
 
+pytestmark = pytest.mark.spawned
+
 SPECS = ROOT / "specs"
 
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.

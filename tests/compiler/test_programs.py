@@ -25,6 +25,8 @@ from dia_language.numbers import operators
 from dia_language.stored.stored_conditions import condition
 from dia_runtime.data import data_folder
 
+pytestmark = pytest.mark.spawned
+
 Dia = Callable[..., Any]
 
 needs_sandbox = pytest.mark.skipif(confinement() is None, reason="nothing here can confine a program")

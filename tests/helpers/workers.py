@@ -1,12 +1,16 @@
-"""What the workers of pytest-xdist make once for all of them."""
+"""Workers in tests: what those of pytest-xdist make once for all of them, and how those of dia start."""
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from dia_language.workers import fork_server, pool
+
+PAGE = 4096
 
 
 @contextmanager
@@ -39,3 +43,18 @@ def made_once(
             make(folder)
             done.touch()
     return folder
+
+
+@contextmanager
+def forked_workers() -> Iterator[None]:
+    """Start workers by a fork of this process, which has imported all that they need.
+
+    A new interpreter for each of the hundreds of compiles takes 0.2 s to import it, three quarters of a test's time.
+    What a worker may allocate is what it may in a new process: the size of this one comes on top.
+    """
+    own_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "MEMORY_BYTES", pool.MEMORY_BYTES + own_pages * PAGE)
+        for module in (fork_server, pool):
+            patch.setattr(module, "CONTEXT", multiprocessing.get_context("fork"))
+        yield

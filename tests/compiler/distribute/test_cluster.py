@@ -19,6 +19,8 @@ from dia_language.diagnostics import DiaError
 from helpers.files import content
 from helpers.places import ROOT
 
+pytestmark = pytest.mark.spawned
+
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 BENCHMARK = "language: 1\nbenchmark: demo\nversion: 1.0.0\n"
 CUBES = """\

@@ -24,6 +24,8 @@ from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.spawned
+
 SPECS = {
     "benchmark.yaml": "language: 1\nbenchmark: demo\nversion: 1.0.0\n",
     "cubes.yaml": """\

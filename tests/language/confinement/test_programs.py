@@ -22,6 +22,8 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.program import LANGUAGES, program, run_elf
 from dia_language.workers import heartbeat
 
+pytestmark = pytest.mark.spawned
+
 ECHOES = {
     "python": "print('got', input())",
     "c": '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("got %d\\n", n); return 0; }',

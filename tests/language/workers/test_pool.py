@@ -18,6 +18,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Positi
 from dia_language.workers import heartbeat
 from dia_language.workers.pool import Clock, Outcome, Positions, SingleWorker, Task, WorkerBug, WorkerPool, run_tasks
 
+pytestmark = pytest.mark.spawned
+
 HERE = Position("f.yaml", 3, 7)
 
 
