@@ -112,7 +112,7 @@ def test_the_canary_changes_no_question_and_is_found_again(bundle: Path, tmp_pat
 def test_what_a_seal_was_made_from_is_kept(bundle: Path) -> None:
     assert run(["seal", str(bundle), "-q"]) == 0
     assert Path("build/mine-1.0.0-k4-sealed").is_dir()
-    for place, told in ((bundle, "was made from"), (Path("build/mine-1.0.0-k4-sealed"), "is sealed")):
+    for place, told in ((bundle, "belongs to the seal"), (Path("build/mine-1.0.0-k4-sealed"), "is sealed")):
         with pytest.raises(DiaError, match=told):
             refuse_foreign(place, CompileOptions())
     assert run(["verify", "build/mine-1.0.0-k4-sealed", "--recompile"]) == 3  # the specs are sealed

@@ -49,8 +49,8 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "latin-1": ("title: é".encode("latin-1"), ("E102", 1, 1, "byte 7")),
     "tab": ("\ttabs: here\n", ("E104", 1, 1, "a tab")),
     "endless file": (b"k: 1\n# pad\n" * 2_000_000, ("E103", 1, 1, "larger than 1 MiB")),
-    "path as a name": (template().replace(": t", ": ../../etc/passwd", 1), ("E204", 1, 11, "small letters")),
-    "name with a line break": (template().replace(": t\n", ": |\n  t\n", 1), ("E204", 1, 11, "small letters")),
+    "path as a name": (template().replace(": t", ": ../../etc/passwd", 1), ("E204", 1, 11, "lowercase letters")),
+    "name with a line break": (template().replace(": t\n", ": |\n  t\n", 1), ("E204", 1, 11, "lowercase letters")),
     "path that leaves": (template(more="lists: {w: {from: ../../secret.txt}}\n"), ("E101", 10, 19, "outside")),
     "path with a zero byte": (template(more='lists: {w: {from: "a\\0b"}}\n'), ("E101", 10, 19, "outside")),
     "long path": (template(more=f"lists: {{w: {{from: {'a' * 5000}}}}}\n"), ("E101", 10, 19, "cannot be read")),
@@ -69,14 +69,14 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "only null": ("null\n", ("E203", 1, 1, "a mapping of keys")),
     "a word": ("a", ("E203", 1, 1, "a mapping of keys")),
     "two documents": (template(more="---\na: b\n"), ("E110", 10, 1, "second YAML document")),
-    "argument twice": (template(more="functions:\n  f(x, x): x\n"), ("E310", 11, 3, "two arguments `x`")),
+    "argument twice": (template(more="functions:\n  f(x, x): x\n"), ("E310", 11, 3, "`x` appears twice")),
     "argument that is no name": (template(more="functions: {f(None): 1}\n"), ("E309", 10, 13, "`None`")),
     "points beyond reason": (template(more="points: {correct: 1e999, skipped: 0, wrong: 0}\n"), ("E204", 10, 19, "at most")),
     "types that double": (
         template(more="types:\n  t0: {type: boolean}\n" + "".join(
             f"  t{i}: {{type: record, fields: {{a: {{type: t{i - 1}}}, b: {{type: t{i - 1}}}}}}}\n" for i in range(1, 40)
         )),
-        ("E107", 13, 41, "unfold to more than 10000 parts"),
+        ("E107", 13, 41, "expand to more than 10000 parts"),
     ),
     "much text": (
         template(more="macros:\n" + "".join(f"  m{i}(): '{'{{ n }}' * 9_000}'\n" for i in range(15))),
@@ -272,19 +272,19 @@ def test_line_ends_and_byte_order_marks_change_no_question(change: str, tmp_path
 
 LIST = template(more="lists: {w: {from: w.txt}}\n")
 FOLDERS: dict[str, tuple[dict[str, Content], tuple[str, str]]] = {
-    "link that leaves": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("/etc/hostname")}, ("E101", "leaves the folder")),
+    "link that leaves": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("/etc/hostname")}, ("E101", "leads outside the folder")),
     "benchmark that leaves": ({"benchmark.yaml": link("/etc/hostname"), "t.yaml": template()}, ("E101", "outside")),
     "list that leaves": ({"benchmark.yaml": BENCHMARK, "w.txt": link("/etc/passwd"), "t.yaml": LIST}, ("E101", "outside")),
-    "link to itself": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("t.yaml")}, ("E101", "leaves the folder")),
+    "link to itself": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("t.yaml")}, ("E101", "leads outside the folder")),
     "list that links to itself": ({"benchmark.yaml": BENCHMARK, "w.txt": link("w.txt"), "t.yaml": LIST}, ("E101", "outside")),
-    "link to nothing": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("nowhere.yaml")}, ("E101", "is not a file")),
+    "link to nothing": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("nowhere.yaml")}, ("E101", "is not a regular file")),
     "folder in a link": (
         {"benchmark.yaml": BENCHMARK, "sub": link("/etc"), "t.yaml": LIST.replace("w.txt", "sub/passwd")}, ("E101", "outside")
     ),
     "there and back": (
         {"benchmark.yaml": BENCHMARK, "w.txt": "a\n", "t.yaml": LIST.replace("w.txt", "../specs/w.txt")}, ("E101", "outside")
     ),
-    "pipe": ({"benchmark.yaml": BENCHMARK, "t.yaml": os.mkfifo}, ("E101", "is not a file")),
+    "pipe": ({"benchmark.yaml": BENCHMARK, "t.yaml": os.mkfifo}, ("E101", "is not a regular file")),
     "list that is a pipe": ({"benchmark.yaml": BENCHMARK, "w.txt": os.mkfifo, "t.yaml": LIST}, ("E101", "no file")),
     "list that is binary": ({"benchmark.yaml": BENCHMARK, "w.txt": b"a\x00b", "t.yaml": LIST}, ("E108", "control character")),
     "list in another encoding": ({"benchmark.yaml": BENCHMARK, "w.txt": b"\xff\xfe", "t.yaml": LIST}, ("E102", "not UTF-8")),
@@ -295,7 +295,7 @@ FOLDERS: dict[str, tuple[dict[str, Content], tuple[str, str]]] = {
     "name with a line break": ({"benchmark.yaml": BENCHMARK, "a\nb.yaml": template()}, ("E101", r"a\nb.yaml")),
     "no benchmark": ({"t.yaml": template()}, ("E101", "no benchmark.yaml")),
     "nothing at all": ({}, ("E101", "no benchmark.yaml")),
-    "no template": ({"benchmark.yaml": BENCHMARK}, ("E202", "is a template")),
+    "no template": ({"benchmark.yaml": BENCHMARK}, ("E202", "has no template file")),
     "empty benchmark": ({"benchmark.yaml": "", "t.yaml": template()}, ("E110", "empty")),
 }  # fmt: skip
 

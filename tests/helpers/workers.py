@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from dia_language.workers import fork_server, pool
+from dia_language.workers import pool
 
 PAGE = 4096
 
@@ -55,6 +55,6 @@ def forked_workers() -> Iterator[None]:
     own_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pool, "MEMORY_BYTES", pool.MEMORY_BYTES + own_pages * PAGE)
-        for module in (fork_server, pool):
-            patch.setattr(module, "CONTEXT", multiprocessing.get_context("fork"))
+        patch.setattr(pool, "CONTEXT", multiprocessing.get_context("fork"))
+        patch.setattr(pool, "CAN_FORK", False)  # no fork server: each worker is a fork of this process
         yield

@@ -70,7 +70,7 @@ def test_a_variant_that_changes_the_answer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DiaError) as caught:
         questions(tmp_path, MARKET.replace("redraw: [person]", "redraw: [fruit]"))
     (fault,) = caught.value.diagnostics
-    assert fault.code == "E511" and "`renamed` has another answer" in fault.message
+    assert fault.code == "E511" and "`renamed` has a different answer" in fault.message
     assert fault.position is not None and fault.position.line == 17
 
 

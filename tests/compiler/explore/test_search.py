@@ -84,7 +84,7 @@ def test_a_search_ends_with_a_bundle_and_a_bank_and_goes_on_where_it_stopped(fol
     again = folder("weak", "--items", "4", "--budget", "300")[1]
     assert again["requests"] == 0 and {**again, "requests": 0} == {**found, "requests": 0}
     code, _, messages = folder("weak", "--items", "4", "--seed", "5")
-    assert (code, "was begun otherwise: seed" in messages) == (2, True)
+    assert (code, "started with different options: seed" in messages) == (2, True)
 
 
 def _holds(found: Any) -> None:
