@@ -194,7 +194,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
     assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[truth]" in shown
     shown = called("show", bundle, "talk/1").stdout
-    assert "2. (once push of 4 items; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
+    assert "2. (once for each push of 4 items; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
     assert (
         "once item of 2 items, shared with other questions, max_tokens 7, temperature 0.5"
         in called("show", bundle, "talk/2").stdout
