@@ -25,6 +25,8 @@ from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 
+os.environ["COLUMNS"] = "100"  # as where no terminal is; pytest-xdist says 80 to its workers
+
 if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
     # Hundreds of tests start workers. Without bytecode each of them compiles 350 modules anew, which takes 0.3 s.
     sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dia-bytecode-")
