@@ -16,7 +16,10 @@ from dia_language.workers import heartbeat
 from dia_language.workers.fork_server import CAN_FORK
 from dia_language.workers.pool import Task, WorkerPool
 
-pytestmark = [pytest.mark.skipif(not CAN_FORK, reason="this system starts every worker on its own"), pytest.mark.spawned]
+pytestmark = [
+    pytest.mark.skipif(not CAN_FORK, reason="this system starts every worker on its own"),
+    pytest.mark.spawned,
+]
 MODULE = "fractions"
 
 
