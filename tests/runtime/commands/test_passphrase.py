@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import sys
 import time
@@ -62,6 +63,9 @@ def test_a_prompt_shows_nothing_and_asks_twice(tmp_path: Path, again: bytes) -> 
     assert (code, (tmp_path / "key").exists()) == ((0, True) if again == SECRET else (130, False))
 
 
+PROMPT = re.compile(rb"(Passphrase for [^\n]*|Repeat for confirmation): \Z")
+
+
 def answered(terminal: int, lines: list[bytes]) -> bytes:
     """What a process says to its terminal, after each of these lines was typed at a prompt."""
     said, shown, ends = b"", 0, time.monotonic() + 20
@@ -74,7 +78,7 @@ def answered(terminal: int, lines: list[bytes]) -> bytes:
             if not part:
                 break
             said += part
-        if lines and said.endswith(b": ") and len(said) > shown:
+        if lines and PROMPT.search(said) and len(said) > shown:
             shown = len(said)
             time.sleep(0.1)
             os.write(terminal, lines[0] + b"\n" * (lines[0] != b"\x03"))

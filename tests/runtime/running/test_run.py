@@ -154,6 +154,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_holds_all_that_it_counted(tiny: Make, tmp_path: Path, number: signal.Signals) -> None:
     bundle, path = tiny(templates=4, k=100), tmp_path / "a.run"
