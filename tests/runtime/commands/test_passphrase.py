@@ -52,7 +52,8 @@ def test_a_prompt_shows_nothing_and_asks_twice(tmp_path: Path, again: bytes) -> 
     command = [sys.executable, "-m", "dia_compiler.commands.cli", "keygen", "-o", "key"]
     here = {name: value for name, value in os.environ.items() if name != "DIA_PASSPHRASE"}
     script = (
-        "import os, sys; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "  # a shell's background jobs ignore it
+        "os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR)); os.execv(sys.argv[1], sys.argv[1:])"
     )
     with subprocess.Popen([sys.executable, "-c", script, *command], cwd=tmp_path, stdin=inner, stdout=inner,
                           stderr=inner, env=here) as process:  # fmt: skip
