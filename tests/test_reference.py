@@ -148,7 +148,6 @@ def test_the_language_page_names_every_key() -> None:
     assert known <= set(re.findall(r"`([a-z_]+)`", told))
 
 
-@pytest.mark.spawned  # the limit of workers' memory is that of dia
 def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     page = (DOCS / "explanation" / "security.md").read_text(encoding="utf-8")
     held = dict(re.findall(r"^\| (.*?) \| (.*?) \|$", page.partition("## Limits")[2], re.MULTILINE))

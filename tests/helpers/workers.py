@@ -50,11 +50,17 @@ def forked_workers() -> Iterator[None]:
     """Start workers by a fork of this process, which has imported all that they need.
 
     A new interpreter for each of the hundreds of compiles takes 0.2 s to import it, three quarters of a test's time.
-    What a worker may allocate is what it may in a new process: the size of this one comes on top.
+    A worker may allocate as much as in a new process: what it has inherited comes on top.
     """
-    own_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit_process, memory_bytes = pool._limit_process, pool.MEMORY_BYTES
+
+    def limit_fork() -> None:
+        own_pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        pool.MEMORY_BYTES = memory_bytes + own_pages * PAGE
+        limit_process()
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pool, "MEMORY_BYTES", pool.MEMORY_BYTES + own_pages * PAGE)
+        patch.setattr(pool, "_limit_process", limit_fork)
         patch.setattr(pool, "CONTEXT", multiprocessing.get_context("fork"))
         patch.setattr(pool, "CAN_FORK", False)  # no fork server: each worker is a fork of this process
         yield
