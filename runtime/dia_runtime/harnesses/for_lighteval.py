@@ -2,7 +2,7 @@
 
 import sys
 
-from dia_runtime.integrations.lighteval import task
+from dia_runtime.integrations.lighteval import task as module
 from dia_runtime.integrations.lighteval.task import *  # noqa: F403 - for type checkers
 
-sys.modules[__name__] = task
+sys.modules[__name__] = module  # `task` may be a function of the harness after `import *`
