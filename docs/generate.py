@@ -215,7 +215,7 @@ def commands() -> str:
 
 
 COMMANDS_HEAD = (
-    "Results go to standard output; progress, warnings and faults go to standard error. `--json` prints the facts of "
+    "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the facts of "
     "a result in the form that one of the [schemas](schemas.md) describes. `NO_COLOR` is respected. `python -m "
     "dia_compiler` is the same as `dia`. Defaults of options come from `dia.toml`, and a shell completes commands and "
     "options: see [write with help](../howto/write-with-help.md)."
@@ -223,9 +223,9 @@ COMMANDS_HEAD = (
 EXIT_CODES = (
     ("0", "done"),
     ("1", "a difference or a failed gate: `check --strict` with warnings, a run that ends with errors"),
-    ("2", "input or arguments: faults of specs, unknown names, an output that may not be replaced"),
+    ("2", "input or arguments: errors in specs, unknown names, an output that may not be replaced"),
     ("3", "integrity: damaged, foreign or unverifiable bytes"),
-    ("4", "provider or network; no command of this version uses the network"),
+    ("4", "a provider or the network failed"),
     ("70", "a bug of dia: the log file is named, `--debug` shows the traceback"),
     ("130", "interrupted"),
 )
