@@ -81,8 +81,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Fork the workers that a test starts, unless it or its file is marked `spawned`."""
-    is_forked = CAN_FORK and item.get_closest_marker("spawned") is None
+    """Fork the workers that a test starts, unless it is marked `spawned` or `slow`: those meet the workers' limits."""
+    is_forked = CAN_FORK and not any(map(item.get_closest_marker, ("spawned", "slow")))
     with forked_workers() if is_forked else contextlib.nullcontext():
         return (yield)
 
