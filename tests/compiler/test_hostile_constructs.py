@@ -228,7 +228,7 @@ def test_hostile_types(name: str, tmp_path: Path, dia: Dia) -> None:
 
 
 HEAVY: dict[str, tuple[str, Expected]] = {
-    "a prime that is hard to find": (template("1", n="{type: prime, bits: 4096, safe: true}"), ("E502", 1, 11, "a draw ran longer than 6 s")),
+    "a prime that is hard to find": (template("1", n="{type: prime, bits: 4096, safe: true}"), ("E502", 1, 11, "drawing the parameters ran longer than 6 s")),
     "macros that double": (
         template(prompt="{{ m39() }}", more="limits: {seconds: 1}\nmacros:\n" + chain(40, "m0(): x", "m{0}(): '{{{{ m{1}() }}}}{{{{ m{1}() }}}}'")),
         ("E502", 9, 3, "ran longer than 1 s"),
