@@ -149,7 +149,7 @@ def test_a_scheduler_that_goes_away_is_told(tmp_path: Path, machines: Machines) 
             on_progress=killing(machines.scheduler, 2_000),  # type: ignore[arg-type]
         )  # fmt: skip
     (entry,) = found.value.diagnostics
-    assert (entry.code, found.value.exit_code) == ("E620", 4) and "has gone" in entry.message
+    assert (entry.code, found.value.exit_code) == ("E620", 4) and "lost the connection" in entry.message
     assert not (tmp_path / "out").exists()
 
 

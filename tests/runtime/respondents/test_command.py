@@ -273,7 +273,7 @@ def test_an_interrupt_keeps_what_was_said_and_ends_the_program(
         os.kill(child.pid, number)
         _, told = child.communicate(timeout=20)
     if number == signal.SIGINT:
-        assert child.returncode == 130 and "the same command asks for the others" in told
+        assert child.returncode == 130 and "repeat the command to continue" in told
     time.sleep(0.2)  # the program ends by itself when its input does
     held = _held(out)
     assert 3 <= held < 80
