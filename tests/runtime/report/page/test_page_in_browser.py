@@ -179,7 +179,7 @@ def test_keys_sort_tables_and_open_questions(browser: Browser, small: Path) -> N
         "oracle",
     ]
     assert found["sort"][:3] == [None, "ascending", None] and found["next"] == "interval"
-    for part in ("What is 7 + 1?", "Right answer", "oracle", "<xml>8</xml>", "I-DO-NOT-KNOW", "wrong", "-2 points"):
+    for part in ("What is 7 + 1?", "Correct answer", "oracle", "<xml>8</xml>", "I-DO-NOT-KNOW", "wrong", "-2 points"):
         assert part in found["opened"], part
     assert found["closed"] == 0 and found["wrong"] == "24 of 24 questions"
     assert found["found"] == ["tiny/sum_3/2", "tiny/sum_3/2/shouted"] and found["troubles"] == []
