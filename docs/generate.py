@@ -190,7 +190,7 @@ WORDS_HEAD = (
 )
 OPTIONS_HEAD = (
     "In a list, set, tuple, matrix or record, an option of the elements can be given next to `type`, for all elements, "
-    "or in `of`, which takes precedence. `decimals: n` is short for a `tolerance` of half a unit in that decimal place."
+    "or in `of`, which takes precedence. `tolerance: {places: n}` is half a unit in that decimal place."
 )
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "

@@ -19,7 +19,7 @@ from dia_runtime.bundle.open import open_bundle
 
 from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
-from dia_compiler.freeze.write_bundle import provenance
+from dia_compiler.freeze.write_bundle import LANGUAGE, provenance
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
@@ -33,6 +33,11 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
     if not (bundle / "specs").is_dir():
         raise DiaError(Diagnostic("E712", "the bundle contains no specs to compile", None), 3)
     differences = _revisions(manifest)
+    if manifest["language"] != LANGUAGE:
+        differences.append(
+            f"the bundle was compiled under version {manifest['language']} of the spec language, "
+            f"but this version of dia compiles under version {LANGUAGE}"
+        )
     with tempfile.TemporaryDirectory(prefix="dia-recompile-") as folder:
         compiled = compile(
             [*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs, use_cache=False,

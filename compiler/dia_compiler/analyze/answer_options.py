@@ -14,6 +14,8 @@ from dia_language.diagnostics import Diagnostics, Position, did_you_mean
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 from dia_runtime.formats import FORMATS
 
+OLD_TOLERANCE = "answer-decimals"
+
 
 def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
     """Report what is wrong with the type and the options of an answer, except the keys that have been told."""
@@ -34,6 +36,15 @@ def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diag
         diagnostics.error(
             "E404", words, _place(message, options) or kind.position, f"did you mean{help}" if help else None
         )
+
+
+def warn_of_decimals(node: Node | None, diagnostics: Diagnostics) -> None:
+    """Warn about the old word for a tolerance, which means the number of places in a parameter."""
+    decimals = node.get("decimals") if isinstance(node, Mapping) else None
+    if isinstance(decimals, Scalar):
+        message = f"`decimals: {decimals.text}` of an answer is a tolerance, not a number of decimal places"
+        help = f"write `tolerance: {{places: {decimals.text}}}`"
+        diagnostics.warn(OLD_TOLERANCE, message, decimals.position, help)
 
 
 def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], diagnostics: Diagnostics) -> None:

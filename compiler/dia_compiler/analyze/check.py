@@ -6,7 +6,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dia_compiler.analyze.answer_options import check_answer, check_format
+from dia_compiler.analyze.answer_options import OLD_TOLERANCE, check_answer, check_format, warn_of_decimals
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.requirements import missing_requirement
 from dia_compiler.analyze.worker_resources import programs_of
@@ -284,6 +284,8 @@ class _Checker:
             self.diagnostics.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
         check_answer(node.get("answer"), reported_paths, self.diagnostics)
         allowed = node.get("allow")
+        if not (isinstance(allowed, Mapping) and allowed.get(OLD_TOLERANCE)):
+            warn_of_decimals(node.get("answer"), self.diagnostics)
         for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
             if key.text not in HEALTH_WARNINGS:
                 help = (
@@ -337,6 +339,10 @@ class _Checker:
 
 
 HEALTH_WARNINGS: dict[str, str] = {
+    "answer-decimals": (
+        "The answer option `decimals: n` means a tolerance, although for a parameter it means the number of decimal "
+        "places. Write `tolerance: {places: n}` instead."
+    ),
     "answer-ignores-parameter": "A parameter is shown, but neither the answer nor the checks depend on it.",
     "answer-in-prompt": "The canonical answer appears in the challenge as a whole token in most instances.",
     "check-repeats-value": "A check only repeats the solver's own expression.",

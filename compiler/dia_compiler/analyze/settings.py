@@ -10,7 +10,7 @@ from typing import Any
 from dia_compiler.parse.model import Benchmark, Template
 from dia_language.numbers.values import Record, Value
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import points_sentence
+from dia_runtime.formats.base import RULES, points_sentence
 
 DEFAULT_FORMAT = {"kind": "xml"}
 DEFAULT_SKIP = "I-DO-NOT-KNOW"
@@ -55,6 +55,7 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
     chosen = {
         **(format_facts if isinstance(format_facts, Mapping) else DEFAULT_FORMAT),
         "skip": skip,
+        "rules": RULES,
     }  # a wrong shape has been told
     return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
 

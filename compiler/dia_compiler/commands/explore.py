@@ -61,9 +61,11 @@ def asking(command: Any) -> Any:
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
 )
-@click.option("--chain", type=click.Choice(["strict", "lenient", "compat"]), default="strict", show_default=True,
-              help="How answers are read from replies: the prescribed format only, more tolerant, or as a "
-              "published evaluator.")  # fmt: skip
+@click.option(
+    "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,
+    help="How answers are read from replies: the last answer in the prescribed format, only that format without text "
+    "around it, more tolerant, or as a published evaluator.",
+)  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @asking
 @allow_programs

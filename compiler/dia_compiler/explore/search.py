@@ -62,7 +62,7 @@ class SearchOptions:
     moved: tuple[str, ...] = ()
     ability: float | None = None
     runs: tuple[Path, ...] = ()
-    chain: str = "strict"
+    chain: str = "standard"
     programs: str = NO
 
 

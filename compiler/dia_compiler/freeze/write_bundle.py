@@ -21,6 +21,7 @@ from dia_runtime.bundle.manifest import FORMAT, NAME, PROVENANCE, with_checksum
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import RULES
 
 from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.analyze.settings import settings_of
@@ -36,7 +37,7 @@ from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
-LANGUAGE = 1
+LANGUAGE = 2  # since 2, instructions say how to answer in other words, and replies are read by the rules of edition 2
 NO_TOOLS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -212,6 +213,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
             "counts": {"templates": len(ready), "items": items, "questions": questions},
             "points": settings.stored_points,
             "answer_format": dict(settings.format),
+            "rules": RULES,
             "questions_root": root,
             "files": files,
             "functions": {name: functions[name].revision for name in used if name in functions},

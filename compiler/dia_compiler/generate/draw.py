@@ -35,7 +35,7 @@ MEASURED_ITEMS = 50
 FRONT_ATTEMPTS = 50
 FRONT_PAIRS = 400
 MOST_OPTIONS = 26
-LANGUAGE = 1
+DRAWING = 1  # the version of drawing: another one gives other instances
 
 # How a value of a parameter is found: by its step, its domain and the choices.
 Pick = Callable[[Step, Domain, Any], Value]
@@ -47,7 +47,7 @@ class Drawing:
     def __init__(self, prepared: Prepared, seed: str) -> None:
         self.prepared = prepared
         self.lists: Scope = {name: code.evaluate({}) for name, code in prepared.lists.items()}
-        self.key = template_key(LANGUAGE, prepared.benchmark.name, prepared.template.name, seed)
+        self.key = template_key(DRAWING, prepared.benchmark.name, prepared.template.name, seed)
         self.each = prepared.template.each.text if prepared.template.each else None
         self.drawn = self.rejected = 0
 

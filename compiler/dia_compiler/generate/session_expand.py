@@ -31,7 +31,7 @@ class SessionExpansion(Expansion):
         self.session_plan = prepared.session_plan
         self.reaches: dict[int, Reached] = {}
         self.proved: set[int] = set()
-        text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip}
+        text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip, "rules": settings.format["rules"]}
         kind = answer_type(text)
         instruction = self.settings.instruction("in your own words", format)
         self.free = Grading(text, format, kind, Grader(text, format), "", instruction)

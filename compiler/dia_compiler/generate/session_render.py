@@ -20,6 +20,7 @@ from dia_language.numbers.values import Record, Value, encode, plain
 from dia_language.stored.stored_code import load_code
 from dia_language.templates.templates import delivered_name
 from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.formats.base import RULES
 from dia_runtime.formats.replies import faults, instruction
 
 if TYPE_CHECKING:
@@ -180,7 +181,11 @@ class Making:
         )  # fmt: skip
         options = turn.options.evaluate(self.scope) if turn.options is not None else {}
         try:
-            record = {"kind": use.format.text, **{name: stored(value) for name, value in options.items()}}
+            record = {
+                "kind": use.format.text,
+                **{name: stored(value) for name, value in options.items()},
+                "rules": RULES,
+            }
         except LanguageError as error:
             raise DiaError(Diagnostic("E409", error.message, use.options.position, error.help)) from None
         messages = faults(record)

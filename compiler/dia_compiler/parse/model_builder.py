@@ -32,6 +32,7 @@ from dia_compiler.parse.model import (
     Variant,
 )
 from dia_compiler.types import TYPES
+from dia_language.answers.options import PLACES
 from dia_language.diagnostics import Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import Record
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
@@ -460,17 +461,29 @@ LISTS = frozenset(["list", "tuple", "set", "multiset", "matrix"])
 def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
     """Return the options of an answer in their full form: a list's rounding stands with its elements.
 
-    `of: integer` stands for `of: {type: integer}`, and `decimals: n` for a tolerance of half a unit of that place.
+    `of: integer` stands for `of: {type: integer}`, and `tolerance: {places: n}`, or the old `decimals: n`, for a
+    tolerance of half a unit in that decimal place.
     """
     comparison = dict(options)
     decimals = comparison.pop("decimals", None)
     if type(decimals) is int:
-        comparison["tolerance"] = Record({"absolute": Fraction(1, 2 * 10**decimals)})
+        comparison["tolerance"] = {"places": decimals}
     return _nested_comparison(comparison)
+
+
+def _tolerance(tolerance: Any) -> Any:
+    """The tolerance with places, if it has any, as an absolute amount."""
+    places = tolerance.get("places") if isinstance(tolerance, Map) else None
+    if type(places) is not int or not 0 <= places <= PLACES or "absolute" in tolerance:
+        return tolerance
+    amounts = {name: amount for name, amount in tolerance.items() if name != "places"}
+    return Record({**amounts, "absolute": Fraction(1, 2 * 10**places)})
 
 
 def _nested_comparison(comparison: dict[str, Any]) -> dict[str, Any]:
     of = comparison.get("of")
+    if "tolerance" in comparison:
+        comparison["tolerance"] = _tolerance(comparison["tolerance"])
     if of is None or comparison.get("type") not in LISTS:
         return comparison
     inherited: dict[str, Any] = {key: comparison.pop(key) for key in ("round", "tolerance") if key in comparison}

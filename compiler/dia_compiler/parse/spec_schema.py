@@ -430,7 +430,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
                 "ranking": ref("ranking"),
                 "grade": ref("grade"),
                 "figures": ref("figures"),
-                "chain": one_of(["strict", "lenient", "compat"], "How this study reads replies."),
+                "chain": one_of(["standard", "strict", "lenient", "compat"], "How this study reads replies."),
             },
             required=["study"],
         ),
@@ -441,7 +441,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
 }
 
 BENCHMARK: Final[dict[str, Schema]] = {
-    "language": {"const": 1, "description": "Version of the spec language."},
+    "language": {"enum": [1, 2], "description": "Version of the spec language: 2. Specs that say 1 compile as well."},
     "benchmark": identifier("Id: lowercase letters, digits and _."),
     "title": text("A one-line title."),
     "version": {

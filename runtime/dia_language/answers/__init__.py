@@ -132,6 +132,6 @@ def describe(comparison: Comparison) -> str:
     """A noun phrase that describes what an answer looks like. Frozen, because prompts contain it.
 
     >>> describe({"type": "integer"})
-    'a whole number in plain digits'
+    'an integer in plain digits, without separators or units'
     """
     return answer_type(comparison).describe()

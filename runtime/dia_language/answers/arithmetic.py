@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.base import LENIENT, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.formula_parser import LENGTH, parse_formula
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
@@ -103,7 +103,7 @@ class ArithmeticAnswer(WordAnswer):
         return within(self._text(value), LENGTH)
 
     def read(self, text: str, mode: Mode) -> Value:
-        if mode == "lenient":
+        if mode in LENIENT:
             left, sign, right = text.partition("=")
             text = left if sign and right.strip().lstrip("-").replace(".", "", 1).isdigit() else text
         part: _Part = parse_formula(text, self.builder, mode)
@@ -113,7 +113,7 @@ class ArithmeticAnswer(WordAnswer):
         return self.write(value)
 
     def describe(self) -> str:
-        return f"arithmetic with whole numbers, brackets and {' '.join(self.operators)}, such as {self._example}"
+        return f"an expression with integers, parentheses and {' '.join(self.operators)}, such as {self._example}"
 
     @property
     def _example(self) -> str:

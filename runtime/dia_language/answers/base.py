@@ -10,7 +10,10 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, cast
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.numbers.values import Value, described
 
-Mode: TypeAlias = Literal["strict", "lenient"]
+# How tolerantly a reply's text is read as a value. `standard` is `strict` and `standard_lenient` is `lenient` under the
+# second edition of the rules, in which numbers can also have a Unicode minus, an exponent or a declared unit.
+Mode: TypeAlias = Literal["strict", "lenient", "standard", "standard_lenient"]
+LENIENT: Final[frozenset[Mode]] = frozenset({"lenient", "standard_lenient"})
 Comparison: TypeAlias = Mapping[str, Any]
 
 CHARACTERS: Final = 1_000_000

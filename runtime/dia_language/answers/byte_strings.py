@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from binascii import Error
 from collections.abc import Hashable, Mapping
 
-from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.base import LENIENT, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.options import choice_faults
 from dia_language.answers.text import WordAnswer
 from dia_language.numbers.values import Value
@@ -54,7 +54,7 @@ class BytesAnswer(WordAnswer):
         return bytes(value)
 
     def describe(self) -> str:
-        how = "hexadecimal digits, two a byte," if self.is_hex else "base64"
+        how = "hexadecimal digits, two per byte," if self.is_hex else "Base64,"
         return f"bytes in {how} such as {self.write(self.samples()[0])}"
 
     def samples(self) -> list[Value]:
@@ -62,7 +62,7 @@ class BytesAnswer(WordAnswer):
 
 
 def _from_hex(text: str, mode: Mode) -> bytes:
-    if mode == "lenient":
+    if mode in LENIENT:
         text = SPACED.sub("", text.removeprefix("0x").removeprefix("0X"))
     if not HEX.fullmatch(text):
         raise Unreadable("no hexadecimal digits, two a byte")
@@ -70,7 +70,7 @@ def _from_hex(text: str, mode: Mode) -> bytes:
 
 
 def _from_base64(text: str, mode: Mode) -> bytes:
-    if mode == "lenient":
+    if mode in LENIENT:
         text = "".join(text.split()).rstrip("=").replace("-", "+").replace("_", "/")
         text += "=" * (-len(text) % 4)
     try:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from dia_language.answers.base import Comparison, Mode, Types, Unreadable, unfit
+from dia_language.answers.base import LENIENT, Comparison, Mode, Types, Unreadable, unfit
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError, did_you_mean
 from dia_language.numbers.values import Value, plain
@@ -66,7 +66,7 @@ class ChoiceAnswer(WordAnswer):
         text = text.strip()
         if text in self.known:
             return text
-        label = self._meant(text) if mode == "lenient" and len(text) <= TEXT else None
+        label = self._meant(text) if mode in LENIENT and len(text) <= TEXT else None
         if label is None:
             raise Unreadable("none of the labels")
         return label

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from dia_language.answers.base import Mode, Unreadable, unfit
+from dia_language.answers.base import LENIENT, Mode, Unreadable, unfit
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
@@ -51,7 +51,7 @@ class DateAnswer(WordAnswer):
         match = ISO.fullmatch(text)
         if match:
             return _date(*map(int, match.groups())).isoformat()
-        if mode == "strict" or len(text) > LONGEST:
+        if mode not in LENIENT or len(text) > LONGEST:
             raise Unreadable("no ISO date")
         return _lenient(" ".join(text.lower().split())).isoformat()
 

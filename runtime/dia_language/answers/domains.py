@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable
 from unicodedata import category, normalize
 
-from dia_language.answers.base import Mode, Unreadable, unfit
+from dia_language.answers.base import LENIENT, Mode, Unreadable, unfit
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
@@ -41,7 +41,7 @@ class DomainAnswer(WordAnswer):
         text = text.strip()
         if len(text) > LONGEST:
             raise Unreadable("too long")
-        if mode == "lenient":
+        if mode in LENIENT:
             text = _host(text.strip("\"'`<> ").replace("[.]", ".").replace("(.)", "."))
         name = normalize("NFC", text).lower().removesuffix(".")
         if not 0 < len(name) <= DOMAIN or not all(map(_is_label, name.split("."))):
@@ -55,7 +55,7 @@ class DomainAnswer(WordAnswer):
         return tuple(map(_script, value.split(".")))
 
     def describe(self) -> str:
-        return "a domain name such as www.example.com"
+        return "a domain name such as example.com"
 
     def samples(self) -> list[Value]:
         return ["www.example.com", "example.org", "example.net"]

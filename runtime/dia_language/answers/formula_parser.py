@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, Protocol
 
-from dia_language.answers.base import Mode, Unreadable
+from dia_language.answers.base import LENIENT, Mode, Unreadable
 
 LENGTH: Final = 100_000
 TOKENS: Final = 20_000
@@ -58,7 +58,7 @@ def parse_formula(text: str, builder: Builder, mode: Mode) -> Any:
     """The builder's value for the formula. Raises Unreadable for a text that is not a formula, too long or too deep."""
     if len(text) > LENGTH:
         raise Unreadable("a formula that is too long")
-    if mode == "lenient":
+    if mode in LENIENT:
         text = text.strip().strip("$").translate(SIGNS)
     parser = _Parser(list(_tokens(text, mode)), builder, mode)
     formula = parser.sum()
@@ -71,7 +71,7 @@ def _tokens(text: str, mode: Mode) -> Iterator[_Token]:
     place, count, text = 0, 0, text.rstrip()
     while place < len(text):
         match = TOKEN.match(text, place)
-        if match is None or (mode == "strict" and (match[4] or match[3] in ("{", "}"))) or count > TOKENS:
+        if match is None or (mode not in LENIENT and (match[4] or match[3] in ("{", "}"))) or count > TOKENS:
             raise Unreadable("no formula")
         place, count = match.end(), count + 1
         if match[4]:
@@ -87,7 +87,7 @@ class _Parser:
     """One pass over the tokens."""
 
     def __init__(self, tokens: list[_Token], builder: Builder, mode: Mode) -> None:
-        self.tokens, self.builder, self.is_lenient = tokens, builder, mode == "lenient"
+        self.tokens, self.builder, self.is_lenient = tokens, builder, mode in LENIENT
         self.place = self.depth = 0
 
     def peek(self) -> _Token:

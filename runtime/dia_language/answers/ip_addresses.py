@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dia_language.answers.base import Mode, Unreadable, unfit
+from dia_language.answers.base import LENIENT, Mode, Unreadable, unfit
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.addresses import address_text
@@ -31,7 +31,7 @@ class IpAddressAnswer(WordAnswer):
         from ipaddress import ip_address
 
         text = text.strip()
-        if mode == "lenient" and len(text) < 100:
+        if mode in LENIENT and len(text) < 100:
             text = text.strip("\"'` ").replace("[.]", ".")
             text = text[1:-1] if text[:1] == "[" and text[-1:] == "]" else text
             text = text.removesuffix("/128" if ":" in text else "/32")

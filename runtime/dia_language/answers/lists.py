@@ -24,6 +24,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Value
 
 DEPTH = 8
+SHOWN = 6  # most elements in the example that a prompt shows
 # Options of a list that its elements inherit
 INHERITED = frozenset({"round", "tolerance", "units", *CHOICES})
 
@@ -32,7 +33,7 @@ class ListAnswer(AnswerType):
     """A list of elements of one type; the order counts."""
 
     name = "list"
-    options = frozenset({"of", "separator"}) | INHERITED
+    options = frozenset({"of", "separator", "length"}) | INHERITED
     opener, closer = "[", "]"
 
     def __init__(self, comparison: Comparison, types: Types) -> None:
@@ -44,6 +45,7 @@ class ListAnswer(AnswerType):
         self.separators = (frozenset({self.separator}), *(frozenset().union(*level) for level in levels))
         self.is_fixed = isinstance(comparison["of"], Sequence) and not isinstance(comparison["of"], str)
         self.types: Iterable[AnswerType] = self.of if self.is_fixed else repeat(self.of[0])  # of the elements, in order
+        self.length: int | None = comparison.get("length")
         self.holds_quotes = any(element.has_quotes for element in self.of)
 
     @classmethod
@@ -51,13 +53,14 @@ class ListAnswer(AnswerType):
         of = comparison.get("of")
         if isinstance(of, Sequence) and not isinstance(of, str) and cls.name != "tuple":
             return [f"the elements of a {cls.name} all have one type; use the type tuple"]
-        return element_faults(comparison, types)
+        return length_faults(comparison.get("length")) or element_faults(comparison, types)
 
     def settle(self, value: Value) -> Value:
         if type(value) is not list:
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
-        if not self._fits(value):
-            raise LanguageError(f"the answer has {len(value)} elements, but its type has {len(self.of)}")
+        length = len(self.of) if self.is_fixed else self.length
+        if length is not None and len(value) != length:
+            raise LanguageError(f"the answer has {len(value)} elements, but its type has {length}")
         settled: list[Value] = []
         try:
             for of, item in zip(self.types, value, strict=False):
@@ -94,9 +97,16 @@ class ListAnswer(AnswerType):
         return all(of.equal_inside(element, right) for of, element, right in rows)
 
     def describe(self) -> str:
-        example = self.samples()[0] if self.is_fixed else self.of[0].samples()
-        rule = f", with text that holds {self._special} in double quotes" if self.has_quotes else ""
+        example = self.samples()[0] if self.is_fixed else self._shown()
+        rule = f"; put text that contains {self._special} in double quotes" if self.has_quotes else ""
         return f"a {self.name} such as {self.write(example)}{rule}"
+
+    def _shown(self) -> list[Value]:
+        """The elements of the example: as many as the answer has, if their number is declared and small."""
+        samples = self.of[0].samples()
+        if self.length is None or self.length > (len(samples) if self.name == "set" else SHOWN):
+            return samples
+        return [samples[place % 3] for place in range(self.length)]
 
     @property
     def _special(self) -> str:
@@ -212,6 +222,12 @@ def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
     name = own.get("type")
     inherited = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
     return {**{name: comparison[name] for name in sorted(inherited) if name in comparison}, **own}
+
+
+def length_faults(length: Any) -> list[str]:
+    """Return the error in the option `length`."""
+    is_count = length is None or (type(length) is int and 1 <= length <= ELEMENTS)
+    return [] if is_count else [f"`length` of an answer must be an integer from 1 to {ELEMENTS:,}"]
 
 
 def element_faults(comparison: Comparison, types: Types) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.base import LENIENT, AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.list_parsing import is_bracketed
 from dia_language.answers.lists import INHERITED, ListAnswer
 from dia_language.answers.text import BRACKETS, QUOTES, quoted
@@ -79,7 +79,7 @@ class MatrixAnswer(AnswerType):
         return rows
 
     def _rows(self, text: str, mode: Mode) -> list[Any]:
-        latex = LATEX.fullmatch(text.strip("$ \n")) if mode == "lenient" else None
+        latex = LATEX.fullmatch(text.strip("$ \n")) if mode in LENIENT else None
         if latex:
             rows = [row.replace("&", ",") for row in latex[2].split("\\\\")]
             return [self.row.read(row, mode) for row in rows if row.strip()]
@@ -142,5 +142,5 @@ def _without_outer(text: str, mode: Mode) -> str:
 
 def _lines(text: str, mode: Mode) -> list[str]:
     """The rows of a text, without empty rows and trailing commas."""
-    rows = ROW_ENDS.split(text) if mode == "lenient" else text.split("\n")
+    rows = ROW_ENDS.split(text) if mode in LENIENT else text.split("\n")
     return [row.strip().removesuffix(",").rstrip() for row in rows if row.strip()]

@@ -59,9 +59,9 @@ class RoundedAnswer(AnswerType):
     @property
     def in_digits(self) -> str:
         """How to write the digits, in words."""
-        if not self.thousands:
-            return "in plain digits"
-        return f"with {THOUSANDS[self.thousands]} between groups of three digits"
+        if self.thousands:
+            return f"with {THOUSANDS[self.thousands]} between groups of three digits"
+        return "in plain digits, without separators" + ("" if self.units else " or units")
 
 
 class IntegerAnswer(RoundedAnswer):
@@ -100,7 +100,7 @@ class IntegerAnswer(RoundedAnswer):
         return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
 
     def describe(self) -> str:
-        return f"a whole number {self.in_digits}"
+        return f"an integer {self.in_digits}"
 
     def samples(self) -> list[Value]:
         return [self.unit, 2 * self.unit, 3 * self.unit]
@@ -143,7 +143,7 @@ class RationalAnswer(AnswerType):
         return normal(Fraction(read_integer(top, "", mode), divisor))
 
     def describe(self) -> str:
-        return "a fraction such as 3/4, or a whole number"
+        return "a fraction such as 3/4, or an integer"
 
     def samples(self) -> list[Value]:
         return [Fraction(1, 2), 3, Fraction(-5, 7)]
@@ -219,8 +219,8 @@ class RealAnswer(RoundedAnswer):
     def describe(self) -> str:
         example = self.write(self.samples()[0])
         if "." not in example:
-            return f"a whole number {self.in_digits}"
-        return f"a decimal number such as {example}" + (f", {self.in_digits}" if self.thousands else "")
+            return f"an integer {self.in_digits}"
+        return f"a decimal number such as {example}, {self.in_digits}"
 
     def samples(self) -> list[Value]:
         numbers = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))

@@ -12,6 +12,11 @@ AMOUNT: Final = any_of(number(minimum=0), EXPRESSION_TEXT)
 
 OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "of": {"description": "The type of the elements, the types of a record's fields, or the labels of a choice."},
+    "length": any_of(
+        integer(minimum=1, maximum=100_000),
+        EXPRESSION_TEXT,
+        words="The number of elements of a list, which the example in the prompt shows (up to 6).",
+    ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(
         {
@@ -31,9 +36,17 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
         required=["places", "ties"],
     ),
     "tolerance": mapping(
-        {"absolute": AMOUNT, "relative": AMOUNT}, "How far a real answer may be from the correct one.", least=1
+        {
+            "absolute": AMOUNT,
+            "relative": AMOUNT,
+            "places": integer(
+                "Short for an absolute tolerance of half a unit in this decimal place.", minimum=0, maximum=PLACES
+            ),
+        },
+        "How far a real answer may be from the correct one.",
+        least=1,
     ),
-    "decimals": integer("Short for a tolerance of half a unit in this decimal place.", minimum=0, maximum=PLACES),
+    "decimals": integer("The old word for `tolerance: {places: n}`.", minimum=0, maximum=PLACES),
     "case": one_of(CHOICES["case"], "Whether case matters: exact (it does) or fold (it does not)."),
     "whitespace": one_of(
         CHOICES["whitespace"],

@@ -11,6 +11,7 @@ from dia_language.numbers.rounding import THOUSANDS, TIES
 from dia_language.numbers.values import decode
 
 PLACES = 1000
+AMOUNTS = ("absolute", "relative", "places")
 UNIT = 40
 VARIABLES = 10
 VARIABLE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
@@ -55,8 +56,10 @@ def tolerance_faults(tolerance: Any) -> list[str]:
     if tolerance is None:
         return []
     if not isinstance(tolerance, Mapping) or not tolerance:
-        return ["`tolerance` must be a mapping with `absolute`, `relative` or both"]
-    messages = [f"`tolerance` has no option `{name}`" for name in tolerance if name not in ("absolute", "relative")]
+        return ["`tolerance` must be a mapping with `absolute`, `relative` or `places`"]
+    messages = [f"`tolerance` has no option `{name}`" for name in tolerance if name not in AMOUNTS]
+    if "places" in tolerance:  # a template's `places` becomes an absolute amount, if it can
+        messages.append(f"`places` of `tolerance` must be an integer from 0 to {PLACES}, without `absolute`")
     for name in ("absolute", "relative"):
         amount = exact_number(tolerance.get(name, 0))
         if amount is None or amount < 0:

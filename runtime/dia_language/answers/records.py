@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
-from dia_language.answers.base import AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
+from dia_language.answers.base import LENIENT, AnswerType, Comparison, Mode, Types, Unreadable, unfit, within
 from dia_language.answers.layout import layout_of, written_faults
 from dia_language.answers.list_parsing import QUOTED, is_bracketed
 from dia_language.answers.lists import INHERITED, comparison_depth, inheriting, too_deep
@@ -121,7 +121,7 @@ class RecordAnswer(AnswerType):
     def _from_pairs(self, text: str, mode: Mode) -> Record:
         inner = text[1:-1] if is_bracketed(text) else text
         texts: dict[str, str] = {}
-        for name, piece in pairs_of(inner, mode == "lenient"):
+        for name, piece in pairs_of(inner, mode in LENIENT):
             field = self._known(name, mode)
             if field in texts or not piece:
                 raise Unreadable("a field twice, or without a value")
@@ -134,7 +134,7 @@ class RecordAnswer(AnswerType):
         if name in self.fields:
             return name
         same = [field for field in self.fields if field.casefold() == name.casefold()]
-        if mode == "strict" or len(same) != 1:
+        if mode not in LENIENT or len(same) != 1:
             raise Unreadable("another field")
         return same[0]
 
@@ -152,7 +152,7 @@ class RecordAnswer(AnswerType):
         if self.layout is not None:
             return f"a record written as {example}"
         has_text = any(kind.has_quotes for kind in self.fields.values())
-        rule = ", with text that holds a comma, a bracket or a quote in double quotes" if has_text else ""
+        rule = "; put text that contains a comma, a bracket or a quote in double quotes" if has_text else ""
         return f"a record such as {example}{rule}"
 
     def samples(self) -> list[Value]:

@@ -95,7 +95,7 @@ class TextAnswer(AnswerType):
         return text
 
     def describe(self) -> str:
-        return "text exactly as asked for, without quotes around it"
+        return "exactly the requested text, without quotes around it"
 
     def samples(self) -> list[Value]:
         return ["a", "b", "c"]

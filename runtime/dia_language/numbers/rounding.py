@@ -26,7 +26,7 @@ MAXIMUM_PLACES = 10_000
 # Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
 TRIES = 3
 
-THOUSANDS = {",": "a comma", " ": "a blank", "_": "an underscore", "'": "an apostrophe"}
+THOUSANDS = {",": "a comma", " ": "a space", "_": "an underscore", "'": "an apostrophe"}
 DEFAULT_ZEROS = "strip"
 
 

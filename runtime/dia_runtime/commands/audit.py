@@ -26,7 +26,7 @@ from dia_runtime.commands.progress import activity
     default="strict,compat",
     show_default=True,
     metavar="A,B",
-    help="The two chains to compare: strict, lenient or compat.",
+    help="The two chains to compare: standard, strict, lenient or compat.",
 )
 @click.option(
     "--labelled",
@@ -49,9 +49,9 @@ def command(
 ) -> int:
     """List every reply that two chains read or grade differently, and the effect on the figures.
 
-    A chain is a way to read an answer from a reply: strict, lenient or compat (if the answer format has them). For each
-    reply you see what both chains read, which step decided, and the reply itself, shortened if it is long. With
-    --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
+    A chain is a way to read an answer from a reply: standard, strict, lenient or compat (if the answer format has it).
+    For each reply you see what both chains read, which step decided, and the reply itself, shortened if it is long.
+    With --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
 
     \b
     Example:

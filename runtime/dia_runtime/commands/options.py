@@ -68,9 +68,10 @@ out_option = click.option("-o", "--out", type=PATH, help="Write the output to th
 bundle_option = click.option("--bundle", type=PATH, help="Bundle with the answers, where the runs do not contain them.")
 chain_option = choice_option(
     "--chain",
-    choices=["strict", "lenient", "compat"],
-    default="strict",
-    help="How answers are read from replies: the prescribed format only, more tolerant, or as a published evaluator.",
+    choices=["standard", "strict", "lenient", "compat"],
+    default="standard",
+    help="How answers are read from replies: the last answer in the prescribed format (strict for bundles from before "
+    "dia 0.4), only that format without text around it, more tolerant, or as a published evaluator.",
 )
 points_option = click.option(
     "--points", multiple=True, metavar="VERDICT=N", help="Points for a verdict, for example wrong=-1. Repeatable."

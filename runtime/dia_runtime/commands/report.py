@@ -56,8 +56,9 @@ class ReportOptions(GradingOptions):
 @click.option("--by", multiple=True, metavar="LABEL", help="Also show the verdicts by this label. Repeatable.")
 @choice_option(
     "--preset",
-    choices=["paper"],
-    help="Read replies as the published evaluators did, and show the figures of the published study.",
+    choices=["paper", "dia-bench"],
+    help="paper: read replies as the published evaluators did, and show the figures of the study. "
+    "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @click.option(
     "--bank",

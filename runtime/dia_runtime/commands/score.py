@@ -104,8 +104,9 @@ class ScoreOptions(GradingOptions):
 @grading_options
 @choice_option(
     "--preset",
-    choices=["paper"],
-    help="Read replies as the published evaluators did, and add the figures of the published study.",
+    choices=["paper", "dia-bench"],
+    help="paper: read replies as the published evaluators did, and add the figures of the study. "
+    "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @choice_option(
     "--ensemble",

@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
-from dia_language.json_schema import Schema, array, described, integer, nonempty
+from dia_language.answers import Mode
+from dia_language.json_schema import Schema, array, boolean, described, integer, nonempty
+
+from dia_runtime.formats.reasoning import without_reasoning
 
 FormatRecord: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = tuple[str, Callable[[str, FormatRecord], str | None]]
+# The edition of the rules by which replies are read. A bundle names its edition in each format; none is the first.
+# Under the first, the default chain is `strict`. Under the second, it is `standard`; `standard` and `lenient` ignore
+# reasoning in <think> blocks, and all chains that read numbers accept a Unicode minus, an exponent or a declared unit.
+RULES = 2
+STANDARD = "standard"
 NOTHING = "none"  # the recorded step if no step found an answer
 POINTS = ("correct", "skipped", "wrong")
 CHARACTERS = 1_000_000  # largest part of a reply that is searched
@@ -30,6 +38,7 @@ KINDS: Mapping[str, Schema] = {
     "texts": array(nonempty(), least=1),
     "alternatives": array(nonempty(), least=2),
     "count": integer(minimum=1, maximum=MOST),
+    "flag": boolean(),
     "mapping": {"type": "object"},
     "any": {},
 }
@@ -68,7 +77,8 @@ class Format(ABC):
 
     # Options besides `kind` in a spec; a question's format also has `skip`.
     options: ClassVar[Mapping[str, FormatOption]] = {}
-    # Chain -> its steps in order: the first one that finds an answer decides.
+    # Chain -> its steps in order: the first one that finds an answer decides. Every format has `strict`; without
+    # `standard`, a format reads with the steps of `strict`.
     chains: ClassVar[Mapping[str, tuple[Step, ...]]]
     # Chains whose result is compared as a string with the whole wrapped answer, without parsing it.
     verbatim: ClassVar[frozenset[str]] = frozenset()
@@ -84,8 +94,9 @@ class Format(ABC):
 
     def faults(self, format: FormatRecord) -> list[str]:
         """Return one message for each error in a question's format of this kind."""
-        names = {*self.options, "kind", "skip"}
-        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
+        names = {*self.options, "kind", "skip", "rules"}
+        messages = [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
+        return messages + rules_fault(format)
 
     @abstractmethod
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
@@ -95,18 +106,52 @@ class Format(ABC):
     def wrap(self, text: str, format: FormatRecord) -> str:
         """A reply with the text as its answer."""
 
-    def extract(self, reply: str, format: FormatRecord, chain: str = "strict") -> Extraction:
+    def extract(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Extraction:
         """Extract the answer's text from a reply with a chain, without stripping it."""
-        for name, step in self.chains[chain]:
+        chain = effective_chain(chain, format)
+        if ignores_reasoning(chain, format):
+            reply = without_reasoning(reply)
+        for name, step in self.chains["strict" if chain == STANDARD and STANDARD not in self.chains else chain]:
             text = step(reply, format)
             if text is not None:
                 return Extraction(text, name)
         return Extraction(None, NOTHING)
 
 
+def rules_of(format: FormatRecord) -> int:
+    """The edition of the rules by which replies in this format are read."""
+    return int(format.get("rules", 1))
+
+
+def rules_fault(format: FormatRecord) -> list[str]:
+    """Return the error if this version does not know the edition of the rules."""
+    rules = format.get("rules", 1)
+    is_known = type(rules) is int and 1 <= rules <= RULES
+    return (
+        [] if is_known else [f"`rules` of the format {format['kind']} must be at most {RULES}; update dia to read it"]
+    )
+
+
+def effective_chain(chain: str, format: FormatRecord) -> str:
+    """The chain that reads the replies: the default chain of the first rules is `strict`."""
+    return "strict" if chain == STANDARD and rules_of(format) < 2 else chain
+
+
+def ignores_reasoning(chain: str, format: FormatRecord) -> bool:
+    """Whether the chain skips reasoning in <think> blocks."""
+    return rules_of(format) >= 2 and chain in (STANDARD, "lenient")
+
+
+def mode_of(chain: str, format: FormatRecord) -> Mode:
+    """How the extracted text is read as a value."""
+    if rules_of(format) < 2:
+        return "lenient" if chain == "lenient" else "strict"
+    return "standard_lenient" if chain == "lenient" else "standard"
+
+
 def skip_sentence(wrapped: str, format: FormatRecord, verb: str = "write") -> str:
     """How to skip a question, if skipping is possible. Frozen, because prompts contain it."""
-    return f"To skip the question instead, {verb} {wrapped}." if format.get("skip") else ""
+    return f"To skip the question, {verb} {wrapped} instead." if format.get("skip") else ""
 
 
 def text_fault(format: FormatRecord, name: str) -> list[str]:
@@ -124,8 +169,10 @@ def points_sentence(points: Mapping[str, Any]) -> str:
     if any(name not in points for name in POINTS):
         return ""
     correct, skipped, wrong = (Fraction(points[name]) for name in POINTS)
-    worth = f"A correct answer scores {correct}, a skipped one {skipped}, a wrong or unreadable one {wrong}"
+    worth = (
+        f"A correct answer scores {correct}, a skipped question {skipped}, and a wrong or unreadable answer {wrong}."
+    )
     if not wrong < skipped < correct:
-        return f"{worth}."
+        return worth
     bound = (skipped - wrong) / (correct - wrong)
-    return f"{worth}: answering pays when the chance that you are right is above {bound}."
+    return f"{worth} Answering pays off if the probability that you are right is above {bound}."

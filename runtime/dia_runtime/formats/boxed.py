@@ -2,6 +2,7 @@ r"""The answer in \boxed{}, as mathematics models write it.
 
 | chain | what is found |
 |---|---|
+| standard | the content of the only box; otherwise that of the last one, as lenient finds it |
 | strict | the content of the only `\boxed{...}` in the reply, wherever it is (step `only`); braces inside must match |
 | lenient | the same; otherwise the last `\boxed{...}`, `\fbox{...}` or `boxed{...}` with matching braces (`last`) |
 
@@ -61,7 +62,11 @@ def bare(text: str) -> str:
 class Boxed(Format):
     r"""The answer in \boxed{}."""
 
-    chains = {"strict": (("only", only),), "lenient": (("only", lambda r, f: _bared(only(r, f))), ("last", last))}
+    chains = {
+        "standard": (("only", only), ("last", last)),
+        "strict": (("only", only),),
+        "lenient": (("only", lambda r, f: _bared(only(r, f))), ("last", last)),
+    }
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [

@@ -2,6 +2,7 @@
 
 | chain | what is found |
 |---|---|
+| standard | the value of the key, if the reply is one JSON object or a code fence with one; otherwise the value in the last `{...}` that is JSON and has the key (`alone`, `fence`, `last`) |
 | strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
 | lenient | the same; otherwise the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`) |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
@@ -171,6 +172,7 @@ class Json(Format):
         )
     }
     chains = {
+        "standard": (*STRICT, ("last", last)),
         "strict": STRICT,
         "lenient": (*STRICT, ("last", last)),
         "compat": (("fence", json_fence), ("braces", braces), ("any", flat), ("pair", pair)),
@@ -183,7 +185,7 @@ class Json(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [
-            f'Reply with a JSON object alone that holds your final answer as text under the key "{_key(format)}",'
+            f'End your reply with a JSON object that holds your final answer as text under the key "{_key(format)}",'
             f" such as {self.wrap('...', format)}. The answer is {answer_phrase}.",
             skip_sentence(self.wrap(str(format.get("skip")), format), format),
         ]

@@ -2,7 +2,7 @@
 
 | chain | what is found |
 |---|---|
-| strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
+| standard, strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
 | lenient | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`); otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
@@ -77,7 +77,7 @@ class Label(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [
-            f"End your reply with a line that holds nothing but one of these: {', '.join(format['of'])}.",
+            f"End your reply with a line that contains only one of these: {', '.join(format['of'])}.",
             skip_sentence(f"{format.get('skip')} on that line", format),
         ]
         return " ".join(filter(None, parts))

@@ -2,7 +2,7 @@
 
 | chain | what is found |
 |---|---|
-| strict | the last line that is not empty (step `last`) |
+| standard, strict | the last line that is not empty (step `last`) |
 | lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`) |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
@@ -50,7 +50,7 @@ class LastLine(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [
-            f"Give your final answer on the last line of your reply, with nothing else on it: {answer_phrase}.",
+            f"Give your final answer on the last line of your reply, with nothing else on that line: {answer_phrase}.",
             skip_sentence(f"{format.get('skip')} on the last line", format),
         ]
         return " ".join(filter(None, parts))

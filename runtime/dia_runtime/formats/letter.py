@@ -11,7 +11,7 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 
 | chain | what is found |
 |---|---|
-| strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
+| standard, strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
 | lenient | the same; otherwise the letter or the text of one option on the last line (`line`); otherwise the only option whose text is the reply (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop (`single`); if two different letters are found, nothing |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
@@ -193,7 +193,7 @@ class Letter(Format):
         parts = [
             f'End your reply with a line of the form "{self.wrap("X", format)}", where X is the letter of your answer:'
             f" {', '.join(letters[:-1])} or {letters[-1]}.",
-            f"To skip the question instead, choose {skip}." if is_option else "",
+            f"To skip the question, choose {skip} instead." if is_option else "",
             "" if is_option else skip_sentence(f'the line "{self.wrap(str(skip), format)}"', format),
         ]
         return " ".join(filter(None, parts))

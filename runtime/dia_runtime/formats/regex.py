@@ -3,7 +3,7 @@
 | chain | what is found |
 |---|---|
 | strict | the group of the only match in the reply (step `only`) |
-| lenient | the same; otherwise the group of the last match (`last`) |
+| standard, lenient | the same; otherwise the group of the last match (`last`) |
 
 `reply` shows models how to write the answer, with `{answer}` in place of the answer. The baselines reply in this form,
 too. If a reply has more than a million characters, only the first million is searched. In a bundle, the format of a
@@ -66,7 +66,11 @@ class Regex(Format):
             "text", "A reply, with {answer} in place of the answer.", required=True, example="RESULT={answer}"
         ),
     }
-    chains = {"strict": (("only", only),), "lenient": (("only", only), ("last", last))}
+    chains = {
+        "standard": (("only", only), ("last", last)),
+        "strict": (("only", only),),
+        "lenient": (("only", only), ("last", last)),
+    }
 
     def faults(self, format: FormatRecord) -> list[str]:
         faults = super().faults(format) + text_fault(format, "pattern") + text_fault(format, "reply")
@@ -81,8 +85,8 @@ class Regex(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [
-            f"Write your final answer once, in the form {self.wrap('ANSWER', format)},"
-            f" where ANSWER stands for it: {answer_phrase}.",
+            f"Write your final answer once, in the form {self.wrap('ANSWER', format)}."
+            f" Replace ANSWER with your answer: {answer_phrase}.",
             skip_sentence(self.wrap(str(format.get("skip")), format), format),
         ]
         return " ".join(filter(None, parts))

@@ -2,11 +2,12 @@
 
 | chain | what is found |
 |---|---|
+| standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | strict | the reply, without outer whitespace, is exactly one `<answer>...</answer>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
 | lenient | the same; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`) |
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing and lenient searches the
-first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW"}`.
+first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW", "rules": 2}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -67,28 +68,43 @@ def last(reply: str, format: FormatRecord) -> str | None:
     return None if opened < 0 else text[opened + len(opening) : text.find(closing, opened)]
 
 
+def last_if_allowed(reply: str, format: FormatRecord) -> str | None:
+    """The content of the last pair of tags, unless the prompt forbids text outside of them."""
+    return None if format.get("reasoning") is False else last(reply, format)
+
+
 STRICT = (("alone", alone), ("fence", fence))
+STANDARD_STEPS = (*STRICT, ("last", last_if_allowed))
+REASONING = FormatOption(
+    "flag", "Whether the reply may contain text besides the tags (default true).", default=True, example=None
+)
 
 
 class Tagged(Format):
     """The answer between two tags."""
 
     options: ClassVar[Mapping[str, FormatOption]] = {
-        "tag": FormatOption("text", "The name of the tag (default `answer`).", default="answer", example="result")
+        "tag": FormatOption("text", "The name of the tag (default `answer`).", default="answer", example="result"),
+        "reasoning": REASONING,
     }
-    chains = {"strict": STRICT, "lenient": (*STRICT, ("last", last))}
+    chains = {"standard": STANDARD_STEPS, "strict": STRICT, "lenient": (*STRICT, ("last", last))}
 
     def faults(self, format: FormatRecord) -> list[str]:
+        messages = super().faults(format)
         tag = format.get("tag", "answer")
-        is_name = isinstance(tag, str) and TAG.fullmatch(tag)
-        message = "`tag` must start with a letter and have at most 32 letters, digits, - and _"
-        return super().faults(format) + ([] if is_name else [message])
+        if not (isinstance(tag, str) and TAG.fullmatch(tag)):
+            messages.append("`tag` must start with a letter and have at most 32 letters, digits, - and _")
+        if not isinstance(format.get("reasoning", True), bool):
+            messages.append("`reasoning` must be true or false")
+        return messages
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         opening, closing = tags(format)
         parts = [
-            f"Give your final answer once, between {opening} and {closing}, and write nothing outside these tags.",
-            f"Between them stands the answer alone: {answer_phrase}.",
+            f"Reply with your final answer inside {opening} and {closing} tags, and write nothing outside these tags."
+            if format.get("reasoning") is False
+            else f"You may reason first. End your reply with your final answer inside {opening} and {closing} tags.",
+            f"Put only the answer between the tags: {answer_phrase}.",
             skip_sentence(self.wrap(str(format.get("skip")), format), format),
         ]
         return " ".join(filter(None, parts))

@@ -2,7 +2,7 @@
 
 | chain | what is found |
 |---|---|
-| strict | the reply (step `whole`), unless it is empty |
+| standard, strict | the reply (step `whole`), unless it is empty |
 | lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
 
 In a bundle, the format of a question is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.
@@ -31,7 +31,7 @@ class Whole(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [
-            f"Your whole reply is the answer, with nothing before or behind it: {answer_phrase}.",
+            f"Reply with your answer and nothing else: {answer_phrase}.",
             skip_sentence(f"{format.get('skip')} and nothing else", format),
         ]
         return " ".join(filter(None, parts))

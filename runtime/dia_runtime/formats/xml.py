@@ -2,6 +2,7 @@
 
 | chain | what is found |
 |---|---|
+| standard | as strict; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | strict | the reply, without outer whitespace, is exactly one `<xml>...</xml>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
 | lenient | the same; otherwise the last `<xml>...</xml>` in the reply with neither tag inside it (`last`) |
 | compat | like the published evaluator of the DIA benchmark: the first place with two or three backticks, the word `xml`, one `<xml>...</xml>` and two or three backticks, optionally separated by whitespace (`fenced`), otherwise the whole reply (`whole`); compared as a string without stripping anything |
@@ -18,7 +19,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from dia_runtime.formats.base import CHARACTERS, FormatOption, FormatRecord
-from dia_runtime.formats.tagged import Tagged
+from dia_runtime.formats.tagged import REASONING, Tagged
 
 OPEN = "<xml>"
 # The published rule is one pattern. Two searches find the same place in linear time, because the first
@@ -43,7 +44,7 @@ def whole(reply: str, format: FormatRecord) -> str | None:
 class Xml(Tagged):
     """The answer between <xml> and </xml>."""
 
-    options: ClassVar[Mapping[str, FormatOption]] = {}
+    options: ClassVar[Mapping[str, FormatOption]] = {"reasoning": REASONING}
     chains = {**Tagged.chains, "compat": (("fenced", fenced), ("whole", whole))}
     verbatim = frozenset({"compat"})
 

@@ -16,14 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 
-from dia_language.answers import Mode, Undecided, Unreadable, answer_type
+from dia_language.answers import Undecided, Unreadable, answer_type
 from dia_language.answers.base import CHARACTERS, AnswerType
 from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import STANDARD, effective_chain, mode_of, rules_of
 from dia_runtime.grading.verdicts import Verdict
 
 Condition: TypeAlias = Callable[[Value], bool]
@@ -32,12 +34,14 @@ Share: TypeAlias = Callable[[Value], Fraction]
 NO_FLAGS: Final[frozenset[str]] = frozenset()
 SKIP_MALFORMED: Final = frozenset({"skip_malformed"})
 UNDECIDED: Final = frozenset({"undecided"})
+LOST_TO_FORMAT: Final = frozenset({"lost_to_format"})
 
 
 class Grade(NamedTuple):
     """A verdict, the text that it rests on, the step that extracted it, flags, and the share of full marks.
 
     The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer. The
+    flag `lost_to_format`: strict found no answer, but standard (lenient under the first rules) finds the right one. The
     flag `undecided`: the verdict is wrong because it could be proven neither that the reply is right nor that it is
     not. The share, from 0 to 1, is that of an answer which declares one, for replies that are read; a reply that
     cannot be read as the type, or fails its evaluation, has 0.
@@ -49,6 +53,11 @@ class Grade(NamedTuple):
     flags: frozenset[str] = NO_FLAGS
     share: Fraction | None = None
 
+    @property
+    def is_correct(self) -> bool:
+        """Whether the verdict is correct."""
+        return self.verdict is Verdict.CORRECT
+
 
 class Grader:
     """Grades replies to the instances of one template, by one chain of an answer format."""
@@ -57,7 +66,7 @@ class Grader:
         self,
         comparison: Mapping[str, Any],
         format: Mapping[str, Any],
-        chain: str = "strict",
+        chain: str = STANDARD,
         answer: AnswerType | None = None,
     ) -> None:
         """Raises DiaError for a format, chain or comparison that this version does not know.
@@ -67,13 +76,13 @@ class Grader:
         self.form = _known(format.get("kind"), FORMATS, "answer format")
         if errors := self.form.faults(format):
             raise DiaError(Diagnostic("E821", visible(errors[0]), None, None), 3)
-        self.steps = _known(chain, self.form.chains, "chain of extraction")
-        self.format, self.chain = format, chain
-        self.is_verbatim = chain in self.form.verbatim
-        self.mode: Mode = "lenient" if chain == "lenient" else "strict"
+        _known(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
+        self.format, self.chain = format, effective_chain(chain, format)
+        self.is_verbatim = self.chain in self.form.verbatim
+        self.mode = mode_of(self.chain, format)
         self.skip: str = format.get("skip") or ""
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
-        self.answer = answer or typed(comparison)
+        self.answer, self.comparison = answer or typed(comparison), comparison
         self.held: Value = object()  # the truth that was last found to be of the answer's type
 
     def grade(
@@ -96,6 +105,9 @@ class Grader:
         part, flags = None, NO_FLAGS
         if text_of_answer is None:
             verdict = Verdict.UNPARSED
+            tolerant = self._tolerant
+            if tolerant is not None and tolerant.grade(truth, accept, text, reply, accept_if).is_correct:
+                flags = LOST_TO_FORMAT
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
         elif text_of_answer.strip() == self.skip and self.skip:
@@ -107,6 +119,14 @@ class Grader:
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
         return Grade(verdict, text_of_answer, step, flags, part)
+
+    @cached_property
+    def _tolerant(self) -> Grader | None:
+        """The grader that shows whether a reply that strict cannot parse is right apart from its format."""
+        chain = "lenient" if rules_of(self.format) < 2 else STANDARD
+        if self.chain != "strict" or chain not in (STANDARD, *self.form.chains):
+            return None
+        return Grader(self.comparison, self.format, chain, self.answer)
 
     def _compared(self, answer_text: str, text: str) -> Verdict:
         if answer_text == self.form.wrap(text, self.format):
@@ -170,7 +190,7 @@ def grade(
     answer: Mapping[str, Any],
     reply: str | None,
     format: Mapping[str, Any],
-    chain: str = "strict",
+    chain: str = STANDARD,
     accept_if: Condition | None = None,
     share: Share | None = None,
 ) -> Grade:

@@ -25,7 +25,7 @@ from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
 
-FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "undecided")
+FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "lost_to_format", "undecided")
 # How providers call the end of a reply -> flag. The first two come without a text, and for good.
 ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length": "truncated"}
 # Bounded, because Fraction("1e999999999") does not end.
@@ -46,7 +46,7 @@ class Rules:
     `preset` names a published study whose own reading is wanted beside ours where questions of sessions have it.
     """
 
-    chain: str = "strict"
+    chain: str = "standard"
     points: Mapping[str, Exact] | None = None
     errors: str = "keep"
     over: str = "instances"

@@ -59,7 +59,7 @@ class Panel:
 
 
 def read_panel(
-    paths: Sequence[Path], unit: str = "instances", chain: str = "strict", bundle: Path | None = None
+    paths: Sequence[Path], unit: str = "instances", chain: str = "standard", bundle: Path | None = None
 ) -> Panel:
     """The panel of some runs, or of one table. Raises DiaError (exit 2) for a mixture, and for what is neither."""
     if not any(map(is_run, paths)):

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from dia_language.diagnostics import counted
 
+from dia_runtime.formats.base import RULES
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
 from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
@@ -28,8 +29,10 @@ def findings(result: Score) -> list[str]:
         *_few_items(result),
         *_uncertain_order(result),
         *_unparsed(result),
+        *_lost_to_format(result),
         *_truncated(result),
         *_missing(result),
+        *_old_rules(result),
     ]
 
 
@@ -114,6 +117,20 @@ def _unparsed(result: Score) -> Iterator[str]:
             f"Replies that could not be parsed count as wrong: {_joined(listed)}. "
             f"`dia audit {run} --chains strict,lenient` lists those that a more tolerant reading understands; "
             f"`dia show {run} QUESTION` prints the replies to a question."
+        )
+
+
+def _lost_to_format(result: Score) -> Iterator[str]:
+    counts = _counts(result, lambda model: model["flags"].get("lost_to_format", 0))
+    if counts:
+        yield f"Right answers that only the strict format lost: {_listed(counts)}. They count as unparsed."
+
+
+def _old_rules(result: Score) -> Iterator[str]:
+    if result["rules"] < RULES and result["bundle"] is not None:
+        yield (
+            "The bundle was frozen under older rules of reading, and is graded by them: text around the tags makes a "
+            "reply unparsed (unless `--chain lenient` reads it). Compile the specs again to use the current rules."
         )
 
 

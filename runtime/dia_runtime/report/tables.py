@@ -23,6 +23,7 @@ from dia_runtime.scoring.results import (
     figure_of,
     groups_by,
     has_figure,
+    is_default_chain,
     respondents,
     unknown,
 )  # fmt: skip
@@ -96,7 +97,7 @@ def title(result: Score) -> str:
     items = counted(result["n"], "question" if result.get("over") == "attempts" else "item")
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     parts = [f"{name}: {items}, k = {result['k']}"]
-    if result.get("chain", "strict") != "strict":
+    if not is_default_chain(result):
         parts.append(f"chain {result['chain']}")
     if result.get("points"):
         parts.append("points " + " ".join(f"{verdict}={value}" for verdict, value in result["points"].items()))

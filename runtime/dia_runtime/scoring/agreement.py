@@ -103,7 +103,7 @@ def _error(path: Path, number: int, message: str, help: str | None = None) -> Di
 def agreement(
     runs: Place | Sequence[Place],
     labelled: Path,
-    chain: str = "strict",
+    chain: str = "standard",
     bundle: Place | None = None,
     intervals: Intervals = Intervals(),  # noqa: B008 - it is frozen
 ) -> AgreementResult:

@@ -21,7 +21,7 @@ Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 
 
 def question_views(
-    runs: Place | Sequence[Place], chain: str = "strict", bundle: Place | None = None, limit: int = 20
+    runs: Place | Sequence[Place], chain: str = "standard", bundle: Place | None = None, limit: int = 20
 ) -> ViewsResult:
     """The views over all respondents' first replies, as `dia questions --json` prints them.
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, cast
 
 from dia_language.json_schema import Keywords
+from dia_runtime.formats.base import STANDARD, effective_chain
 
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
@@ -564,11 +565,14 @@ class ScoreOfModels(TypedDict):
     ]
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
-    chain: Annotated[str, Keywords(enum=["strict", "lenient", "compat"])]
+    chain: Annotated[str, Keywords(enum=["standard", "strict", "lenient", "compat"])]
+    rules: Annotated[
+        int, Keywords(minimum=1), "The edition of the rules of reading under which the questions were frozen."
+    ]
     errors: Annotated[str, Keywords(enum=["keep", "wrong"])]
     preset: Annotated[
         str | None,
-        Keywords(enum=["paper", None]),
+        Keywords(enum=["paper", "dia-bench", None]),
         "The preset for reading replies as published evaluators did, if any.",
     ]
     points: Annotated[dict[str, str], "Points that replaced the questions' own."]
@@ -583,6 +587,11 @@ class ScoreOfModels(TypedDict):
 
 class Score(ScoreOfModels, Comparisons):
     """The figures of runs. Shares are between 0 and 1."""
+
+
+def is_default_chain(score: Score) -> bool:
+    """Return whether replies were read by the default chain of the bundle's rules."""
+    return effective_chain(STANDARD, score) == score["chain"]
 
 
 def respondents(score: Score) -> Sequence[Respondent]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.formats.base import effective_chain
 from dia_runtime.grading.judge import Judge, Rules, stored_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
 from dia_runtime.scoring.accumulate import Accumulator, FigureOptions
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 GROUPS = ("category", "domain", "level", "skill", "variant")
 LABELS = (*GROUPS, "template", "item", "adversarial", "number")
 WORDS = {
-    "chain": ("strict", "lenient", "compat"),
+    "chain": ("standard", "strict", "lenient", "compat"),
     "errors": ("keep", "wrong"),
     "over": ("instances", "attempts"),
 }
-PRESETS = {"paper": ("compat", "wrong")}  # preset -> chain, and what an error counts as
+# Preset -> chain, and what an error counts as: as the published evaluators read, or the tags alone, as the prompts of
+# the DIA-Bench paper ask for
+PRESETS = {"paper": ("compat", "wrong"), "dia-bench": ("strict", "wrong")}
 FEWEST, MOST = 100, 1_000_000  # resamples
 MOST_KINDS = 1_000  # of points that questions give
 Place = str | os.PathLike[str]
@@ -43,7 +46,7 @@ Place = str | os.PathLike[str]
 
 def score(
     runs: Place | Sequence[Place],
-    chain: str = "strict",
+    chain: str = "standard",
     points: Mapping[str, Any] | None = None,
     errors: str = "keep",
     bundle: Place | None = None,
@@ -69,9 +72,11 @@ def score(
     from their first attempts. `interval` is "bca", "percentile" or "none", with `resamples` of the items from a
     `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
     `labels` is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
-    The preset "paper" reads as the published evaluators did (the chain compat, errors as wrong), and adds the
-    figures of a published study where questions of sessions belong to one (`published`). A `bank` has abilities of
-    the models by their names (`ability`), with which their figures of sessions are correlated (`correlations`).
+    The chain "standard" is "strict" where the questions were frozen under the first rules of reading (`rules`). The
+    preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did; "paper" reads as the evaluators that
+    were published did (the chain compat, errors as wrong), and adds the figures of a published study where questions of
+    sessions belong to one (`published`). A `bank` has abilities of the models by their names (`ability`), with which
+    their figures of sessions are correlated (`correlations`).
     Raises DiaError: exit 2 for a file that is no run,
     exit 3 for a run of other questions than those of the bundle or of the first run.
     """
@@ -87,6 +92,7 @@ def score(
     comparisons = ComparisonOptions(intervals, figures, respondent_labels, power, difference, abilities)
     question_labels = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
+        rules = replace(rules, chain=effective_chain(chain, {"rules": stores[0].rules()}))
         return _score(stores, source, _ScoreOptions(rules, question_labels, ensemble, comparisons))
 
 
@@ -129,7 +135,8 @@ def _require_known(
 def _require_preset(preset: str | None) -> None:
     if preset is not None and preset not in PRESETS:
         message = visible(f"unknown preset `{preset}`")
-        raise DiaError(Diagnostic("E811", message, None, did_you_mean(preset, PRESETS) or "the only preset is `paper`"))
+        help = did_you_mean(preset, PRESETS) or f"the presets are {', '.join(PRESETS)}"
+        raise DiaError(Diagnostic("E811", message, None, help))
 
 
 def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
@@ -185,6 +192,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
         "n": items,
         "over": rules.over,
         "chain": rules.chain,
+        "rules": stores[0].rules(),
         "errors": rules.errors,
         "preset": rules.preset,
         "points": {name: str(value) for name, value in (rules.points or {}).items()},

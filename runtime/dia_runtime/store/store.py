@@ -20,6 +20,7 @@ from urllib.parse import quote
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.safe_paths import refuse_special_file
+from dia_runtime.formats.base import rules_fault, rules_of
 from dia_runtime.store.schema import (
     APPLICATION_ID,
     INSERT_REPLY,
@@ -260,6 +261,12 @@ class Store:
     def distinct_points(self, most: int = 20) -> list[str]:
         """The different points (JSON) of the questions, at most so many."""
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
+
+    def rules(self) -> int:
+        """The edition of the rules by which replies are read; all questions of a bundle have the same."""
+        rows = self.rows("SELECT format FROM question LIMIT 1")
+        format = self.parsed(rows[0][0]) if rows else {}
+        return rules_of(format) if isinstance(format, dict) and not rules_fault({"kind": "", **format}) else 1
 
     def attempts(self) -> int:
         """The largest number of attempts at a question."""

@@ -392,42 +392,49 @@ def test_lists_are_equal_in_length_and_order() -> None:
 # words
 
 PHRASES: list[tuple[dict[str, Any], str]] = [
-    (INTEGER, "a whole number in plain digits"),
-    (HUNDREDS, "a whole number with a blank between groups of three digits"),
-    (RATIONAL, "a fraction such as 3/4, or a whole number"),
-    (REAL, "a decimal number such as 3.14"),
+    (INTEGER, "an integer in plain digits, without separators or units"),
+    (HUNDREDS, "an integer with a space between groups of three digits"),
+    (RATIONAL, "a fraction such as 3/4, or an integer"),
+    (REAL, "a decimal number such as 3.14, in plain digits, without separators or units"),
+    ({**REAL, "units": "km"}, "a decimal number such as 3.14, in plain digits, without separators"),
     (CENTS, "a decimal number such as 3.14, with a comma between groups of three digits"),
-    ({**REAL, "round": {"places": 4, "ties": "down", "zeros": "keep"}}, "a decimal number such as 3.1400"),
-    ({**REAL, "round": {"places": 0, "ties": "down"}}, "a whole number in plain digits"),
-    (TEXT, "text exactly as asked for, without quotes around it"),
+    (
+        {**REAL, "round": {"places": 4, "ties": "down", "zeros": "keep"}},
+        "a decimal number such as 3.1400, in plain digits, without separators or units",
+    ),
+    ({**REAL, "round": {"places": 0, "ties": "down"}}, "an integer in plain digits, without separators or units"),
+    (TEXT, "exactly the requested text, without quotes around it"),
     (BOOLEAN, "True or False"),
     ({"type": "list", "of": INTEGER}, "a list such as [1, 2, 3]"),
+    ({"type": "list", "of": INTEGER, "length": 2}, "a list such as [1, 2]"),
+    ({"type": "set", "of": INTEGER, "length": 4}, "a set such as {1, 2, 3}"),
+    ({"type": "list", "of": INTEGER, "length": 7}, "a list such as [1, 2, 3]"),
     ({"type": "list", "of": "boolean", "separator": ";"}, "a list such as [True; False; True]"),
     ({"type": "list", "of": {"type": "list", "of": RATIONAL}}, "a list such as [[1/2, 3], [-5/7, 1/2], [3]]"),
     ({"type": "tuple", "of": REAL}, "a tuple such as (3.14, 2.5, -1)"),
     (
         {"type": "tuple", "of": [INTEGER, TEXT]},
-        "a tuple such as (1, a), with text that holds a comma, a bracket or a quote in double quotes",
+        "a tuple such as (1, a); put text that contains a comma, a bracket or a quote in double quotes",
     ),
     (CHOICE, "one of GET, a, b, [c], d'e, f \"g"),
     (DATE, "a date such as 2026-01-31"),
-    (BYTES, "bytes in hexadecimal digits, two a byte, such as 00ff7f"),
-    ({**BYTES, "encoding": "base64"}, "bytes in base64 such as AP9/"),
+    (BYTES, "bytes in hexadecimal digits, two per byte, such as 00ff7f"),
+    ({**BYTES, "encoding": "base64"}, "bytes in Base64, such as AP9/"),
     (ADDRESS, "an IP address such as 192.0.2.1"),
-    (DOMAIN, "a domain name such as www.example.com"),
+    (DOMAIN, "a domain name such as example.com"),
     (SET, "a set such as {1, 2, 3}"),
     (MULTISET, "a multiset such as {1/2, 3, -5/7}"),
     ({"type": "record", "of": {"x": "integer", "y": "integer"}}, "a record such as {x: 1, y: 2}"),
     ({"type": "record", "fields": {"x": "integer"}, "written": "<{{ x }}>"}, "a record written as <1>"),
     (
         RECORD,
-        "a record such as {n: 1, t: b}, with text that holds a comma, a bracket or a quote in double quotes",
+        "a record such as {n: 1, t: b}; put text that contains a comma, a bracket or a quote in double quotes",
     ),
     ({"type": "tuple", "of": [INTEGER, INTEGER], "written": "{{ it[1] }}:{{ it[0] }}"}, "a tuple written as 2:1"),
     (MATRIX, "a matrix, row by row, such as [[1/2, 3], [-5/7, 1/2]]"),
     (POLYNOMIAL, "a polynomial in x, such as 3*x^2 - 1/2*x + 1"),
     ({"type": "polynomial", "variables": ["x", "y"]}, "a polynomial in x and y, such as 3*x^2 - 1/2*y + 1"),
-    (ARITHMETIC, "arithmetic with whole numbers, brackets and + - * /, such as (2 + 3) / 4"),
+    (ARITHMETIC, "an expression with integers, parentheses and + - * /, such as (2 + 3) / 4"),
     (EXPRESSION, "an expression in x, such as 2*sqrt(3)*x + 1/2"),
     ({"type": "expression"}, "an expression, such as 2*sqrt(3)*pi + 1/2"),
 ]
@@ -437,7 +444,7 @@ PHRASES: list[tuple[dict[str, Any], str]] = [
 def test_answers_are_described_in_these_words(case: tuple[dict[str, Any], str]) -> None:
     comparison, phrase = case
     assert describe(comparison) == phrase
-    shown = re.search(r"such as (.*?)(?:, (?:with|or) .*)?$", phrase)
+    shown = re.search(r"such as (.*?)(?:[;,] (?:with|without|or|in|put) .*)?$", phrase)
     if shown:
         read(shown[1], comparison)
 

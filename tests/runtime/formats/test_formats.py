@@ -300,23 +300,23 @@ def test_records_that_are_none_are_told(row: tuple[dict[str, Any], str]) -> None
 
 
 INSTRUCTIONS = {
-    "tagged": "Give your final answer once, between <answer> and </answer>, and write nothing outside these tags."
-    " Between them stands the answer alone: a number."
-    " To skip the question instead, write <answer>I-DO-NOT-KNOW</answer>.",
+    "tagged": "You may reason first. End your reply with your final answer inside <answer> and </answer> tags."
+    " Put only the answer between the tags: a number."
+    " To skip the question, write <answer>I-DO-NOT-KNOW</answer> instead.",
     "boxed": "Give your final answer in \\boxed{}, and use \\boxed{} only once: a number."
-    " To skip the question instead, write \\boxed{I-DO-NOT-KNOW}.",
-    "json": 'Reply with a JSON object alone that holds your final answer as text under the key "answer", such as'
-    ' {"answer": "..."}. The answer is a number. To skip the question instead, write {"answer": "I-DO-NOT-KNOW"}.',
-    "last_line": "Give your final answer on the last line of your reply, with nothing else on it: a number."
-    " To skip the question instead, write I-DO-NOT-KNOW on the last line.",
-    "whole": "Your whole reply is the answer, with nothing before or behind it: a number."
-    " To skip the question instead, write I-DO-NOT-KNOW and nothing else.",
-    "label": "End your reply with a line that holds nothing but one of these: AGREE, DISAGREE, NOT SURE."
-    " To skip the question instead, write I-DO-NOT-KNOW on that line.",
-    "regex": "Write your final answer once, in the form RESULT=ANSWER, where ANSWER stands for it: a number."
-    " To skip the question instead, write RESULT=I-DO-NOT-KNOW.",
+    " To skip the question, write \\boxed{I-DO-NOT-KNOW} instead.",
+    "json": 'End your reply with a JSON object that holds your final answer as text under the key "answer", such as'
+    ' {"answer": "..."}. The answer is a number. To skip the question, write {"answer": "I-DO-NOT-KNOW"} instead.',
+    "last_line": "Give your final answer on the last line of your reply, with nothing else on that line: a number."
+    " To skip the question, write I-DO-NOT-KNOW on the last line instead.",
+    "whole": "Reply with your answer and nothing else: a number."
+    " To skip the question, write I-DO-NOT-KNOW and nothing else instead.",
+    "label": "End your reply with a line that contains only one of these: AGREE, DISAGREE, NOT SURE."
+    " To skip the question, write I-DO-NOT-KNOW on that line instead.",
+    "regex": "Write your final answer once, in the form RESULT=ANSWER. Replace ANSWER with your answer: a number."
+    " To skip the question, write RESULT=I-DO-NOT-KNOW instead.",
     "letter": 'End your reply with a line of the form "Answer: X", where X is the letter of your answer: A, B or C.'
-    ' To skip the question instead, write the line "Answer: I-DO-NOT-KNOW".',
+    ' To skip the question, write the line "Answer: I-DO-NOT-KNOW" instead.',
 }
 
 

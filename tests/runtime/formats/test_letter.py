@@ -146,5 +146,5 @@ def test_the_skip_option_is_told_in_words() -> None:
     told = FORM.instruction(OPTIONS, "one of A, B, C")
     assert told == (
         'End your reply with a line of the form "Answer: X", where X is the letter of your answer: A, B or C.'
-        " To skip the question instead, choose D."
+        " To skip the question, choose D instead."
     )

@@ -181,22 +181,27 @@ def test_long_replies_are_cut() -> None:
 
 
 def test_the_instruction_has_these_words() -> None:
-    assert XML.instruction(FORMAT, "a whole number in plain digits") == (
-        "Give your final answer once, between <xml> and </xml>, and write nothing outside these tags."
-        " Between them stands the answer alone: a whole number in plain digits."
-        " To skip the question instead, write <xml>I-DO-NOT-KNOW</xml>."
+    words = (
+        " Put only the answer between the tags: an integer."
+        " To skip the question, write <xml>I-DO-NOT-KNOW</xml> instead."
+    )
+    assert XML.instruction(FORMAT, "an integer") == (
+        "You may reason first. End your reply with your final answer inside <xml> and </xml> tags." + words
+    )
+    assert XML.instruction({**FORMAT, "reasoning": False}, "an integer") == (
+        "Reply with your final answer inside <xml> and </xml> tags, and write nothing outside these tags." + words
     )
     assert "skip" not in XML.instruction({"kind": "xml"}, "True or False")
 
 
 def test_the_points_are_told_in_words() -> None:
     assert points_sentence({"correct": 1, "skipped": 0, "wrong": Fraction(-2)}) == (
-        "A correct answer scores 1, a skipped one 0, a wrong or unreadable one -2: " + PAYS.format("2/3")
+        "A correct answer scores 1, a skipped question 0, and a wrong or unreadable answer -2. " + PAYS.format("2/3")
     )
-    assert points_sentence({"correct": 1, "skipped": 0, "wrong": "-1/2"}).endswith("-1/2: " + PAYS.format("1/3"))
-    assert points_sentence({"correct": 2, "skipped": "1/2", "wrong": 0}).endswith("one 0: " + PAYS.format("1/4"))
-    assert points_sentence({"correct": 1, "skipped": 0, "wrong": 0}).endswith("a wrong or unreadable one 0.")
+    assert points_sentence({"correct": 1, "skipped": 0, "wrong": "-1/2"}).endswith("-1/2. " + PAYS.format("1/3"))
+    assert points_sentence({"correct": 2, "skipped": "1/2", "wrong": 0}).endswith("answer 0. " + PAYS.format("1/4"))
+    assert points_sentence({"correct": 1, "skipped": 0, "wrong": 0}).endswith("a wrong or unreadable answer 0.")
     assert points_sentence({}) == ""
 
 
-PAYS = "answering pays when the chance that you are right is above {}."
+PAYS = "Answering pays off if the probability that you are right is above {}."

@@ -12,7 +12,7 @@ import pytest
 from dia_language import budgets
 from dia_language.answers import settle, write
 from dia_language.diagnostics import DiaError, LanguageError
-from dia_language.numbers.values import encode
+from dia_language.numbers.values import decimal, encode
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import Grade, Grader, grade
 from dia_runtime.grading.verdicts import Verdict
@@ -108,8 +108,82 @@ def test_every_reply_has_the_verdict_of_the_table(row: tuple[str | None, str, st
     for chain, verdict in zip(CHAINS, expected, strict=True):
         found = grade(FORTY_TWO, reply, FORMAT, chain)
         flags = {"skip_malformed"} if verdict.endswith("!") else set()
+        if chain == "strict" and found.verdict is UNPARSED and expected[1] == CORRECT:
+            flags |= {"lost_to_format"}
         assert (found.verdict, set(found.flags)) == (verdict.removesuffix("!"), flags), chain
         assert found.verdict in Verdict
+
+
+# reply to the same question of a bundle under the second rules -> standard, strict, lenient
+SECOND: list[tuple[str | None, str, str, str]] = [
+    ("<xml>42</xml>", CORRECT, CORRECT, CORRECT),
+    ("40 + 2 = 42, so: <xml>42</xml>", CORRECT, UNPARSED, CORRECT),
+    ("<xml>41</xml> No, wait: <xml>42</xml>", CORRECT, UNPARSED, CORRECT),
+    ("<xml>42</xml> No, wait: <xml>41</xml>", WRONG, UNPARSED, WRONG),
+    ("<think>Is it <xml>42</xml>?</think> <xml>43</xml>", WRONG, UNPARSED, WRONG),
+    ("<think>Is it <xml>43</xml>?</think> <xml>42</xml>", CORRECT, UNPARSED, CORRECT),
+    ("<xml>42</xml> <think>or <xml>43</xml>?</think>", CORRECT, UNPARSED, CORRECT),
+    ("<think>It is <xml>42</xml>", UNPARSED, UNPARSED, UNPARSED),
+    ("It is <xml>42</xml></think> I do not know.", UNPARSED, UNPARSED, UNPARSED),
+    ("It is <xml>41</xml></think><xml>42</xml>", CORRECT, UNPARSED, CORRECT),
+    (f"It could be 42, but {SKIP}", SKIPPED, UNPARSED + "!", SKIPPED),
+    ("<xml>4.2e1</xml>", CORRECT, CORRECT, CORRECT),
+    ("<xml>0.42 × 10²</xml>", CORRECT, CORRECT, CORRECT),
+    ("<xml>42.0</xml>", WRONG, WRONG, CORRECT),
+    ("<xml>+ 42</xml>", CORRECT, CORRECT, CORRECT),
+    ("<xml>\u221242</xml>", WRONG, WRONG, WRONG),
+    ("<xml>4 2</xml>", WRONG, WRONG, WRONG),
+    ("The answer is 42", UNPARSED, UNPARSED, UNPARSED),
+    ("", UNPARSED, UNPARSED, UNPARSED),
+    (None, ERROR, ERROR, ERROR),
+]
+
+
+@pytest.mark.parametrize("row", SECOND, ids=lambda row: repr(row[0])[:40])
+def test_the_second_rules_read_the_last_answer_outside_of_reasoning(row: tuple[str | None, str, str, str]) -> None:
+    reply, *expected = row
+    format = {**FORMAT, "rules": 2}
+    for chain, verdict in zip(("standard", "strict", "lenient"), expected, strict=True):
+        found = grade(FORTY_TWO, reply, format, chain)
+        assert found.verdict == verdict.removesuffix("!"), chain
+        lost = chain == "strict" and found.verdict is UNPARSED and expected[0] == CORRECT
+        assert ("lost_to_format" in found.flags) == lost and ("skip_malformed" in found.flags) == verdict.endswith("!")
+    assert grade(FORTY_TWO, reply, format) == grade(FORTY_TWO, reply, format, "standard")
+    assert grade(FORTY_TWO, reply, FORMAT) == grade(FORTY_TWO, reply, FORMAT, "strict"), "the first rules"
+
+
+def test_a_prompt_that_forbids_text_around_the_tags_is_read_so() -> None:
+    format = {**FORMAT, "rules": 2, "reasoning": False}
+    assert grade(FORTY_TWO, "So: <xml>42</xml>", format).verdict is UNPARSED
+    assert grade(FORTY_TWO, "<think>So</think> <xml>42</xml>", format).verdict is CORRECT
+
+
+def test_numbers_of_every_type_take_a_minus_of_unicode_under_the_second_rules() -> None:
+    minus, rules = "\u2212", {**FORMAT, "rules": 2}
+    cases: list[tuple[Any, dict[str, Any], str]] = [
+        (-5, INTEGER, f"{minus}5"),
+        (-5, INTEGER, "- 5"),
+        (Fraction(-3, 4), {"type": "rational"}, f"{minus}3/4"),
+        (decimal(Fraction(-5, 2)), {"type": "real"}, f"{minus} 2.5"),
+        (decimal(Fraction(-5, 2)), {"type": "real"}, f"{minus}25e{minus}1"),
+        ([-1, -2], {"type": "list", "of": INTEGER}, f"[{minus}1, - 2]"),
+        ([[-1, 2]], {"type": "matrix", "of": INTEGER}, f"[[{minus}1, 2]]"),
+        (decimal(Fraction(31, 2)), {"type": "real", "units": ["$", "dollars"]}, "$15.50"),
+        (decimal(Fraction(-31, 2)), {"type": "real", "units": ["$", "dollars"]}, f"{minus}$15.50"),
+        (decimal(Fraction(31, 2)), {"type": "real", "units": ["$", "dollars"]}, "15.5 dollars"),
+    ]
+    for truth, comparison, text in cases:
+        question = record(truth, comparison)
+        for chain in ("standard", "strict", "lenient"):
+            assert grade(question, f"<xml>{text}</xml>", rules, chain).verdict is CORRECT, (text, chain)
+        assert grade(question, f"<xml>{text}</xml>", FORMAT).verdict is WRONG, text
+
+
+@pytest.mark.parametrize("rules", [0, 3, "2", True])
+def test_rules_of_another_version_are_refused(rules: Any) -> None:
+    with pytest.raises(DiaError, match="update dia") as raised:
+        grade(FORTY_TWO, "<xml>42</xml>", {**FORMAT, "rules": rules})
+    assert raised.value.exit_code == 3
 
 
 # The table's numbers once more, in the answer's place, for the types that could take them for something.

@@ -8,6 +8,7 @@ from dia_language.diagnostics import did_you_mean, visible
 from dia_language.numbers.values import Value
 
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import STANDARD
 from dia_runtime.formats.replies.base import Read, ReplyFormat, ReplyRecord
 from dia_runtime.formats.replies.objects import FLAGS, JSON_REPLY
 from dia_runtime.formats.replies.options import LABEL_REPLY, LETTER_REPLY, RANKING, SUBSET
@@ -50,7 +51,7 @@ def instruction(format: ReplyRecord) -> str:
     return _known(format).instruction(format)
 
 
-def read_reply(text: str, format: ReplyRecord, chain: str = "strict") -> Read:
+def read_reply(text: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
     """The typed value of a reply, extracted with a chain, and the step that decided; None if there is no value.
 
     >>> read_reply("- red\\n- blue", {"kind": "lines"})

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import MOST, NOTHING, FormatOption
+from dia_runtime.formats.base import MOST, NOTHING, STANDARD, FormatOption, ignores_reasoning, rules_fault
+from dia_runtime.formats.reasoning import without_reasoning
 
 ReplyRecord: TypeAlias = Mapping[str, Any]
 Reading: TypeAlias = Callable[[str, ReplyRecord], Value | None]
@@ -36,8 +37,9 @@ class ReplyFormat(ABC):
 
     def faults(self, format: ReplyRecord) -> list[str]:
         """Return one message for each error in a turn's format of this kind."""
-        names = {*self.options, "kind"}
-        return [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
+        names = {*self.options, "kind", "rules"}
+        messages = [f"the format {format['kind']} has no option `{name}`" for name in format if name not in names]
+        return messages + rules_fault(format)
 
     @abstractmethod
     def instruction(self, format: ReplyRecord) -> str:
@@ -47,8 +49,10 @@ class ReplyFormat(ABC):
     def write(self, value: Value, format: ReplyRecord) -> str:
         """A reply that the chain `strict` parses as the value."""
 
-    def read(self, reply: str, format: ReplyRecord, chain: str = "strict") -> Read:
+    def read(self, reply: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
         """Extract the value of a reply with a chain, or with `strict` if the format does not have that chain."""
+        if ignores_reasoning(chain, format):
+            reply = without_reasoning(reply)
         for name, step in self.chains.get(chain, self.chains["strict"]):
             value = step(reply, format)
             if value is not None:

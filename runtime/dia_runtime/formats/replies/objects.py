@@ -148,7 +148,7 @@ def _number(value: Any) -> Any:
 def described(kind: Any) -> str:
     """The type of a field in words."""
     if isinstance(kind, str):
-        return {"text": "text", "integer": "a whole number", "number": "a number", "boolean": "true or false"}[kind]
+        return {"text": "text", "integer": "an integer", "number": "a number", "boolean": "true or false"}[kind]
     if "label" in kind:
         return f"one of {', '.join(kind['label'])}"
     if "flags" in kind:
@@ -199,7 +199,7 @@ class Flags(ReplyFormat):
 
     def instruction(self, format: ReplyRecord) -> str:
         listed = ", ".join(json.dumps(one, ensure_ascii=False) for one in format["of"])
-        return f"Reply with one JSON object and nothing else. It says true or false under each of these keys: {listed}."
+        return f"Reply with one JSON object and nothing else, with true or false for each of these keys: {listed}."
 
     def write(self, value: Value, format: ReplyRecord) -> str:
         return json.dumps(value, ensure_ascii=False)

@@ -197,8 +197,8 @@ class Subset(ReplyFormat):
 
     def instruction(self, format: ReplyRecord) -> str:
         return (
-            f"Reply with those of these that apply, separated by commas, and with nothing else: "
-            f'{", ".join(format["of"])}. If none of them applies, reply "{NONE}".'
+            "Reply with the options that apply, separated by commas, and nothing else. "
+            f'If none applies, reply "{NONE}". The options are: {", ".join(format["of"])}.'
         )
 
     def write(self, value: Value, format: ReplyRecord) -> str:
@@ -272,7 +272,8 @@ class Ranking(ReplyFormat):
 
     def instruction(self, format: ReplyRecord) -> str:
         return (
-            f"End your reply with one line that holds all of {', '.join(format['of'])} in your order, between commas."
+            f"End your reply with one line that lists all of these in your order, separated by commas: "
+            f"{', '.join(format['of'])}."
         )
 
     def write(self, value: Value, format: ReplyRecord) -> str:

@@ -90,7 +90,7 @@ class Lines(ReplyFormat):
     def instruction(self, format: ReplyRecord) -> str:
         number = format.get("count")
         quantity = "as many lines as you need" if number is None else "one line" if number == 1 else f"{number} lines"
-        return f"Reply with {quantity}, one entry a line, and write nothing else."
+        return f"Reply with {quantity}, one entry per line, and nothing else."
 
     def write(self, value: Value, format: ReplyRecord) -> str:
         return "\n".join(value)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from dia_language.answers import Mode, Unreadable, answer_type, validate
+from dia_language.answers import Unreadable, answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, Format
+from dia_runtime.formats.base import CHARACTERS, STANDARD, Format, effective_chain, mode_of
 from dia_runtime.formats.replies.base import Chains, Read, ReplyFormat, ReplyRecord
 
 OWN = ("type", "answer")
@@ -52,13 +52,14 @@ class Typed(ReplyFormat):
         kind = self.answer(format)
         return self.form.wrap(kind.write(kind.settle(value)), self.record(format))
 
-    def read(self, reply: str, format: ReplyRecord, chain: str = "strict") -> Read:
-        chain = chain if chain in self.form.chains and chain not in self.form.verbatim else "strict"
+    def read(self, reply: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
+        is_known = chain == STANDARD or (chain in self.form.chains and chain not in self.form.verbatim)
+        chain = effective_chain(chain, format) if is_known else "strict"
         text, step = self.form.extract(reply, self.record(format), chain)
         if text is None or "type" not in format:
             return Read(text, step)
         try:
-            mode: Mode = "lenient" if chain == "lenient" else "strict"
+            mode = mode_of(chain, format)
             return Read(self.answer(format).read(text.strip(), mode) if len(text) <= CHARACTERS else None, step)
         except Unreadable:
             return Read(None, step)

@@ -69,7 +69,7 @@ class Judgement:
     published: Outcome | None = None
 
 
-def judge_transcript(truth: Truth, text: str, chain: str = "strict", worker: SingleWorker | None = None) -> Judgement:
+def judge_transcript(truth: Truth, text: str, chain: str = "standard", worker: SingleWorker | None = None) -> Judgement:
     """What a transcript comes to; the truth is evaluated by the worker where one is given, for strangers wrote it.
 
     A text that is no transcript is an outcome of its own: nothing could be read.

@@ -37,7 +37,7 @@ class TypedReplies:
 
 
 def typed_replies(
-    replies: Stored, sessions: Sequence[TranscriptSession], chain: str = "strict", is_logged: bool = False
+    replies: Stored, sessions: Sequence[TranscriptSession], chain: str = "standard", is_logged: bool = False
 ) -> TypedReplies:
     """The replies of a transcript. `replies` has the session and the format of each name.
 

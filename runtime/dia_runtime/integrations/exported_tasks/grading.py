@@ -52,7 +52,7 @@ AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whos
 WORKER = SingleWorker()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
 
 
-def grade_reply(row: Row, reply: str | None, chain: str = "strict") -> Graded:
+def grade_reply(row: Row, reply: str | None, chain: str = "standard") -> Graded:
     """The grade of a reply to the question of an exported row. Raises DiaError for a row that holds no such question.
 
     A reply that is missing is an empty one: no harness tells an error from it.

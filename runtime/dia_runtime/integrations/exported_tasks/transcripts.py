@@ -21,7 +21,7 @@ class GradedTranscript(NamedTuple):
         return {**self.grade.figures(), "share": float(self.share)}
 
 
-def grade_transcript(row: Row, transcript: str, chain: str = "strict") -> GradedTranscript:
+def grade_transcript(row: Row, transcript: str, chain: str = "standard") -> GradedTranscript:
     """The grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
 
     Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.

@@ -31,7 +31,7 @@ class PlacementOptions:
     stopping: StoppingRule = StoppingRule()  # noqa: RUF009 - it is frozen
     method: EstimationMethod = EstimationMethod()  # noqa: RUF009 - it is frozen
     rule: SelectionRule = SelectionRule()  # noqa: RUF009 - it is frozen
-    chain: str = "strict"
+    chain: str = "standard"
 
 
 @dataclass(frozen=True, slots=True)

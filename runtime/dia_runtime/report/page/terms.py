@@ -7,7 +7,7 @@ from pathlib import PurePath
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.page.panels import unit_words, with_article
 from dia_runtime.scoring.figures import Figure, glossary_figures
-from dia_runtime.scoring.results import Score
+from dia_runtime.scoring.results import Score, is_default_chain
 
 Pairs = list[tuple[str, str]]
 
@@ -21,7 +21,7 @@ def facts(score: Score) -> Pairs:
     facts.append(("attempts at each" if score["over"] == "attempts" else "instances of each", f"{score['k']}"))
     facts.append(("models", f"{len(score['models'])}"))
     facts.append(("scored replies", f"{replies:,}"))
-    if score["chain"] != "strict":
+    if not is_default_chain(score):
         facts.append(("chain", score["chain"]))
     if score["points"]:
         facts.append(("points", " ".join(f"{name} {value}" for name, value in score["points"].items())))

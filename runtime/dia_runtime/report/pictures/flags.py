@@ -19,6 +19,7 @@ FLAGS: dict[str, str] = {
     "truncated": "truncated",
     "over_context": "over context",
     "skip_malformed": "skip malformed",
+    "lost_to_format": "lost to format",
     "undecided": "undecided",
 }
 
