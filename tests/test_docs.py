@@ -143,7 +143,7 @@ def test_the_examples_of_the_commands_run(shell: Shell) -> None:
         examples += found
     Path("passphrase.txt").write_text("seven quiet herons\n", encoding="utf-8")  # of those that sign and seal
     for example in examples:
-        code, printed = shell.run(re.sub(r"build/dia_bench-\S+-k5", "build/dia_bench-0.3.3-k5", example))
+        code, printed = shell.run(re.sub(r"build/dia_bench-\S+-k5", "build/dia_bench-1.0.0-k5", example))
         assert code == 0, f"{example}\n{printed}"
 
 

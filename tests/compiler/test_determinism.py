@@ -115,7 +115,7 @@ def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Pat
     specs = small_specs(tmp_path)
     whole = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].path
     alone = compile([specs / "d022_median.yaml"], k=3, out=tmp_path / "b", jobs=1).bundles[0].path
-    assert alone.name == "dia_bench.median-0.3.3-k3"
+    assert alone.name == "dia_bench.median-1.0.0-k3"
     lines = (whole / "questions.jsonl").read_bytes().splitlines()
     assert (alone / "questions.jsonl").read_bytes().splitlines() == [line for line in lines if b'"median"' in line]
 

@@ -119,7 +119,7 @@ def test_the_folder_and_the_manifest_say_what_was_compiled(bundle: Path) -> None
     manifest = json.loads((bundle / "manifest.json").read_bytes())
     assert bundle.name == "tour-2.1.0-k20-summer"
     assert manifest["points"] == {"correct": 1, "skipped": "1/4", "wrong": "-1/2"}
-    assert manifest["seed"] == "summer" and manifest["answer_format"] == {"kind": "xml", "skip": "PASS"}
+    assert manifest["seed"] == "summer" and manifest["answer_format"] == {"kind": "xml", "skip": "PASS", "rules": 2}
     assert "specs/lists/animals.txt" in manifest["files"]
     assert {"reverse", "length", "gcd", "sqrt"} <= set(manifest["functions"])
 
@@ -129,7 +129,7 @@ def test_the_wrapper_sees_macros_lists_points_and_the_format(bundle: Path) -> No
         text = question["messages"][0]["content"]
         assert text.startswith("QUESTION! ")
         assert text.endswith("(-0.5 if wrong, PASS; one of red/green/blue)")
-        assert "To skip the question instead, write <xml>PASS</xml>." in text
+        assert "To skip the question, write <xml>PASS</xml> instead." in text
         assert "(dia canary 11111111-2222-3333-4444-555555555555)" in question["canary"]
 
 
@@ -148,7 +148,7 @@ def test_rationals_are_exact_and_explained(bundle: Path) -> None:
 
 def test_a_tolerance_is_kept_around_the_exact_truth(bundle: Path) -> None:
     for answer in rows(bundle, "answers.jsonl", "roots"):
-        n, format = answer["parameters"]["n"], {"kind": "xml", "skip": "PASS"}
+        n, format = answer["parameters"]["n"], {"kind": "xml", "skip": "PASS", "rules": 2}
         near, far = f"{n**0.5 + 0.009:.6f}", f"{n**0.5 + 0.011:.6f}"
         assert grade(answer, f"<xml>{near}</xml>", format).verdict == "correct"
         assert grade(answer, f"<xml>{far}</xml>", format).verdict == "wrong"
@@ -163,7 +163,7 @@ def test_tuples_of_several_types_weights_balance_and_conditions(bundle: Path) ->
         assert size % 7 == len(kind) % 7 and 1 <= size <= 1000 * len(kind)
         assert answer["text"] == f"({kind[::-1]}; {size}; {side == 'heads'})"
         reply = f"<xml>{kind[::-1].upper()};{size};{str(side == 'heads').lower()}</xml>"
-        assert grade(answer, reply, {"kind": "xml", "skip": "PASS"}).verdict == "correct"
+        assert grade(answer, reply, {"kind": "xml", "skip": "PASS", "rules": 2}).verdict == "correct"
 
 
 def test_lines_of_block_tags_leave_no_line_and_raw_text_stays(bundle: Path) -> None:

@@ -20,7 +20,7 @@ MANY = 100  # instances a family in which a spread shows
 # Templates to compile, by their names with commas between them, where an author works on a few; all of them else.
 CHOSEN = set(filter(None, os.environ.get("DIA_TRUTH_TEMPLATES", "").split(",")))
 FRAME = re.compile(
-    r"Read the task with care; every detail of it may matter\.\n\n(.+)\n\nHow your answer is judged:\n", re.DOTALL
+    r"Read the task carefully; every detail may matter\.\n\n(.+)\n\nHow your answer is graded:\n", re.DOTALL
 )
 
 

@@ -27,18 +27,19 @@ FEWER_ANSWERS = {
     "hanoi_picture": 80,
 }  # fmt: skip
 COMMONEST = 450  # divided by the number of answers that must differ: how often of 100 times one may come
+PLAIN = ", in plain digits, without separators or units"
 # Type of the answer -> how the prompt says that it is to be written.
 PHRASES = {
-    "domain": "a domain name such as www.example.com",
-    "integer": "a whole number in plain digits",
+    "domain": "a domain name such as example.com",
+    "integer": "an integer in plain digits, without separators or units",
     "ip_address": "an IP address such as 192.0.2.1",
-    "real": "a decimal number such as 3.14",
-    "text": "text exactly as asked for, without quotes around it",
+    "real": f"a decimal number such as 3.14{PLAIN}",
+    "text": "exactly the requested text, without quotes around it",
     "list of boolean": "a list such as [True, False, True]",
     "list of integer": "a list such as [1, 2, 3]",
-    "list of text": "a list such as [a, b, c], with text that holds a comma, a bracket or a quote in double quotes",
+    "list of text": "a list such as [a, b, c]; put text that contains a comma, a bracket or a quote in double quotes",
     "tuple of integer": "a tuple such as (1, 2, 3)",
-    "tuple of text": ("a tuple such as (a, b, c), with text that holds a comma, a bracket or a quote in double quotes"),
+    "tuple of text": "a tuple such as (a, b, c); put text that contains a comma, a bracket or a quote in double quotes",
 }
 PLACES_OF_TUPLES = {"keep": "a tuple such as (3.14, 2.50, -1.00)", "strip": "a tuple such as (3.14, 2.5, -1)"}
 TIES = "a value exactly halfway between two candidates goes to the"
@@ -47,14 +48,13 @@ ZEROS = {
     "strip": "Leave out trailing zeros after the decimal point.",
 }
 JUDGED = (
-    "How your answer is judged:\n"
-    "- You may solve the task by any method.\n"
-    "- Only the final answer counts; how you found it is not read.\n"
-    "- A correct answer scores 1, a wrong or unreadable one -2, a skipped one 0. If you are not sure, skip.\n"
-    "- Give your final answer once, between <xml> and </xml>, and write nothing outside these tags. "
-    "Between them stands the answer alone: {phrase}. "
-    f"To skip the question instead, write <xml>{SKIP}</xml>.\n"
-    "- Check your result once more before you give it. If you are then still not sure that it is right, skip."
+    "How your answer is graded:\n"
+    "- You may use any method. Only your final answer is graded.\n"
+    "- You may reason first. End your reply with your final answer inside <xml> and </xml> tags. "
+    "Put only the answer between the tags: {phrase}. "
+    f"To skip the question, write <xml>{SKIP}</xml> instead.\n"
+    "- A correct answer scores 1, a wrong or unreadable one -2, and a skipped question 0.\n"
+    "- Check your answer before you give it. If you are not sure that it is right, skip the question."
 )
 LEFTOVERS = re.compile(
     r"\{\{|\}\}|\{%|%\}|\{#|\b(?:None|none|null|undefined|nan)\b|Fraction|Decimal|<[a-z_]+ object|\n\n\n|[ \t]\n|\t|  "
@@ -75,7 +75,7 @@ def phrase_of(comparison: dict[str, Any]) -> str:
     if parts and rounding:
         return PLACES_OF_TUPLES[rounding["zeros"]]
     if rounding and rounding["places"] == 1:
-        return "a decimal number such as 3.1"
+        return f"a decimal number such as 3.1{PLAIN}"
     return PHRASES[f"{comparison['type']} of {parts['type']}" if parts else comparison["type"]]
 
 
@@ -118,9 +118,9 @@ def test_prompts_say_how_to_answer_and_what_it_is_worth(
     questions: Records, prompts: dict[str, str], answers: Answers
 ) -> None:
     for question in questions:
-        _, _, judged = prompts[question["id"]].partition("\n\nHow your answer is judged:\n")
+        _, _, judged = prompts[question["id"]].partition("\n\nHow your answer is graded:\n")
         phrase = phrase_of(answers[question["id"]]["comparison"])
-        assert "How your answer is judged:\n" + judged == JUDGED.format(phrase=phrase), question["id"]
+        assert "How your answer is graded:\n" + judged == JUDGED.format(phrase=phrase), question["id"]
         assert question["format"] == FORMAT
         assert question["points"] == {"correct": 1, "skipped": 0, "wrong": -2}
 

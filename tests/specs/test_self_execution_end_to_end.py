@@ -84,6 +84,8 @@ def test_recordings_are_judged_by_what_the_templates_store(bundle: Path) -> None
         for part, only in ONLY_COMPILED.get(name, {}).items():
             for key in only:
                 del compiled[name][part][key]
+        for reply in compiled[name]["replies"].values():
+            assert reply["format"].pop("rules") == 2, "recordings are read by the first rules, as published"
         if name == "self_made":  # a raw key is what recordings alone have
             del ours["presets"]["paper"]["figures"]["key_raw"]
         assert compiled[name]["presets"]["paper"].pop("chain") == "strict", (

@@ -36,7 +36,7 @@ def command(
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.3-k5 --recompile
+      dia verify build/dia_bench-1.0.0-k5 --recompile
     """
     with unpacked_folder(bundle) as folder:
         with activity(f"verifying {bundle}"):

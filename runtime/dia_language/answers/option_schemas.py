@@ -67,7 +67,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "units": any_of(
         nonempty(),
         array(nonempty(), least=1),
-        words="Units that the prompt mentions; lenient ignores them in replies.",
+        words="Units that the prompt mentions; replies may write one of them before or after the number.",
     ),
     "encoding": one_of(["hex", "base64"], "How bytes are written."),
     "operators": array(words="The operators that an arithmetic answer may use.", least=1),

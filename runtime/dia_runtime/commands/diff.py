@@ -30,7 +30,7 @@ def command(old: Path, new: Path, as_json: bool) -> int:
 
     \b
     Example:
-      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-0.3.3-k5
+      dia diff build/dia_bench-0.2.0-k5 build/dia_bench-1.0.0-k5
     """
     with activity("comparing"):
         difference = compare(open_bundle(old), open_bundle(new))

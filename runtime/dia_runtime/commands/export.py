@@ -54,7 +54,7 @@ def command(
 
     \b
     Example:
-      dia export build/dia_bench-0.3.3-k5 --to dia-bench
+      dia export build/dia_bench-1.0.0-k5 --to dia-bench
     """
     folder = out or Path("build") / "exports" / f"{bundle.resolve().name}-{target}"
     is_forced = force or out is None

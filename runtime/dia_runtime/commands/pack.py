@@ -26,7 +26,7 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia pack build/dia_bench-0.3.3-k5
+      dia pack build/dia_bench-1.0.0-k5
     """
     from dia_runtime.bundle.archive import SUFFIX, pack
     from dia_runtime.bundle.atomic_output import named_path

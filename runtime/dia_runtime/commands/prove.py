@@ -33,7 +33,7 @@ def command(
 
     \b
     Example:
-      dia prove build/dia_bench-0.3.3-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
+      dia prove build/dia_bench-1.0.0-k5-sealed next_prime/0 --passphrase-file passphrase.txt -o proof.json
     """
     if (id is None) == (check is None):
         raise DiaError(Diagnostic("E600", "give either the ID of a question or a proof with --check"))

@@ -74,7 +74,7 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
 
     \b
     Example:
-      dia run build/dia_bench-0.3.3-k5 --model oracle
+      dia run build/dia_bench-1.0.0-k5 --model oracle
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.respondents.registry import key_destinations, require_known

@@ -49,7 +49,7 @@ def command(
 
     \b
     Example:
-      dia scan build/dia_bench-0.3.3-k5/questions.jsonl --bundle build/dia_bench-0.3.3-k5
+      dia scan build/dia_bench-1.0.0-k5/questions.jsonl --bundle build/dia_bench-1.0.0-k5
     """
     from dia_runtime.bundle.open import open_bundle
     from dia_runtime.scanning.scan import scan

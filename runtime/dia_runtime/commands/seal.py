@@ -32,7 +32,7 @@ def command(
 
     \b
     Example:
-      dia seal build/dia_bench-0.3.3-k5 --weak --passphrase-file passphrase.txt
+      dia seal build/dia_bench-1.0.0-k5 --weak --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.atomic_output import named_path

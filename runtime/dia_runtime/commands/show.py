@@ -33,7 +33,7 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
 
     \b
     Example:
-      dia show build/dia_bench-0.3.3-k5 next_prime/0
+      dia show build/dia_bench-1.0.0-k5 next_prime/0
     """
     if is_run(bundle):
         facts: dict[str, Any] = run_facts(bundle, id)

@@ -29,7 +29,7 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
 
     \b
     Example:
-      dia sign build/dia_bench-0.3.3-k5 --key mine.key --passphrase-file passphrase.txt
+      dia sign build/dia_bench-1.0.0-k5 --key mine.key --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle import signing
     from dia_runtime.bundle.files import integrity_error

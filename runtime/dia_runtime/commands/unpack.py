@@ -26,7 +26,7 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
 
     \b
     Example:
-      dia unpack build/dia_bench-0.3.3-k5.tar.zst -o unpacked
+      dia unpack build/dia_bench-1.0.0-k5.tar.zst -o unpacked
     """
     from dia_runtime.bundle.archive import SUFFIX, unpack
     from dia_runtime.bundle.atomic_output import named_path

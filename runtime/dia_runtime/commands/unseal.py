@@ -28,7 +28,7 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
 
     \b
     Example:
-      dia unseal build/dia_bench-0.3.3-k5-sealed --passphrase-file passphrase.txt
+      dia unseal build/dia_bench-1.0.0-k5-sealed --passphrase-file passphrase.txt
     """
     from dia_runtime.bundle.archive import archive_name
     from dia_runtime.bundle.atomic_output import named_path

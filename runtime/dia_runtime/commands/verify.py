@@ -72,7 +72,7 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
 
     \b
     Example:
-      dia verify build/dia_bench-0.3.3-k5
+      dia verify build/dia_bench-1.0.0-k5
     """
     with unpacked_folder(bundle) as folder, activity(f"verifying {bundle}"):
         facts = verification_facts(folder, expect, public_key, bundle)

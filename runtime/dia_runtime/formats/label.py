@@ -2,7 +2,8 @@
 
 | chain | what is found |
 |---|---|
-| standard, strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
+| strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
+| standard | the same |
 | lenient | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`); otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question

@@ -2,7 +2,8 @@
 
 | chain | what is found |
 |---|---|
-| standard, strict | the last line that is not empty (step `last`) |
+| strict | the last line that is not empty (step `last`) |
+| standard | the same |
 | lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`) |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question

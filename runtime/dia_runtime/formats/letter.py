@@ -11,7 +11,8 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 
 | chain | what is found |
 |---|---|
-| standard, strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
+| strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
+| standard | the same |
 | lenient | the same; otherwise the letter or the text of one option on the last line (`line`); otherwise the only option whose text is the reply (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop (`single`); if two different letters are found, nothing |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 

@@ -2,7 +2,8 @@
 
 | chain | what is found |
 |---|---|
-| standard, strict | the reply (step `whole`), unless it is empty |
+| strict | the reply (step `whole`), unless it is empty |
+| standard | the same |
 | lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
 
 In a bundle, the format of a question is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.

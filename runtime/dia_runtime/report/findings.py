@@ -127,7 +127,7 @@ def _lost_to_format(result: Score) -> Iterator[str]:
 
 
 def _old_rules(result: Score) -> Iterator[str]:
-    if result["rules"] < RULES and result["bundle"] is not None:
+    if result.get("rules", RULES) < RULES and result["bundle"] is not None:
         yield (
             "The bundle was frozen under older rules of reading, and is graded by them: text around the tags makes a "
             "reply unparsed (unless `--chain lenient` reads it). Compile the specs again to use the current rules."

@@ -12,6 +12,7 @@ from typing import TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, visible
 from dia_runtime.bundle.compressed import read_lines
+from dia_runtime.formats.base import effective_chain
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.metrics import Aggregate, Part
@@ -114,7 +115,7 @@ def agreement(
     """
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
-        facts = bundle_facts(stores[0])
+        facts, rules = bundle_facts(stores[0]), stores[0].rules()
         models: list[ModelAgreement] = []
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
@@ -134,7 +135,7 @@ def agreement(
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],
         "version": facts["version"],
-        "chain": chain,
+        "chain": effective_chain(chain, {"rules": rules}),
         "labels": len(sample.verdicts),
         "models": models,
     }

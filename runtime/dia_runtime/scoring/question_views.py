@@ -9,6 +9,7 @@ from itertools import combinations
 from math import atanh, sqrt, tanh
 from typing import TypedDict
 
+from dia_runtime.formats.base import effective_chain
 from dia_runtime.grading.judge import Judged, Rules, reading
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.align import AlignedReply, aligned_replies, respondent_names
@@ -28,7 +29,7 @@ def question_views(
     Of questions that a view lists, the first `limit` are named; all are counted.
     """
     with opened(runs, bundle) as (stores, source):
-        facts = bundle_facts(stores[0])
+        facts, rules = bundle_facts(stores[0]), stores[0].rules()
         views = _Views(respondent_names(stores), limit)
         for replies in aligned_replies(stores, Rules(chain), source):
             views.add(replies)
@@ -36,7 +37,7 @@ def question_views(
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],
         "version": facts["version"],
-        "chain": chain,
+        "chain": effective_chain(chain, {"rules": rules}),
         **views.result(),
     }
 

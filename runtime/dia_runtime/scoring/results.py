@@ -591,7 +591,7 @@ class Score(ScoreOfModels, Comparisons):
 
 def is_default_chain(score: Score) -> bool:
     """Return whether replies were read by the default chain of the bundle's rules."""
-    return effective_chain(STANDARD, score) == score["chain"]
+    return score.get("chain", "strict") == effective_chain(STANDARD, score)
 
 
 def respondents(score: Score) -> Sequence[Respondent]:

@@ -104,11 +104,11 @@ def test_the_manifest_says_what_was_asked_and_made(made: Make) -> None:
     assert folder.name == "demo-1.2.3-k3" and verify(folder) == []
     manifest = open_bundle(folder).manifest
     stated = {name: manifest[name] for name in (
-        "format", "language", "benchmark", "title", "version", "license", "seed", "k", "counts", "templates",
+        "format", "language", "rules", "benchmark", "title", "version", "license", "seed", "k", "counts", "templates",
         "selection", "left_out", "canary", "builders",
     )}  # fmt: skip
     assert stated == {
-        "format": 1, "language": 1, "benchmark": "demo", "title": "A demo", "version": "1.2.3", "license": "CC0-1.0",
+        "format": 1, "language": 2, "rules": 2, "benchmark": "demo", "title": "A demo", "version": "1.2.3", "license": "CC0-1.0",
         "seed": "0", "k": 3, "counts": {"templates": 2, "items": 2, "questions": 6}, "templates": ["sums", "plain"],
         "selection": False, "left_out": [], "canary": None, "builders": {},
     }  # fmt: skip

@@ -136,7 +136,7 @@ def test_what_needs_no_reply_is_frozen_text(made: list[Any]) -> None:
     assert last["turns"][0]["user"] == {"each": [f"{row['q']} " for row in rows]}
     assert last["turns"][0]["reply"] == {
         "name": "each",
-        "format": {"kind": "label", "of": ["a", f"b{n}"]},
+        "format": {"kind": "label", "of": ["a", f"b{n}"], "rules": 2},
         "limit": 20000,
     }
     assert last["turns"][1]["reply"]["limit"] == 40
@@ -180,7 +180,7 @@ def test_the_truth_has_what_grading_needs(made: list[Any]) -> None:
         "longer": {"summary": "mean", "value": {"expression": "length(more[0])", "replies": ["more"]},
                    "where": {"expression": "answered(more[0])", "replies": ["more"]}}
     }  # fmt: skip
-    assert answer["replies"]["more"] == {"session": "last", "turn": 1, "format": {"kind": "text"}}
+    assert answer["replies"]["more"] == {"session": "last", "turn": 1, "format": {"kind": "text", "rules": 2}}
 
 
 def test_no_tag_of_ours_is_left_in_frozen_text(made: list[Any]) -> None:

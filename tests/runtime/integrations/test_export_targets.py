@@ -65,7 +65,10 @@ def test_rows_say_where_they_come_from_and_ask_our_prompts(tricky: Path, tmp_pat
     for row, question in zip(rows, questions, strict=True):
         assert [row[key] for key in ORIGIN[:4]] == [question[key] for key in ORIGIN[:4]]
         assert (row["questions_root"], row["bundle_id"]) == (opened.questions_root, opened.id)
-        assert row["format_instruction"].startswith("Give your final answer") and row["canary"] == "keep out 123e4567"
+        assert (
+            row["format_instruction"].startswith("You may reason first. End your reply")
+            and row["canary"] == "keep out 123e4567"
+        )
 
 
 @pytest.mark.parametrize("target", [*ROWS, "dia-bench", "huggingface"])

@@ -1,6 +1,6 @@
 """Tasks of Inspect: the exported ones, and those of bundles by the entry point `dia`.
 
-inspect eval dia/dia_bench -T bundle=build/dia_bench-0.3.3-k5 --model openai/gpt-5
+inspect eval dia/dia_bench -T bundle=build/dia_bench-1.0.0-k5 --model openai/gpt-5
 """
 
 from __future__ import annotations
