@@ -15,7 +15,7 @@ Answers = dict[str, dict[str, Any]]
 Records = list[dict[str, Any]]
 
 SKIP = "I-DO-NOT-KNOW"
-FORMAT = {"kind": "xml", "skip": SKIP}
+FORMAT = {"kind": "xml", "skip": SKIP, "rules": 2}
 
 # How many of 100 answers must differ at least, where that is not nearly all of them.
 LEAST_ANSWERS = 90
