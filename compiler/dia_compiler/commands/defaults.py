@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     import click
 
 OWN, PROJECT = "dia.toml", "pyproject.toml"
-# What decides where keys go, which files are sent, what is believed and which programs run is said on the command line:
-# the folder may be a stranger's.
-NEVER = frozenset({"base-url", "key-name", "model", "through", "parameter", "system", "cache", "allow-programs"})
-# What only a command line may give: a file in a stranger's folder has no say in it.
+# Options that decide where keys go, which files are sent, which replies are trusted and which programs run. They are
+# only accepted on the command line, because the current folder may be someone else's.
+NEVER = frozenset(
+    {"base-url", "key-name", "model", "role", "role-base-url", "through", "parameter", "system", "cache"}
+    | {"allow-programs"}
+)
 NEVER_HERE = frozenset({"allow-programs"})
 LARGEST = 200_000
 DEEPEST = 300

@@ -222,6 +222,8 @@ def test_a_key_that_is_sent_back_comes_out_nowhere(
         "parameter = ['a=1']",
         "through = 'litellm'",
         "cache = true",
+        "role = ['judge=command:touch made']",
+        "role-base-url = ['judge=http://evil/v1']",
     ],
 )
 @pytest.mark.parametrize("head", ["", "[run]\n"])
