@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -16,6 +17,8 @@ MOST_LINES = 400
 USUAL = 0.1  # of the answers that must have a pattern: what hardly two have would be learnt by heart
 SHARED = 0.9  # of the prompts in which a token must appear to count as a keyword
 
+ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{60,}\n?)+[A-Za-z0-9+/]*={0,2}")
+PRINTABLE = re.compile(rb"[ -~]{4,}")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 TOKENIZERS: dict[str, re.Pattern[str]] = {
     "number": NUMBER,
@@ -52,11 +55,26 @@ def pattern_of(text: str) -> str:
     return "".join(kind for place, kind in enumerate(kinds) if place == 0 or kinds[place - 1] != kind)
 
 
+def decoded(text: str) -> str:
+    """Return the text with each long block of Base64 as the printable strings in its bytes, a line each.
+
+    That is what anybody gets who pipes a file through `base64 -d | strings`, without understanding it.
+    """
+
+    def strings(block: re.Match[str]) -> str:
+        encoded = block[0].replace("\n", "")
+        content = base64.b64decode(encoded[: len(encoded) // 4 * 4])
+        found = [match[0].decode("ascii") for match in PRINTABLE.finditer(content)]
+        return "\n".join(["", *found, ""])
+
+    return ENCODED.sub(strings, text)
+
+
 class Prompt:
     """One prompt as a rule sees it."""
 
     def __init__(self, text: str) -> None:
-        self.text = text[:LONGEST_TEXT]
+        self.text = decoded(text)[:LONGEST_TEXT]
         self._tokens: dict[str, list[Token]] = {}
         self.memory: dict[object, Any] = {}  # what several rules look at, by who looked
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import random
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from dia_compiler.probe.probe import exact_interval, probe_questions
-from dia_compiler.probe.surface import Shape, pattern_of, without_shared_ends
+from dia_compiler.probe.surface import Shape, decoded, pattern_of, without_shared_ends
 
 WORDS = [
     "amber",
@@ -104,6 +105,15 @@ def told_by_its_surroundings(source: random.Random) -> tuple[str, str]:
     return "\n".join(f"{verb}\n  {name}" for verb, name in both), answer
 
 
+def string_in_an_encoded_file(source: random.Random) -> tuple[str, str]:
+    """The only string of its length in a program of random bytes, which is printed in Base64."""
+    answer = word(source, 12)
+    strings = [word(source, length).encode() for length in (6, 8, 10)] + [answer.encode()]
+    source.shuffle(strings)
+    content = b"".join(source.randbytes(40) + b"\x00" + string + b"\x00" for string in strings)
+    return "Find the key.\n\n" + base64.encodebytes(content).decode() + "\nWell?", answer
+
+
 def mostly_one_answer(source: random.Random) -> tuple[str, str]:
     return f"Is {source.randrange(10**6)} lucky?", "yes" if source.random() < 0.9 else "no"
 
@@ -111,7 +121,7 @@ def mostly_one_answer(source: random.Random) -> tuple[str, str]:
 PLANTED: dict[str, Draw] = {
     draw.__name__: draw
     for draw in (longest_word, last_of_list, behind_a_keyword, row_with_most, odd_entry, number_of_line,
-                 told_by_its_surroundings, mostly_one_answer)
+                 told_by_its_surroundings, string_in_an_encoded_file, mostly_one_answer)
 }  # fmt: skip
 
 
@@ -189,6 +199,9 @@ def test_intervals_are_those_of_the_binomial_distribution(
 
 
 def test_surface() -> None:
+    block = base64.encodebytes(b"\x00one key\x01abc\x02" + bytes(200) + b"other").decode()
+    assert decoded(f"File:\n{block}End") == "File:\n\none key\nother\n\nEnd"
+    assert decoded("A" * 59 + " short") == "A" * 59 + " short"
     assert pattern_of("ab-12") == "a-9"
     assert without_shared_ends(["a\nx\nb", "a\ny\nz\nb"]) == ["x", "y\nz"]
     assert without_shared_ends(["a\nb", "a\nb"]) == ["b", "b"]
