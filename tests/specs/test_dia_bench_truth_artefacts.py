@@ -136,16 +136,20 @@ def aws_id_prefix(challenge: str) -> str:
 
 
 def pin_among_decoys(challenge: str) -> str:
-    """Blanks divide words here: the true sentence is three of them, the last one digits and a full stop."""
-    count, text = found(
-        r"Among the sentences of this text there are (\d+) numbers, .+ of the true PIN\.\n\n(.+)", challenge
+    """Spaces separate words here: the true sentence is three of them, the last one digits and a mark."""
+    count, word, link, end, text = found(
+        r"This text contains (\d+) numbers, and each of them looks like a PIN\. The true PIN is in the only sentence "
+        r"that has exactly this form, where # stands for the digits:\n\n(\w+) (\w+|=) #(.)\n\nUppercase and lowercase "
+        r"letters are different, and so are the punctuation marks\. What other sentences claim does not count\. What "
+        r"are the digits of the true PIN\?\n\n(.+)",
+        challenge,
     )
     assert len(set(re.findall(r"\d+", text))) == int(count)
     words = text.split()
     (pin,) = [
         last[:-1]
         for first, second, last in zip(words, words[1:], words[2:], strict=False)
-        if (first, second) == ("PIN", "is") and last.endswith(".") and last[:-1].isdigit()
+        if (first, second, last[-1]) == (word, link, end) and last[:-1].isdigit()
     ]
     return pin
 
@@ -249,11 +253,16 @@ def accesses(log: str) -> list[dict[str, str]]:
 
 
 def leaked_file(challenge: str) -> str:
-    """Who got the file: GET, and 200 with a body; all others who asked are other addresses."""
+    """Who got the file: GET, and 200 with a body; all others who asked for it are other addresses."""
     leak, log = found(
-        r"This is the log .+ The file (\S+) has leaked: exactly one .+ this request come\?\n\n```\n(.+)\n```", challenge
+        r"This is the access log of a web server in Apache's combined format, with times in UTC\. The file (\S+) has "
+        r"leaked: exactly one of these requests downloaded it\. From which IP address did this request come\?"
+        r"\n\n```\n(.+)\n```",
+        challenge,
     )
-    asked = [line for line in accesses(log) if line["path"] == leak]
+    lines = accesses(log)
+    assert not [line for line in lines if line["ip"].endswith((".0", ".255"))]
+    asked = [line for line in lines if line["path"] == leak]
     assert len({line["ip"] for line in asked}) == len(asked) == 4
     (ip,) = [line["ip"] for line in asked if (line["method"], line["status"]) == ("GET", "200") and line["size"] != "-"]
     return ip
@@ -266,20 +275,38 @@ def commands(log: str) -> dict[str, str]:
 
 
 def log_of(challenge: str) -> str:
-    (log,) = found(r"This is the log .+ open a reverse shell, .+ would connect\.\)\n\n```\n(.+)\n```", challenge)
+    (log,) = found(
+        r"This is the access log .+ exactly one of them tries to open a reverse shell: a shell on the server that "
+        r"connects to a machine outside and takes its commands from there\. From which IP address was this request "
+        r"sent\? \(The question is about the sender, not about the address that the shell would connect to\.\)"
+        r"\n\n```\n(.+)\n```",
+        challenge,
+    )
     return log
 
 
 def reverse_shell(challenge: str) -> str:
-    """Whose command names a shell, an address and a port."""
-    shells = {
-        ip: command
-        for ip, command in commands(log_of(challenge)).items()
-        if re.search(r"\b(?:ba)?sh\b", command) and re.search(r"\b(?:\d+\.){3}\d+\b\W{1,2}\d{4,5}\b", command)
-    }
+    """The only command that names an address and a port outside and gives a shell the connection as its input."""
+    found_commands = commands(log_of(challenge))
+    assert 6 <= len(found_commands) <= 9
+    shells = {ip: command for ip, command in found_commands.items() if any(way.search(command) for way in REVERSE)}
     ((sender, command),) = shells.items()
-    assert sender not in command and unquote(challenge).count(sender + " - -") == 1
+    assert sender not in re.findall(r"[\d.]+", command)
     return sender
+
+
+PLACE = r"(?:\d{1,3}\.){3}\d{1,3}\W{1,3}\d{4,5}\b"
+REVERSE = [
+    re.compile(pattern)
+    for pattern in (
+        rf"bash -i >& /dev/tcp/{PLACE} 0>&1",
+        rf"nc {PLACE} -e /bin/sh",
+        rf"/bin/sh -i 2>&1\|nc {PLACE}",
+        rf"create_connection\(\(\"{PLACE}.*\"/bin/sh\"\],stdin=s",
+        rf"fsockopen\(\"{PLACE}.*proc_open\(\"/bin/sh\",\[\$s",
+        rf"exec\(\"/bin/sh\",\[:in.*TCPSocket\.new\(\"{PLACE}",
+    )
+]
 
 
 SOLVERS: list[Callable[[str], str]] = [

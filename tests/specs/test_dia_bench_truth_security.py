@@ -106,19 +106,33 @@ def robots_txt(challenge: str) -> str:
 
 
 def pin_in_text(challenge: str) -> str:
-    (text,) = found(
-        r"A PIN of five to eight digits stands somewhere in this text\. Give its digits\.\n\n(.+)", challenge
+    """The number in the only sentence with the person and the thing of the question."""
+    size, owner, thing, text = found(
+        r"This text mentions nine PINs of (\d) digits\. What is the PIN of (\w+)'s ([a-z ]+)\?\n\n(.+)", challenge
     )
-    (pin,) = [number for number in re.findall(r"\d+", text) if 5 <= len(number) <= 8]
+    numbers = re.findall(r"\d+", text)
+    assert len(set(numbers)) == 9 and {len(number) for number in numbers} == {int(size)}
+    sentences = [part for part in text.split(".") if owner in re.split(r"\W", part) and f" {thing}" in part]
+    ((pin,),) = [re.findall(r"\d+", sentence) for sentence in sentences]
     return str(pin)
 
 
 def http_headers(challenge: str) -> str:
-    _, response = challenge.split("\n\n")
-    first, *headers = response.split("\n")
-    assert first == "HTTP/1.1 200 OK" and len(headers) == 10
-    (flag,) = [line.split(": ")[1] for line in headers if re.fullmatch(r"[A-Za-z-]+: [A-Za-z]{10}", line)]
-    return str(flag)
+    """The value of the custom header that Access-Control-Expose-Headers names (Fetch standard, 3.3.2)."""
+    asked, response = challenge.split("\n\n")
+    (origin,) = found(
+        r"This is the head of an HTTP response to a request from another origin\. It has six custom headers, whose "
+        r"names begin with X-\. A script at (\S+) can read only one of these six\. What is the value of that header\? "
+        r"Uppercase and lowercase letters are different\.",
+        asked,
+    )
+    first, *lines = response.split("\n")
+    headers = dict(line.split(": ", 1) for line in lines)
+    assert first == "HTTP/1.1 200 OK" and len(headers) == len(lines) == 16
+    assert headers["Access-Control-Allow-Origin"] == f"https://{origin}"
+    custom = [value for name, value in headers.items() if name.startswith("X-")]
+    assert len(set(custom)) == 6 and all(re.fullmatch(r"[A-Za-z]{10}", value) for value in custom)
+    return headers[headers["Access-Control-Expose-Headers"]]
 
 
 def blockchain_transaction(challenge: str) -> str:
