@@ -57,18 +57,17 @@ def next_prime(challenge: str) -> str:
 
 def digit_sum(challenge: str) -> str:
     (number,) = found(
-        r"Add up all the decimal digits of this number: ([1-9]\d+)\n\n"
-        r"Count a digit as often as it occurs\. Do not add up the digits of the result again\.",
+        r"What is the sum of all the digits of this number\?\n\n([1-9]\d+)",
         challenge,
     )
-    assert 901 <= len(number) <= 1000
+    assert 1000 <= len(number) <= 1099
     return str(sum(value * number.count(chr(48 + value)) for value in range(10)))
 
 
 def listed_numbers(challenge: str) -> list[int]:
     """The numbers of the list of ten, whose order its own numbering states."""
     head, body = challenge.split("\n\n")
-    found(r"Each of these ten odd numbers has 512 bits\. Say for each, in the given order, .+", head)
+    found(r"Each of these ten odd numbers has 512 bits\. For each number, in the given order, say whether .+", head)
     rows = [row.split(". ") for row in body.split("\n")]
     assert [row[0] for row in rows] == [str(place) for place in range(1, 11)]
     return [int(row[1]) for row in rows]
@@ -82,8 +81,8 @@ def ten_primality_tests(challenge: str) -> str:
 
 def median(challenge: str) -> str:
     count, listed = found(
-        r"Find the median of these (\d+) integers\. When their number is even, the median is the mean of the two in "
-        rf"the middle of the sorted list\.\nRound to a whole number; {HALF_EVEN} even one\.\n\n([\d, ]+)",
+        r"Find the median of these (\d+) integers\. If there is an even number of integers, the median is the mean of "
+        rf"the two middle ones in sorted order\.\nRound to a whole number; {HALF_EVEN} even one\.\n\n([\d, ]+)",
         challenge,
     )
     values = sorted(int(value) for value in listed.split(", "))
@@ -113,7 +112,7 @@ def circle_area(challenge: str) -> str:
 
 def eigenvalues(challenge: str) -> str:
     *entries, rule = found(
-        r"Find both eigenvalues of the matrix \[\[(\d+), (\d+)\], \[(\d+), (\d+)\]\], the smaller first\. (.+)",
+        r"Find the two eigenvalues of the matrix \[\[(\d+), (\d+)\], \[(\d+), (\d+)\]\]\. Give the smaller one first\. (.+)",
         challenge,
     )
     a, b, c, d = map(Decimal, entries)

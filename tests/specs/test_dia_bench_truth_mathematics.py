@@ -48,16 +48,19 @@ def half_even(value: Fraction, places: int) -> str:
 
 def small_sum(challenge: str) -> str:
     a, b = numbers(rf"What is {N} plus {N}\?", challenge)
+    assert min(a, b) >= 10 and max(a, b) <= 1000
     return str(len([None] * a + [None] * b))
 
 
 def absolute_difference(challenge: str) -> str:
     a, b = numbers(rf"Compute \|{N} - {N}\|, the absolute difference of the two numbers\.", challenge)
+    assert a != b and min(a, b) >= 100 and max(a, b) <= 10**8
     return str(max(a, b) - min(a, b))
 
 
 def small_product(challenge: str) -> str:
     a, b = numbers(rf"What is {N} times {N}\?", challenge)
+    assert min(a, b) >= 11 and max(a, b) <= 1000
     return str(sum([a] * b))
 
 
@@ -68,39 +71,33 @@ def five_term_sum(challenge: str) -> str:
 
 
 def triangular_number(challenge: str) -> str:
-    (n,) = numbers(rf"What do you get when you add up all whole numbers from 1 to {N}, both ends included\?", challenge)
+    (n,) = numbers(rf"What is the sum of all integers from 1 to {N}, including both\?", challenge)
+    assert 100 <= n <= 10**5
     return str(sum(range(n + 1)))
 
 
 def remainder(challenge: str) -> str:
-    a, b, greatest = numbers(
-        rf"What is the remainder when {N} is divided by {N}\? Give a whole number from 0 to {N}\.", challenge
-    )
-    assert greatest == b - 1
+    a, b = numbers(rf"What is the remainder when {N} is divided by {N}\?", challenge)
+    assert 10**5 <= a <= 10**11 and 11 <= b <= 99999 and b not in (100, 1000, 10000)
     return str(a - b * int(Fraction(a, b)))
 
 
 def small_square(challenge: str) -> str:
     (a,) = numbers(rf"Compute the square of {N}\.", challenge)
+    assert 11 <= a <= 10**4
     return str(sum(range(1, 2 * a, 2)))
 
 
 def big_cube(challenge: str) -> str:
-    (a,) = numbers(
-        rf"Compute {N} to the power of 3\. Write out all digits of the result, without an exponent and without rounding\.",
-        challenge,
-    )
+    (a,) = numbers(rf"Compute the cube of {N} exactly, and write out all digits of the result\.", challenge)
+    assert 10**5 <= a < 10**14
     high, low = divmod(a, 10**7)
     return str(high**3 * 10**21 + 3 * high**2 * low * 10**14 + 3 * high * low**2 * 10**7 + low**3)
 
 
 def sum_of_even_numbers(challenge: str) -> str:
-    n, terms = numbers(
-        rf"Add up the first {N} positive even numbers, that is 2 \+ 4 \+ 6 \+ \.\.\. until there are {N} terms\. "
-        r"Give the sum\.",
-        challenge,
-    )
-    assert terms == n
+    (n,) = numbers(rf"What is the sum of the first {N} positive even numbers, 2 \+ 4 \+ 6 \+ \.\.\.\?", challenge)
+    assert 10**4 <= n < 10**14
     return str(sum_of_progression(2, 2, n))
 
 
@@ -115,8 +112,8 @@ def semiprime(challenge: str) -> str:
     """The number is not factored here: see the test of factors below."""
     return str(
         numbers(
-            rf"The number {N} has 128 bits and is the product of two different primes of 64 bits each\. "
-            r"Find the two primes and give the smaller one first\.",
+            rf"The 128-bit number {N} is the product of two different 64-bit primes\. Find both primes\. "
+            r"Give the smaller one first\.",
             challenge,
         )[0]
     )
@@ -124,13 +121,14 @@ def semiprime(challenge: str) -> str:
 
 def prime_sum(challenge: str) -> str:
     (n,) = numbers(rf"Find the sum of all prime numbers that are less than or equal to {N}\.", challenge)
+    assert 100 <= n <= 10**4
     return str(sum(k for k in range(2, n + 1) if all(k % d for d in range(2, isqrt(k) + 1))))
 
 
 def modular_inverse(challenge: str) -> str:
     p, x, *again = numbers(
-        rf"The number p = {N} is prime\. Find the multiplicative inverse of {N} modulo p: the whole number y with "
-        rf"0 < y < p for which {N} \* y leaves the remainder 1 when divided by p\.",
+        rf"The number p = {N} is prime\. Find the multiplicative inverse of {N} modulo p: the integer y with "
+        rf"0 < y < p such that {N} \* y leaves remainder 1 when divided by p\.",
         challenge,
     )
     assert again == [x] and p.bit_length() == 128
@@ -154,10 +152,11 @@ def big_gcd(challenge: str) -> str:
 
 def arithmetic_series(challenge: str) -> str:
     first, step, terms = numbers(
-        rf"An arithmetic progression begins with {N}, and each further term is {N} more than the one before it\. "
+        rf"An arithmetic progression starts with {N}, and each term after that is {N} more than the previous one\. "
         rf"Find the sum of its first {N} terms\.",
         challenge,
     )
+    assert max(first, step) <= 2**20 and 100 <= terms <= 2**20
     return str(
         sum(range(first, first + step * terms, step)) if terms < 1000 else sum_of_progression(first, step, terms)
     )
@@ -169,7 +168,7 @@ TERM = r"(?: ([+-]) (\d*){})?"
 def quadratic_roots(challenge: str) -> str:
     lead, b_sign, b_size, c_sign, c_size = found(
         r"Solve the equation (\d*)x\^2" + TERM.format("x") + TERM.format("")
-        + r" = 0\. It has two different roots, both of them whole numbers\. Give the smaller root first\.",
+        + r" = 0\. It has two different integer roots\. Give the smaller root first\.",
         challenge,
     )  # fmt: skip
     a = int(lead or 1)
@@ -183,8 +182,8 @@ def quadratic_roots(challenge: str) -> str:
 
 def modular_power(challenge: str) -> str:
     b, e, m = numbers(
-        r"Compute b\^e mod m, the remainder of b to the power of e when divided by m, for these numbers of 1024 bits "
-        rf"each\.\n\nb = {N}\n\ne = {N}\n\nm = {N}",
+        r"Compute b\^e mod m, the remainder of b to the power of e when divided by m, for these 1024-bit numbers:"
+        rf"\n\nb = {N}\n\ne = {N}\n\nm = {N}",
         challenge,
     )
     assert b.bit_length() == e.bit_length() == m.bit_length() == 1024
@@ -198,11 +197,11 @@ def modular_power(challenge: str) -> str:
 
 def lcm_of_list(challenge: str) -> str:
     count, text = found(
-        rf"Find the least common multiple of these {N} numbers and write out all of its digits\.\n\n([\d, ]+)",
+        rf"Find the least common multiple of these {N} numbers, and write out all of its digits\.\n\n([\d, ]+)",
         challenge,
     )
     values = listed(text)
-    assert len(values) == int(count) and 20 <= len(values) <= 100
+    assert len(values) == int(count) and 20 <= len(values) <= 100 and min(values) > 1
     multiple = 1
     for value in values:
         multiple *= value // gcd(multiple, value)
@@ -211,14 +210,14 @@ def lcm_of_list(challenge: str) -> str:
 
 def base_conversion(challenge: str) -> str:
     n, base, letters = found(
-        rf"Write the decimal number {N} in base {N}((?:, with the capital letters? .+)?)\. Give the digits alone, "
-        r"highest first, without leading zeros, prefix or blanks\.",
+        rf"Write the decimal number {N} in base {N}((?:, using the letters? .+)?)\. Give only the digits, "
+        r"most significant first, without leading zeros, a prefix or spaces\.",
         challenge,
     )
     last = "ABCDEF"[int(base) - 11] if int(base) > 10 else ""
     assert letters == {
-        "": "", "A": ", with the capital letter A for the digit ten",
-    }.get(last, f", with the capital letters A to {last} for the digits from ten on")  # fmt: skip
+        "": "", "A": ", using the letter A for the digit ten",
+    }.get(last, f", using the letters A to {last} for the digits from ten up")  # fmt: skip
     rest, text = int(n), ""
     while rest:
         rest, digit = divmod(rest, int(base))
@@ -228,8 +227,8 @@ def base_conversion(challenge: str) -> str:
 
 def age_riddle(challenge: str) -> str:
     first, years_1, second, again, years_2, third, back, total, asked = found(
-        r"(\w+) is (\d+) years? older than (\w+), and (\w+) is (\d+) years? older than (\w+)\. (\d+) years? ago, the "
-        r"ages of the three added up to (\d+)\. How many years old is (\w+) now\?",
+        r"(\w+) is (\d+) years? older than (\w+), and (\w+) is (\d+) years? older than (\w+)\. (\d+) years? ago, "
+        r"their ages added up to (\d+)\. How many years old is (\w+) now\?",
         challenge,
     )
     assert second == again and len({first, second, third}) == 3
@@ -260,8 +259,8 @@ def after_steps(start: int, steps: list[str]) -> int:
 
 def multiply_by_zero(challenge: str) -> str:
     start, text = found(
-        rf"Take the number {N} and apply these operations, each to the result of the one before:\n\n- (.+)\n\n"
-        r"What number comes out at the end\?",
+        rf"Start with the number {N} and carry out these operations in order, each on the result of the previous one:"
+        r"\n\n- (.+)\n\nWhat is the final result\?",
         challenge,
     )
     steps = text.split("\n- ")
@@ -270,7 +269,10 @@ def multiply_by_zero(challenge: str) -> str:
 
 
 def long_sum(challenge: str) -> str:
-    (n,) = numbers(rf"Let n = {N}\. Find 1 \+ 2 \+ 3 \+ \.\.\. \+ n exactly, with all of its digits\.", challenge)
+    (n,) = numbers(
+        rf"Let n = {N}\. Find the exact value of 1 \+ 2 \+ 3 \+ \.\.\. \+ n, with all of its digits\.", challenge
+    )
+    assert 10**9 <= n <= 10**12
     return str(comb(n + 1, 2))
 
 
@@ -285,10 +287,11 @@ def sum_of_squares(challenge: str) -> str:
 
 def fibonacci(challenge: str) -> str:
     (n,) = numbers(
-        r"The Fibonacci sequence begins with F\(1\) = 1 and F\(2\) = 1, and each further number is the sum of the two "
-        rf"before it\. Find F\({N}\) with all of its digits\.",
+        r"The Fibonacci sequence starts with F\(1\) = 1 and F\(2\) = 1, and each later number is the sum of the two "
+        rf"before it\. Find F\({N}\), with all of its digits\.",
         challenge,
     )
+    assert 100 <= n <= 10**4
     a, b = 0, 1
     for _ in range(n):
         a, b = b, a + b
@@ -308,7 +311,7 @@ SIGNED_ORDERS = [(sign_of(order), order) for order in permutations(range(5))]
 
 
 def determinant(challenge: str) -> str:
-    (text,) = found(r"Find the determinant of this matrix of five rows:\n\n([\d \n]+)", challenge)
+    (text,) = found(r"Find the determinant of this 5x5 matrix:\n\n([\d \n]+)", challenge)
     m = rows_of(text)
     assert [len(row) for row in m] == [5] * 5
     return str(sum(sign * prod(m[i][order[i]] for i in range(5)) for sign, order in SIGNED_ORDERS))  # Leibniz
@@ -318,9 +321,9 @@ def pollard(challenge: str) -> str:
     """The number is not factored here: see the test of factors below."""
     return str(
         numbers(
-            r"The number n is the product of two different primes of 512 bits each\. If you subtract 1 from one of the "
-            r"two, a number remains that has no prime factor above 2\^20\. Find both primes and give the smaller one "
-            rf"first\.\n\nn = {N}",
+            r"The number n is the product of two different 1024-bit primes\. For one of them, call it p, all prime "
+            r"factors of p - 1 are less than 2\^20\. Find both primes\. Give the smaller one first\."
+            rf"\n\nn = {N}",
             challenge,
         )[0]
     )
@@ -330,7 +333,7 @@ def linear_system(challenge: str) -> str:
     a, b, p, c, d, q = (
         int(group or 1)
         for group in found(
-            r"Solve this system of two equations and give x first, then y:\n\n"
+            r"Solve this system of equations\. Give x first, then y\.\n\n"
             r"(\d*)x \+ (\d*)y = (\d+)\n(\d*)x \+ (\d*)y = (\d+)\n\n"
             rf"Round to 2 decimal places; {HALF_EVEN}\. {STRIPPED}",
             challenge,
@@ -351,6 +354,7 @@ def cylinder_volume(challenge: str) -> str:
         rf"Round to 4 decimal places; {HALF_EVEN}\. {STRIPPED}",
         challenge,
     )
+    assert 10 <= radius <= 5000 and 10 <= height <= 10**4
     return stripped(PI * radius * radius * height, 4)
 
 
@@ -463,7 +467,7 @@ def primes_below(limit: int) -> list[int]:
     return [p for p in range(2, limit) if sieve[p]]
 
 
-@pytest.mark.parametrize(("asks", "bits"), [(semiprime, 64), (pollard, 512)], ids=["semiprime", "pollard"])
+@pytest.mark.parametrize(("asks", "bits"), [(semiprime, 64), (pollard, 1024)], ids=["semiprime", "pollard"])
 def test_factors_are_the_two_primes_of_their_product(
     asks: Callable[[str], str], bits: int, challenges: Challenges, answers: Answers
 ) -> None:
@@ -504,7 +508,7 @@ def test_ranks_come_equally_often(answers: Answers) -> None:
 
 def test_overlooking_the_zero_is_a_named_mistake(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in challenges["multiply_by_zero"].items():
-        start, *steps = re.findall(r"Take the number (\d+)", challenge) + re.findall(r"\n- ([^\n]+)", challenge)
+        start, *steps = re.findall(r"Start with the number (\d+)", challenge) + re.findall(r"\n- ([^\n]+)", challenge)
         wrong = after_steps(int(start), [step for step in steps if step != "multiply by 0"])
         assert answers[id]["mistakes"]["zero_overlooked"] == str(wrong), id
 
