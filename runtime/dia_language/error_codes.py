@@ -461,7 +461,11 @@ CODES: dict[str, tuple[str, str]] = {
         "request rejected by the provider",
         "The endpoint permanently rejected the key, the model or the request. The message contains its reason.",
     ),
-    "E826": ("litellm is missing", "This provider is accessed through litellm: `pip install 'dia-spec[models]'`."),
+    "E826": (
+        "litellm is missing",
+        "This provider is accessed through litellm: `pip install '.[models]'` in a clone of dia. If the name of the "
+        "provider is misspelled, the message suggests another one.",
+    ),
     "E827": (
         "aiohttp is missing",
         "Endpoints are accessed through aiohttp, which comes with dia: `pip install aiohttp`.",
@@ -478,7 +482,7 @@ CODES: dict[str, tuple[str, str]] = {
         "is wrong.",
     ),
     "E844": ("not a folder for prompts", "`manual:` takes a folder. It is created if it does not exist."),
-    "E845": ("pyarrow is missing", "Parquet is written with pyarrow: `pip install 'dia-spec[parquet]'`."),
+    "E845": ("pyarrow is missing", "Parquet is written with pyarrow: `pip install '.[parquet]'` in a clone of dia."),
     "E846": (
         "role without a respondent",
         "Sessions have a role, such as a judge, that no `--role` assigns, or `--role` names one that they do not "
@@ -515,7 +519,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E871": (
         "matplotlib is missing",
-        "A .png is drawn with matplotlib: `pip install 'dia-spec[report]'`, or write an .svg.",
+        "A .png is drawn with matplotlib: `pip install '.[report]'` in a clone of dia, or write an .svg.",
     ),
     "E872": (
         "picture that cannot be drawn",

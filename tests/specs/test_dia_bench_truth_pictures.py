@@ -22,7 +22,7 @@ import pytest
 from helpers.places import ROOT
 from scipy import ndimage
 
-Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'")
+Image = pytest.importorskip("PIL.Image", reason="pip install '.[images]'")
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]

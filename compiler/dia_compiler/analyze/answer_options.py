@@ -17,6 +17,14 @@ from dia_runtime.formats import FORMATS
 OLD_TOLERANCE = "answer-decimals"
 
 
+# Names of answer types in other languages, and of parameter types that answers do not have
+OTHER_NAMES = {
+    "array": "list", "bool": "boolean", "datetime": "date", "decimal": "real", "dict": "record", "double": "real",
+    "enum": "choice", "float": "real", "fraction": "rational", "int": "integer", "letter": "choice", "number": "real",
+    "object": "record", "str": "text", "string": "text",
+}  # fmt: skip
+
+
 def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
     """Report what is wrong with the type and the options of an answer, except the keys that have been told."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
@@ -55,12 +63,13 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
         return
     record = settings_of(benchmark, template, "").format
     form = FORMATS.get(str(record.get("kind")))
-    if form is None or template.choices is not None:
+    if form is None or template.node.get("choices") is not None:  # errors in `choices` are reported elsewhere
         return
     for message in form.faults(record):
+        words, _, help = message.partition("; ")
         place = _place(message, node) if isinstance(node, Mapping) else None
         where = node.position if node is not None else template.position
-        diagnostics.error("E404", message, place or where)
+        diagnostics.error("E404", words, place or where, help or None)
 
 
 def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
@@ -68,7 +77,9 @@ def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
-    help = did_you_mean(kind.text, ANSWER_TYPES) or f"the answer types are {known_types}"
+    other_name = OTHER_NAMES.get(kind.text.lower())
+    help = f"did you mean `{other_name}`?" if other_name else did_you_mean(kind.text, ANSWER_TYPES)
+    help = help or f"the answer types are {known_types}"
     diagnostics.error("E404", f"unknown answer type `{kind.text}`", kind.position, help)
     return False
 

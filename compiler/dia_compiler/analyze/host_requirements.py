@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dia_compiler.parse.discover import inside
+from dia_language.installing import install_extra
 
 # Extra -> the modules that it installs
 EXTRAS = {
@@ -29,7 +30,7 @@ def lacks(kind: str, name: str, folder: Path) -> str | None:
     """What the host lacks of an extra, file or tool, with how to get it; None where it is there."""
     if kind == "extra":
         is_here = name in EXTRAS and all(find_spec(module) is not None for module in EXTRAS[name])
-        return None if is_here else f"the extra `{name}`: pip install 'dia-spec[{name}]'"
+        return None if is_here else f"the extra `{name}`: {install_extra(name)}"
     if kind == "file":
         path = inside(folder, name)
         return None if path is not None and path.is_file() else f"the file {name}"

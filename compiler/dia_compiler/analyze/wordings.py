@@ -21,7 +21,9 @@ class Wordings(Planning):
     @property
     def prompt_names(self) -> frozenset[str]:
         """What a prompt sees beside parameters, let values and lists."""
-        options = {OPTIONS} if self.template.choices is not None else frozenset()
+        # The name exists even if `choices` has errors, which are reported elsewhere.
+        has_options = self.template.choices is not None or self.template.node.get("choices") is not None
+        options = {OPTIONS} if has_options else frozenset()
         return PROMPT_NAMES | self.template.slots.keys() | options
 
     def prepare_wordings(self) -> None:

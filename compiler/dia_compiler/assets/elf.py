@@ -21,6 +21,8 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
+from dia_language.installing import install_extra
+
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.assets.c_source import refusal
 
@@ -42,7 +44,7 @@ FLAGS = (
 MESSAGE = re.compile(r"^(?:[^\n:]*:(?P<line>[0-9]+):[0-9]+: |[^\n]*?)(?:fatal )?error: (?P<message>.+)$", re.MULTILINE)
 SHELL_FAILED = (126, 127)  # what a shell ends with that cannot start a program
 NOT_STARTED = "the compiler cannot be started"
-INSTALL = "install it: pip install 'dia-spec[binary]'"
+INSTALL = install_extra("binary")
 HELP = "C without a standard library: `put`, `put_number`, `same`, `read_line`, `number_of` and `length` are available"
 
 

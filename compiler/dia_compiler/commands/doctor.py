@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dia_language.installing import install_extra
 from dia_language.plugins import GROUPS
 
 from dia_compiler.analyze.host_requirements import EXTRAS, lacks
@@ -40,7 +41,7 @@ def command(as_json: bool) -> int:
     _print("libraries", {name: installed or "missing" for name, installed in facts["libraries"].items()})
     _print(
         "extras",
-        {name: installed or f"missing: pip install 'dia-spec[{name}]'" for name, installed in facts["extras"].items()},
+        {name: installed or f"missing: {install_extra(name)}" for name, installed in facts["extras"].items()},
     )
     _print("tools", {name: "found" if is_here else "missing" for name, is_here in facts["tools"].items()})
     programs = facts["programs"]

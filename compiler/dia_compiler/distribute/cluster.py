@@ -21,6 +21,7 @@ from typing import Any
 from dia_compiler.distribute.cluster_task import OtherVersions, dismiss, outcomes_of
 from dia_compiler.freeze.versions import versions
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.installing import install_extra
 from dia_language.workers.pool import Outcome, Task, WorkerBug, WorkerPool
 
 LOCAL = "local"
@@ -36,7 +37,7 @@ LEAN = {
     "distributed.admin.tick.interval": "500ms",
     "distributed.worker.profile.enabled": False,
 }
-INSTALL = "pip install 'dia-spec[cluster]'"
+INSTALL = install_extra("cluster")
 
 
 class ClusterPool(WorkerPool):

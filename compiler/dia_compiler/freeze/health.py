@@ -107,7 +107,9 @@ def _warnings(
     place = template.answer.position if template.answer else template.position
     warnings: dict[str, tuple[str, Position]] = {}
     count = figures.instances
-    has_answer = template.session_spec is None  # the truth of sessions is what the model says
+    # The truth of sessions is what the model says. Of shuffled options it is a letter, which chance decides.
+    is_lettered = template.choices is not None and template.choices.is_shuffled
+    has_answer = template.session_spec is None and not is_lettered
     if has_answer and template.parameters and count > 2 and figures.distinct == 1:
         warnings["constant-answer"] = (f"all {count:,} instances have the answer `{spool.sample}`", place)
     elif has_answer and count >= MANY and figures.commonest_share > Fraction(1, 2):

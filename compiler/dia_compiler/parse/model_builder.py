@@ -44,6 +44,13 @@ HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `h
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
 # Keys of an answer that are no options of its type
+# Names of parameter types in other languages, and of answer types that parameters do not have
+OTHER_NAMES = {
+    "array": "list", "bool": "boolean", "char": "string", "datetime": "timestamp",
+    "decimal": "real", "dict": "record", "double": "real", "enum": "choice", "float": "real", "fraction": "rational",
+    "int": "integer", "number": "integer", "object": "record", "option": "choice", "select": "choice", "str": "string",
+    "text": "string", "time": "timestamp", "varchar": "string",
+}  # fmt: skip
 SOLVED = frozenset(["value", "accept", "accept_if", "share"])
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
@@ -240,7 +247,9 @@ class Builder:
 
     def _unknown_type(self, kind: Scalar) -> None:
         name = kind.text
-        help = did_you_mean(name, [*TYPES, *self.types]) or f"the types are {', '.join(sorted([*TYPES, *self.types]))}"
+        other_name = OTHER_NAMES.get(name.lower())
+        help = f"did you mean `{other_name}`?" if other_name else did_you_mean(name, [*TYPES, *self.types])
+        help = help or "such as integer, real, string, choice or list; `dia types` lists all types"
         self.diagnostics.error("E401", f"unknown type `{name}`", kind.position, help)
 
     def _resolved(

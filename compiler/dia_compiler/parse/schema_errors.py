@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
 from itertools import islice
@@ -18,6 +19,7 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 
 Path = tuple[Any, ...]
 ENOUGH = 100
+FEW_KEYS = 15  # keys that an error lists; of more, it names the most similar ones
 
 
 def _ends_strictly(pattern: str) -> str:
@@ -144,8 +146,17 @@ def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, know
     if error.node.is_flow and isinstance(value, Scalar) and value.text == "":
         message = f"`{key.text}` has no value: YAML split the text before it at a comma"
         return error.diagnostic("E306", message, "quote the whole value", key.position)
-    help = did_you_mean(key.text, known_keys) or f"the keys are {', '.join(known_keys)}"
+    help = did_you_mean(key.text, known_keys) or _known_keys_help(key.text, known_keys)
     return error.diagnostic("E201", f"unknown key `{key.text}`", help, key.position)
+
+
+def _known_keys_help(name: str, known_keys: list[str]) -> str:
+    """Return the known keys; of many, the most similar ones and where to find all."""
+    if len(known_keys) <= FEW_KEYS:
+        return f"the keys are {', '.join(known_keys)}"
+    similar = get_close_matches(name, known_keys, n=3, cutoff=0.5)
+    nearest = f"similar keys: {', '.join(similar)}; " if similar else ""
+    return f"{nearest}docs/reference/language.md lists all {len(known_keys)} keys"
 
 
 EXAMPLES = {"language": "1", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
@@ -175,6 +186,8 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     if shape and "text" in kinds and shape not in kinds:
         message = f"{error.name} must be text, but YAML reads {shape} here"
         help = "quote the whole value, or put it on its own lines after `|`"
+        if error.path == ("choices", "distractors"):
+            help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
             message, help = f"{error.name} must be text or a list of texts, but YAML reads {shape} here", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)

@@ -18,6 +18,7 @@ from typing import Any
 from dia_compiler.types.plain_options import first_repeat
 from dia_compiler.types.tables import Table, line_of
 from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean
+from dia_language.installing import install_extra
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record, Value, decimal
 
@@ -34,7 +35,7 @@ NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE]([+-]?[0-9]+))?", re.ASCII)
 INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 DECIMAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
 PARQUET_MISSING = "reading .parquet needs the extra `parquet`"
-INSTALL = "pip install 'dia-spec[parquet]'"
+INSTALL = install_extra("parquet")
 
 Columns = tuple[str, ...] | Mapping[str, str] | None
 Numbered = Iterator[tuple[int, Record]]

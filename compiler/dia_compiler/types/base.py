@@ -13,6 +13,9 @@ from dia_language.numbers.values import Entry, Value
 from dia_compiler.types.choices import VAST as VAST
 from dia_compiler.types.choices import Choose as Choose
 
+NUMBER_HELP = "write digits, as in `{name}: 8`, or an expression after `= `, as in `{name}: = n + 1`"
+RANGE_HELP = "write `{name}: 8`, `{name}: {{min: 4, max: 8}}`, or an expression after `= `, as in `{name}: = n + 1`"
+
 
 class OptionFault(Exception):
     """An option of a type that cannot be: its name, what is wrong, the fix."""
@@ -129,7 +132,7 @@ def integer_option(options: Mapping[str, Any], name: str, default: int | None = 
     """Return the option as an integer, or the default. Raises OptionFault for anything else."""
     value = options.get(name, default)
     if value is not None and type(value) is not int:
-        raise OptionFault(name, f"`{name}` must be an integer")
+        raise OptionFault(name, f"`{name}` must be an integer", NUMBER_HELP.format(name=name))
     return value
 
 
@@ -151,7 +154,8 @@ def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) 
     value = options.get(name)
     low, high = (value, value) if type(value) is int else _bounds(value, name)
     if type(low) is not int or type(high) is not int:
-        raise OptionFault(name, f"`{name}` must be an integer, or a mapping with integers as min and max")
+        message = f"`{name}` must be an integer, or a mapping with integers as min and max"
+        raise OptionFault(name, message, RANGE_HELP.format(name=name))
     if low < least or high > most:
         raise OptionFault(name, f"`{name}` must be between {_number(least)} and {_number(most)}")
     if low > high:
@@ -168,7 +172,8 @@ def _number(value: int) -> str:
 
 def _bounds(value: Any, name: str) -> tuple[Any, Any]:
     if not isinstance(value, Mapping) or set(value) != {"min", "max"}:
-        raise OptionFault(name, f"`{name}` must be an integer or {{min: ..., max: ...}}")
+        message = f"`{name}` must be an integer or {{min: ..., max: ...}}"
+        raise OptionFault(name, message, RANGE_HELP.format(name=name))
     return value["min"], value["max"]
 
 

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dia_language.diagnostics import LanguageError
+from dia_language.installing import install_extra
 
 HEAP_MEGABYTES = 160
 PARI_MEGABYTES = 128
@@ -79,7 +80,7 @@ def needed(name: str) -> Path:
     language = LANGUAGES[name]
     if name == "c":
         message = f"no C compiler found: neither {', '.join(language.commands)} nor the extra `binary` is installed"
-        raise LanguageError(message, "install `gcc`, or `pip install 'dia-spec[binary]'`")
+        raise LanguageError(message, f"install `gcc`, or {install_extra('binary')}")
     raise LanguageError(
         f"`{language.commands[0]}` is not installed, so {name} cannot run", f"install the package `{language.package}`"
     )

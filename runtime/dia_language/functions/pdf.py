@@ -9,6 +9,7 @@ from typing import Any
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
+from dia_language.installing import install_extra
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
@@ -81,7 +82,7 @@ def _opened(document: bytes, password: str) -> Any:
     try:
         from pypdf import PdfReader
     except ImportError:
-        raise LanguageError("reading PDF files needs pypdf", "pip install 'dia-spec[binary]'") from None
+        raise LanguageError("reading PDF files needs pypdf", install_extra("binary")) from None
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(document))

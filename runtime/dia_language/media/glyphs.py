@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dia_language.diagnostics import LanguageError
+from dia_language.installing import install_extra
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont
@@ -32,7 +33,7 @@ def load_font(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
     try:
         from PIL import ImageFont
     except ImportError:
-        raise LanguageError("drawn texts need Pillow", "pip install 'dia-spec[images]'") from None
+        raise LanguageError("drawn texts need Pillow", install_extra("images")) from None
     return ImageFont.truetype(str(font_file(name)), size, layout_engine=ImageFont.Layout.BASIC)
 
 

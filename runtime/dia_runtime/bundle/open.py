@@ -206,14 +206,25 @@ def is_packed(place: Path) -> bool:
     return _archive(place) == "a packed file"
 
 
+def _has_specs(place: Path) -> bool:
+    """Whether the path is what `dia compile` takes: a template file, a benchmark, or a folder of benchmarks."""
+    if place.is_file():
+        return place.suffix in (".yaml", ".yml")
+    return any(next(place.glob(pattern), None) is not None for pattern in ("benchmark.yaml", "*/benchmark.yaml"))
+
+
 def _no_bundle(folder: Path) -> DiaError:
     help = "name the folder that `dia compile` wrote; it contains `manifest.json`"
     if kind := _archive(folder):
         message = f"`{folder}` is {kind}, not the folder of a bundle"
         return integrity_error("E725", visible(message), "use `dia unpack` to unpack the file from `dia pack`")
+    if not folder.exists():
+        return DiaError(Diagnostic("E701", f"`{folder}` does not exist", None, help))
+    if _has_specs(folder):
+        help = f"compile it first: `dia compile {folder}`, then name the folder that this writes"
+        return DiaError(Diagnostic("E701", visible(f"`{folder}` contains specs, not a bundle"), None, visible(help)))
     if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
-        return DiaError(Diagnostic("E701", f"`{folder}` {what}", None, help))
+        return DiaError(Diagnostic("E701", f"`{folder}` is a file, not the folder of a bundle", None, help))
     if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
         return integrity_error("E704", f"`{manifests.NAME}` is missing from `{folder}`")
     return DiaError(Diagnostic("E701", f"`{folder}` does not contain a bundle", None, help))

@@ -191,11 +191,14 @@ def _default_fields(kind: str, is_joined: bool, is_named: bool) -> dict[str, str
 
 
 def _print_diagnostics(done: Imported) -> None:
-    """Print why rows were left out."""
-    for entry in done.faults[:MOST_PRINTED]:
+    """Print why rows were left out: each different reason once."""
+    from dia_runtime.integrations.importing.tables import grouped
+
+    reasons = grouped(done.faults)
+    for entry in reasons[:MOST_PRINTED]:
         click.echo(render_diagnostic(replace(entry, severity="warning"), {}), err=True)
-    if len(done.faults) > MOST_PRINTED:
-        click.echo(f"and {len(done.faults) - MOST_PRINTED:,} more", err=True)
+    if len(reasons) > MOST_PRINTED:
+        click.echo(f"and {len(reasons) - MOST_PRINTED:,} more", err=True)
 
 
 def import_json(done: Imported) -> dict[str, Any]:

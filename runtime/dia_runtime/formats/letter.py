@@ -180,7 +180,8 @@ class Letter(Format):
         faults = super().faults(format)
         letters = format.get("options", format.get("of"))
         if not isinstance(letters, (dict, list)) or len(letters) < 2:
-            return [*faults, "the format letter needs the letters of the options: `of: [A, B, C, D]`, or `choices`"]
+            fix = "add `choices` to the template, or letters to the format: `{kind: letter, of: [A, B, C, D]}`"
+            return [*faults, f"the format letter needs the letters of the options; {fix}"]
         if not all(isinstance(one, str) and one in CAPITALS for one in letters) or len(set(letters)) < len(letters):
             faults.append("the letters of the format letter must be different uppercase letters from A to Z")
         if isinstance(letters, dict) and not all(isinstance(one, str) for one in letters.values()):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.installing import install_extra
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
 from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 
@@ -88,7 +89,7 @@ def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[Any]]]
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        help = "pip install 'dia-spec[parquet]'"
+        help = install_extra("parquet")
         raise DiaError(Diagnostic("E861", "reading Parquet needs the extra `parquet`", None, help)) from None
     try:
         file = parquet.ParquetFile(path)

@@ -12,18 +12,23 @@ from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading
 from dia_runtime.scoring.figures import FIGURES
 
 LONGEST = 240
+FIGURES_LEGEND = "+- is the standard error; brackets contain the 95 % confidence interval."
+REPLIES_LEGEND = """\
+Below are the replies that the chains read differently. For each chain: the answer that it read (- for none), the step
+of the chain that found it, and the verdict. The line after | is the reply."""
 
 
 def as_plain(result: AuditResult) -> str:
     """Return a table of the figures, and each reply with the answers that were read from it."""
-    return "\n".join([as_text([_figures(result)]), *(_reply(row) for row in result["rows"])])
+    legend = [FIGURES_LEGEND, *([REPLIES_LEGEND] if result["rows"] else []), ""]
+    return "\n".join([as_text([_figures(result)]), *legend, *(_reply(row) for row in result["rows"])])
 
 
 def _reply(row: AuditedReply) -> str:
     readings = row["readings"].values()
     widths = [max(map(len, column)) for column in zip(*(_parts(reading)[:2] for reading in readings), strict=True)]
     head = f"{visible(row['question'])} ({visible(row['model'])}), attempt {row['attempt']}"
-    lines = [f"{head}, truth {visible(_short(row['truth']))}"]
+    lines = [f"{head}, correct answer {visible(_short(row['truth']))}"]
     name = max(map(len, row["readings"]))
     for chain, reading in row["readings"].items():
         text, step, verdict = _parts(reading)

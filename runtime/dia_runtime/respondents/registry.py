@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, closest, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
@@ -130,6 +130,13 @@ def require_known(model: str, options: ModelOptions) -> None:
         names = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
         message = visible(f"unknown model `{model}`")
         raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))
+
+
+def similar_model(model: str) -> str | None:
+    """Return the help for a misspelled provider, or None if no provider that is asked directly has a similar name."""
+    provider, _, model_id = model.partition("/")
+    near = closest(provider, ENDPOINTS)
+    return f"did you mean `{near}/{model_id}`?" if near and near != provider else None
 
 
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 3
@@ -205,8 +205,15 @@ def read_header(place: Path) -> bytes:
     try:
         with place.open("rb") as file:
             header = file.read(HEADER)
+    except FileNotFoundError:
+        raise _other_than_a_run(place, "does not exist") from None
+    except IsADirectoryError:
+        if (place / "manifest.json").is_file():
+            help = f"ask a model first: `dia run {place} --model NAME` writes a run"
+            raise _other_than_a_run(place, "is a bundle, not a run", help) from None
+        raise _other_than_a_run(place, "is a folder, not a run") from None
     except OSError as error:
-        raise not_a_run(place, str(error.strerror).lower()) from None
+        raise _other_than_a_run(place, f"cannot be read: {str(error.strerror).lower()}") from None
     if len(header) < HEADER or not header.startswith(MAGIC):
         raise not_a_run(place, "it is not an SQLite file")
     if int.from_bytes(header[68:72], "big") != APPLICATION_ID:
@@ -228,5 +235,10 @@ def storable(value: Any) -> Any:
 
 
 def not_a_run(place: Path, why: str) -> DiaError:
-    help = "name a file written by `dia run` or `dia import`"
-    return DiaError(Diagnostic("E801", f"`{place}` is not a run: {why}", None, help))
+    """Return the error for a file that is not a run."""
+    return _other_than_a_run(place, f"is not a run: {why}")
+
+
+def _other_than_a_run(place: Path, what: str, help: str | None = None) -> DiaError:
+    fix = help or "name a file that `dia run` or `dia import` wrote"
+    return DiaError(Diagnostic("E801", visible(f"`{place}` {what}"), None, visible(fix)))

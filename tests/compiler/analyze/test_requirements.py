@@ -20,7 +20,7 @@ prompt: What comes after {{{{ n }}}}?
 MISSING = {
     "a_tool": ("{tool: no-such-tool-here}", "the tool `no-such-tool-here`"),
     "b_file": ("[{file: data/rows.csv}]", "the file data/rows.csv"),
-    "c_extra": ("{extra: cluster}", "the extra `cluster`: pip install 'dia-spec[cluster]'"),
+    "c_extra": ("{extra: cluster}", "the extra `cluster`: run `pip install '.[cluster]'` in a clone of dia"),
 }
 
 

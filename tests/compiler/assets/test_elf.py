@@ -253,7 +253,7 @@ def test_options_of_another_kind_are_told(options: dict[str, Any], option: str) 
 
 def test_a_missing_compiler_is_told_with_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dia_compiler.assets.elf.find_spec", lambda name: None)
-    assert "dia-spec[binary]" in str(fault(tmp_path, "int main(void) { return 0; }").help)
+    assert ".[binary]" in str(fault(tmp_path, "int main(void) { return 0; }").help)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell bounds the compiler")

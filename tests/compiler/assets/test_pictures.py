@@ -23,7 +23,7 @@ from dia_language.functions import library
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'")
+Image = pytest.importorskip("PIL.Image", reason="pip install '.[images]'")
 LOCKED = {"pillow": "13.0.0", "segno": "1.6.6", "captcha": "0.7.1"}
 is_locked = pytest.mark.skipif(
     any(version(name) != locked for name, locked in LOCKED.items()), reason="the bytes belong to the locked libraries"

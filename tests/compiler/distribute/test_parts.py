@@ -247,4 +247,4 @@ def test_a_missing_package_is_one_clear_line(
         compile([specs], out=tmp_path / "out", cluster="local", use_cache=False)
     (entry,) = found.value.diagnostics
     assert (entry.code, found.value.exit_code) == ("E206", 2)
-    assert "dia-spec[cluster]" in str(entry.help) and not (tmp_path / "out").exists()
+    assert ".[cluster]" in str(entry.help) and not (tmp_path / "out").exists()

@@ -169,7 +169,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     assert (entry.code, entry.position) == ("E206", HERE)
     assert (
         entry.message == "reading .parquet needs the extra `parquet`"
-        and entry.help == "pip install 'dia-spec[parquet]'"
+        and entry.help == "run `pip install '.[parquet]'` in a clone of dia"
     )
 
 

@@ -23,7 +23,7 @@ from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-Image = pytest.importorskip("PIL.Image", reason="pip install 'dia-spec[images]'")
+Image = pytest.importorskip("PIL.Image", reason="pip install '.[images]'")
 
 
 def read(name: str, *arguments: Any) -> Any:

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.installing import install_extra
 
 ROWS = 10_000
 TEXT, INTEGER, TEXTS = "string", "int64", "texts"
@@ -23,7 +24,7 @@ def parquet(columns: Columns, rows: Iterable[Record], instead: str) -> Iterator[
         import pyarrow
         from pyarrow import parquet as form
     except ImportError:
-        help = f"pip install 'dia-spec[parquet]', or export to {instead}"
+        help = f"{install_extra('parquet')}, or export to {instead}"
         raise DiaError(Diagnostic("E845", "Parquet needs pyarrow, which is not installed", None, help)) from None
     schema = pyarrow.schema([(name, _kind(pyarrow, kind)) for name, kind in columns.items()])
     return _pieces(pyarrow, form, schema, iter(rows))

@@ -25,7 +25,7 @@ MODULE = '''"""Made by `dia export`: {what}. Grades and figures are those of dia
 {before}try:
     from dia_runtime.harnesses.{module} import {names}
 except ImportError as error:
-    raise SystemExit(f"this task is graded by dia-spec: pip install dia-spec ({{error}})") from None
+    raise SystemExit(f"this task is graded by dia-spec: run `pip install .` in a clone of dia ({{error}})") from None
 '''
 
 

@@ -20,6 +20,7 @@ from dia_runtime.integrations.importing.tables import (
     RowErrors,
     Source,
     each_row,
+    grouped,
     publishing,
     row_error,
 )
@@ -136,7 +137,7 @@ def import_joined(
         for source, row in each_row(sources, faults, lambda source: joined.files.append(source.path)):
             _join(joined, source, row, columns, faults)
         if not joined.replies:
-            raise DiaError(faults.found[:MOST_ERRORS], faults.exit_code)
+            raise DiaError(grouped(faults.found)[:MOST_ERRORS], faults.exit_code)
         for model in list(joined.waiting):
             joined.flush(model)
         missing = _missing(joined, faults)

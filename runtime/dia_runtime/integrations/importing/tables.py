@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store, open_store
 
 MOST_ERRORS = 20
+MOST_EQUAL = 1_000  # errors after which a file is not read further, even if all are the same
+MOST_PLACES = 5  # places that are listed for the same error
 BATCH = 1_000
 ENDINGS = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|parquet|gz|zst))+$")
 TOP = ("template", "item", "instance", "variant", "category", "domain", "level", "adversarial", "number")
@@ -66,23 +68,52 @@ class Imported:
 
 
 class RowErrors:
-    """Errors in files, reported together: up to 20 at once, unless valid rows are kept."""
+    """Errors in files, reported together: up to 20 different ones at once, unless valid rows are kept."""
 
     def __init__(self, keep: bool) -> None:
         self.keep, self.found, self.exit_code = keep, list[Diagnostic](), 2
+        self.different: set[tuple[str, str]] = set()
+        self.raised: DiaError | None = None
 
     def add(self, *errors: DiaError) -> None:
         """Add an error. Raises DiaError when there are too many and valid rows are not kept."""
         for error in errors:
             self.found.extend(error.diagnostics)
+            self.different |= {(entry.code, entry.message) for entry in error.diagnostics}
             self.exit_code = max(self.exit_code, error.exit_code)
-        if not self.keep and len(self.found) >= MOST_ERRORS:
-            self.require_none()
+        if not self.keep and (len(self.different) >= MOST_ERRORS or len(self.found) >= MOST_EQUAL):
+            self.require_none(is_complete=False)
 
-    def require_none(self) -> None:
+    def require_none(self, is_complete: bool = True) -> None:
         """Raise DiaError if there are errors and valid rows are not kept."""
         if self.found and not self.keep:
-            raise DiaError(self.found[:MOST_ERRORS], self.exit_code)
+            self.raised = DiaError(grouped(self.found, is_complete)[:MOST_ERRORS], self.exit_code)
+            raise self.raised
+
+
+def grouped(entries: Sequence[Diagnostic], is_complete: bool = True) -> list[Diagnostic]:
+    """Return each different error once, at its first place, with the number of rows that have it and a few more places.
+
+    Errors that differ in more than their place stay as they are. Unless the files were read to their end, there may
+    be more rows.
+    """
+    groups: dict[tuple[str, str], list[Diagnostic]] = {}
+    for entry in entries:
+        groups.setdefault((entry.code, entry.message), []).append(entry)
+    return [_with_count(group, is_complete) for group in groups.values()]
+
+
+def _with_count(group: Sequence[Diagnostic], is_complete: bool) -> Diagnostic:
+    first, *others = group
+    if not others:
+        return first
+    positions = [entry.position for entry in group if entry.position is not None]
+    in_one_file = len({position.file for position in positions}) == 1
+    places = [str(each.line) if in_one_file else f"{each.file}:{each.line}" for each in positions[:MOST_PLACES]]
+    number = f"{len(group):,} rows" if is_complete else f"at least {len(group):,} rows"
+    where = f": {'lines ' if in_one_file else ''}{', '.join(places)}" if places else ""
+    more = ", ..." if len(positions) > MOST_PLACES else ""
+    return replace(first, message=f"{first.message} (in {number}{where}{more})")
 
 
 def each_row(
@@ -100,8 +131,8 @@ def each_row(
                 count += 1
                 yield source, row
         except DiaError as error:
-            if error.diagnostics == tuple(faults.found[: len(error.diagnostics)]):
-                raise  # these are all of them
+            if error is faults.raised:
+                raise
             faults.add(error)
         if not count and len(faults.found) == before:
             faults.add(input_error("E861", "the file has no rows", source.path))
@@ -150,7 +181,7 @@ def _fill(sorted_rows: SortedRows, sources: Sequence[Source], columns: Columns, 
             faults.add(row_error(source.path, row, columns, error))
     faults.require_none()
     if not sorted_rows.models():
-        raise DiaError(faults.found[:MOST_ERRORS], faults.exit_code)
+        raise DiaError(grouped(faults.found)[:MOST_ERRORS], faults.exit_code)
 
 
 def row_error(path: Path, row: Row, columns: Cells, error: UnusableRow) -> DiaError:

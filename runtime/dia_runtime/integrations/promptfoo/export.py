@@ -76,7 +76,7 @@ const readline = require('readline');
 const python = process.env.DIA_PYTHON || process.env.PROMPTFOO_PYTHON || 'python3';
 const waiting = [];
 let grader;
-let fault = 'this is graded by dia-spec: pip install dia-spec, and name its Python by DIA_PYTHON';
+let fault = 'this is graded by dia-spec: run `pip install .` in a clone of dia, and set DIA_PYTHON to its Python';
 
 function start() {
   grader = spawn(python, ['-m', 'dia_runtime.harnesses.grade_lines', path.join(__dirname, 'answers.jsonl')]);

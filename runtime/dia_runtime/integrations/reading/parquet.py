@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.installing import install_extra
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
@@ -21,7 +22,7 @@ def rows(path: Path) -> Iterator[Row]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        help = "pip install 'dia-spec[parquet]'"
+        help = install_extra("parquet")
         raise DiaError(Diagnostic("E861", "reading Parquet needs the extra `parquet`", None, help)) from None
     try:
         with parquet.ParquetFile(path) as file:

@@ -6,6 +6,7 @@ import io
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.installing import install_extra
 
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Polygons, Polyline, Rect, Text
 from dia_runtime.report.pictures.palette import COLOURS
@@ -39,7 +40,7 @@ def _figure_type() -> Any:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        help = "`pip install 'dia-spec[report]'`, or draw an .svg, which needs no extra package"
+        help = f"{install_extra('report')}, or draw an .svg, which needs no extra package"
         raise DiaError(
             Diagnostic("E871", "drawing a .png needs matplotlib, which is not installed", None, help)
         ) from None

@@ -290,7 +290,22 @@ def test_lines_made_to_fill_the_memory_are_refused_at_once(raw: bytes, capsys: p
 
 def test_up_to_twenty_faults_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert brought(jsonl([{**ROWS[0], "id": f"q{at}", "gold": "Z"} for at in range(30)]), *LETTERS) == 2
+    assert complaint(capsys).count("error[E862]") == 1
+    rows = [{**ROWS[0], "id": f"q{at}", "gold": f"Z{at}"} for at in range(30)]
+    assert brought(jsonl(rows), *LETTERS) == 2
     assert complaint(capsys).count("error[E862]") == 20
+
+
+def test_the_same_fault_of_many_rows_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{**ROWS[0], "id": f"q{at}", "gold": "Z" if at % 4 else "A"} for at in range(12)]
+    assert brought(jsonl(rows), *LETTERS) == 2
+    told = complaint(capsys)
+    assert "t:2:" in told and "`Z` is not a valid choice (in 9 rows: lines 2, 3, 4, 6, 7, ...)" in told
+    assert brought(jsonl(rows), *LETTERS, "--keep") == 0
+    assert complaint(capsys).count("(in 9 rows") == 1 and model()["n"] == 3
+    assert brought(jsonl([{**row, "gold": "Z"} for row in rows] * 200), *LETTERS, "--force") == 2
+    told = complaint(capsys)
+    assert told.count("error[E862]") == 1 and "(in at least 1,000 rows" in told
 
 
 def test_a_run_that_is_there_stays(capsys: pytest.CaptureFixture[str]) -> None:

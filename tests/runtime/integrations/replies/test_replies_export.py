@@ -101,7 +101,7 @@ def test_parquet_needs_pyarrow_and_says_so(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert run(["export", str(held), "--to", "replies-parquet", "-o", str(tmp_path / "x")]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("error[E845]") and "pip install 'dia-spec[parquet]'" in told
+    assert told.startswith("error[E845]") and "pip install '.[parquet]'" in told
     assert not (tmp_path / "x").exists()
 
 
