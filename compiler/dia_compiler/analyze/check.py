@@ -15,7 +15,7 @@ from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
 from dia_compiler.parse.model import Benchmark, Datum, Template
 from dia_compiler.parse.model_builder import Builder, build_template, snippet
 from dia_compiler.parse.schema_errors import Path as KeyPath
-from dia_compiler.parse.schema_errors import check_schema
+from dia_compiler.parse.schema_errors import check_schema, is_misspelled
 from dia_compiler.parse.sessions.model_builder import build_sessions
 from dia_compiler.parse.sessions.rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
@@ -274,13 +274,14 @@ class _Checker:
         """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
         node, place = template.node, template.position
         check_sessions(node, self.diagnostics)
-        if not has_sessions(node) and node.get("choices") is None and node.get("answer") is None:
+        has_answer = any(node.get(key) is not None or is_misspelled(key, node) for key in ("answer", "choices"))
+        if not has_sessions(node) and not has_answer:
             self.diagnostics.error("E202", "`answer` is missing", place, "add `answer: {value: ..., type: ...}`")
         answer, choices = node.key("answer"), node.key("choices")
         if answer is not None and choices is not None:
             second = max(answer.position, choices.position)
             self.diagnostics.error("E204", "use only one of `answer` and `choices`", second)
-        if node.get("prompt") is None and node.get("sessions") is None:
+        if node.get("prompt") is None and node.get("sessions") is None and not is_misspelled("prompt", node):
             self.diagnostics.error("E202", "`prompt` is missing", place, "add `prompt: ...`")
         check_answer(node.get("answer"), reported_paths, self.diagnostics)
         allowed = node.get("allow")

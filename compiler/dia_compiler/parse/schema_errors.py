@@ -19,6 +19,12 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
 
 Path = tuple[Any, ...]
 ENOUGH = 100
+# What keys of a template might be called elsewhere
+OTHER_KEYS = {
+    "constraints": "where", "description": "notes", "distractor": "choices", "distractors": "choices",
+    "id": "template", "name": "template", "options": "choices", "parameters": "params", "question": "prompt",
+    "solution": "answer", "tags": "skills", "variables": "params",
+}  # fmt: skip
 FEW_KEYS = 15  # keys that an error lists; of more, it names the most similar ones
 
 
@@ -146,8 +152,17 @@ def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, know
     if error.node.is_flow and isinstance(value, Scalar) and value.text == "":
         message = f"`{key.text}` has no value: YAML split the text before it at a comma"
         return error.diagnostic("E306", message, "quote the whole value", key.position)
-    help = did_you_mean(key.text, known_keys) or _known_keys_help(key.text, known_keys)
+    other_name = OTHER_KEYS.get(key.text.lower()) if not error.path else None
+    help = f"did you mean `{other_name}`?" if other_name in known_keys else did_you_mean(key.text, known_keys)
+    help = help or _known_keys_help(key.text, known_keys)
     return error.diagnostic("E201", f"unknown key `{key.text}`", help, key.position)
+
+
+def is_misspelled(name: str, root: Mapping) -> bool:
+    """Return whether an unknown key of a template was probably meant as this one, so that it is not missing."""
+    known_keys = structure("template")["properties"]
+    unknown = [key.text for key, _ in root.pairs if key.text not in known_keys]
+    return any(name in (OTHER_KEYS.get(key.lower()), closest(key, known_keys)) for key in unknown)
 
 
 def _known_keys_help(name: str, known_keys: list[str]) -> str:

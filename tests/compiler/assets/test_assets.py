@@ -241,7 +241,9 @@ def test_a_template_whose_builder_lacks_its_extra_is_left_out(
     (specs / "plain.yaml").write_text(HEAD.replace("one", "two") + "prompt: '{{ key }}{{ n }}'\n")
     assert run(["compile", str(specs), "-o", str(tmp_path / "out"), "--json", "--jobs", "1"]) == 0
     (bundle,) = json.loads(capsys.readouterr().out)["bundles"]
-    assert bundle["left_out"] == [{"template": "one", "why": "the extra `models`: run `pip install '.[models]'` in a clone of dia"}]
+    assert bundle["left_out"] == [
+        {"template": "one", "why": "the extra `models`: run `pip install '.[models]'` in a clone of dia"}
+    ]
 
 
 def test_the_same_bytes_come_from_any_place_and_hash_seed(tmp_path: Path) -> None:

@@ -72,3 +72,24 @@ def test_what_a_variant_draws_again_may_be_ignored(tmp_path: Path) -> None:
     named = PLAIN.replace("  a:", "  who: {type: choice, of: [Ann, Bo, Cy]}\n  a:").replace("times", "{{ who }} times")
     assert "answer-ignores-parameter" in told(tmp_path, named)
     assert told(tmp_path / "other", named + "variants: {renamed: {redraw: [who]}}\n") == set()
+
+
+LETTERED = """\
+template: lettered
+title: Lettered
+params:
+  n: {type: integer, min: 10, max: 900}
+choices:
+  correct: n + 1
+  distractors: '[n - 1]'
+checks: [answer - n == 1]
+prompt: "What comes after {{ n }}? {{ options }}"
+format: {kind: letter}
+"""
+
+
+@pytest.mark.parametrize("k", [3, 16, 40])
+def test_the_letters_of_shuffled_options_may_be_few(k: int, tmp_path: Path) -> None:
+    assert told(tmp_path / "shuffled", LETTERED, k) == set()
+    in_order = LETTERED.replace("'[n - 1]'", "'[n - 1]'\n  shuffle: false")
+    assert told(tmp_path / "sorted", in_order, k) == {"constant-answer"}

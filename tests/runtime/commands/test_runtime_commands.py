@@ -351,3 +351,30 @@ def test_terminals_are_safe_from_prompts(tiny: Make, bundle_writer: Make, tmp_pa
 def test_a_seed_below_zero_is_told(name: str, option: str) -> None:
     result = CliRunner().invoke(command(name), [option, "-1"])
     assert result.exit_code == 2 and option in result.output and "x>=0" in result.output
+
+
+def test_specs_are_to_be_compiled_first(tmp_path: Path) -> None:
+    specs = tmp_path / "specs"
+    specs.mkdir()
+    (specs / "benchmark.yaml").write_text("language: 2\nbenchmark: b\n")
+    for place in (specs, tmp_path, specs / "benchmark.yaml"):
+        [entry] = failed("run", place, "--model", "oracle").diagnostics
+        assert entry.code == "E701" and entry.message == f"`{place}` contains specs, not a bundle"
+        assert f"compile it first: `dia compile {place}`" in str(entry.help)
+
+
+def test_what_is_no_bundle_and_what_is_no_run_is_told_alike(tmp_path: Path, tiny: Make) -> None:
+    folder, missing = tmp_path / "empty", tmp_path / "missing"
+    folder.mkdir()
+    for name, rest, code in (("run", ("--model", "oracle"), "E701"), ("score", (), "E801")):
+        [entry] = failed(name, missing, *rest).diagnostics
+        assert (entry.code, entry.message) == (code, f"`{missing}` does not exist")
+    [entry] = failed("score", folder).diagnostics
+    assert (entry.code, entry.message) == ("E801", f"`{folder}` is a folder, not a run")
+    bundle = tiny()
+    [entry] = failed("score", bundle).diagnostics
+    assert (entry.code, entry.message) == ("E801", f"`{bundle}` is a bundle, not a run")
+    assert f"dia run {bundle} --model NAME" in str(entry.help)
+    called("run", bundle, "--model", "oracle", "-o", "a.run")
+    [entry] = failed("run", "a.run", "--model", "oracle").diagnostics
+    assert (entry.code, entry.message) == ("E701", "`a.run` is a file, not the folder of a bundle")

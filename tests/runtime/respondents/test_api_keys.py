@@ -303,6 +303,26 @@ def test_what_is_missing_is_told(
     assert f"{module}, which is not installed" in told and "pip install" in told and not Path("build").exists()
 
 
+def test_a_misspelled_provider_gets_a_suggestion(
+    tiny: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle = str(tiny())
+    monkeypatch.setattr("dia_runtime.respondents.litellm_client.find_spec", lambda name: None)
+    for model, suggested in (("opnai/gpt", "openai/gpt"), ("openruoter/a/b", "openrouter/a/b"), ("anthropic/m", None)):
+        assert dia(["run", bundle, "--model", model]) == 2
+        told = capsys.readouterr().err
+        assert "error[E826]" in told and ("did you mean" in told) == (suggested is not None)
+        assert suggested is None or f"did you mean `{suggested}`? Otherwise, run `pip install '.[models]'`" in told
+
+
+@LITELLM
+def test_a_provider_that_litellm_does_not_know_gets_a_suggestion(
+    tiny: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dia(["run", str(tiny()), "--model", "opnai/gpt", "--concurrency", "1"]) == 4
+    assert "litellm does not know the provider `opnai`; did you mean `openai/gpt`?" in capsys.readouterr().err
+
+
 def test_a_missing_key_is_told_before_anything_is_made(tiny: Make, capsys: pytest.CaptureFixture[str]) -> None:
     assert dia(["run", str(tiny()), "--model", "openai/gpt-4o-mini"]) == 2
     told = capsys.readouterr().err

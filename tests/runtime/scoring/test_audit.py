@@ -120,7 +120,10 @@ def test_other_chains_and_forms(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["audit", str(path)]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("imported: 2 of 5 replies differ between strict and compat\n")
-    assert "q1 (m), attempt 1, correct answer C\n  strict  C  mark        correct\n  compat  B  line-start  wrong\n" in shown
+    assert (
+        "q1 (m), attempt 1, correct answer C\n  strict  C  mark        correct\n  compat  B  line-start  wrong\n"
+        in shown
+    )
     assert run(["audit", str(path), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["compat step"] for row in rows] == ["line-start", "text-start"] and rows[0]["reply"] == MIXED[1][0]
