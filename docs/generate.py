@@ -204,7 +204,12 @@ def commands() -> str:
     """The page of the command line: every command with every option."""
     context = click.Context(dia, info_name="dia")
     parts = ["# Commands", NOTE, COMMANDS_HEAD, "## Exit codes", table(("code", "meaning"), EXIT_CODES)]
-    parts += ["## Everywhere", "These options may come before or after the command's name:", _options(dia.params), f"{EPILOG}."]
+    parts += [
+        "## Everywhere",
+        "These options may come before or after the command's name:",
+        _options(dia.params),
+        f"{EPILOG}.",
+    ]
     everywhere = {parameter.name for parameter in dia.params}
     for name in COMMANDS:
         command = dia.get_command(context, name)
