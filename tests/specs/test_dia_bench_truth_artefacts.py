@@ -156,7 +156,8 @@ def pin_among_decoys(challenge: str) -> str:
 
 def s3_policy(challenge: str) -> str:
     (policy,) = found(
-        r"This is the policy of a bucket of Amazon S3\. .+ Give the ARN of this object\.\n\n```json\n(.+)\n```",
+        r"This is the bucket policy of an Amazon S3 bucket\. .+ Exactly one object can be read \(s3:GetObject\) by "
+        r"anybody, from anywhere, without signing in\. What is the ARN of this object\?\n\n```json\n(.+)\n```",
         challenge,
     )
     held = json.loads(policy, object_pairs_hook=without_repeats)

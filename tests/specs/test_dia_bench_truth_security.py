@@ -200,23 +200,41 @@ def single_letter_xor(challenge: str) -> str:
 
 
 def strong_password(challenge: str) -> str:
-    """The one with all kinds of characters, at least 16 of them; what else is long is a few words or digits in a row."""
-    count, listed = found(r"Of these (\d+) passwords, one is far harder to guess .+ Which one\?\n\n(.+)", challenge)
+    """The one that is no combination of words, rows and columns of keys, sequences and at most five other characters."""
+    count, listed = found(
+        r"Of these (\d+) passwords, one is far harder to guess than all the others\. A guessing program knows common "
+        r"words, rows and columns of keys, sequences of letters and digits, and the usual ways to change and combine "
+        r"them\. Which password is the hardest to guess\?\n\n(.+)",
+        challenge,
+    )
     passwords = listed.split("\n")
-    assert len(set(passwords)) == int(count)
-    (strong,) = [word for word in passwords if len(word) >= 16 and classes(word) == 4]
-    assert all(len(word) < 16 or runs(word) <= 4 < runs(strong) for word in passwords if word != strong)
+    assert len(set(passwords)) == int(count) == 60
+    (strong,) = [password for password in passwords if len(left_over(password)) > 5]
+    assert len(strong) >= 16 and classes(strong) == 4 and len(left_over(strong)) > 12
     return strong
+
+
+WORDS = re.findall(
+    r"\w+",
+    "password welcome dragon monkey sunshine football princess shadow master superman summer winter london charlie "
+    "cheese flower qwerty asdfgh zxcvbn uiop hjkl vbnm 1qaz 2wsx 3edc 4rfv 5tgb 6yhn 7ujm",
+)
+RUNS = [LOWER[at : at + size] for size in range(6, 3, -1) for at in range(27 - size)]
+
+
+def left_over(password: str) -> str:
+    """What is left of a password when all words, rows, columns and sequences are taken out of it."""
+    plain = password.lower()
+    keys = plain.translate(str.maketrans("!@#$%^&", "1234567"))
+    texts = [plain, plain.translate(str.maketrans("@3105", "aeios")), keys]
+    for part in [*WORDS, *RUNS]:
+        texts = [text.replace(part, "") for text in texts]
+    return min(texts, key=len)
 
 
 def classes(text: str) -> int:
     kinds = [r"[a-z]", r"[A-Z]", r"[0-9]", r"[^A-Za-z0-9]"]
     return sum(1 for kind in kinds if re.search(kind, text))
-
-
-def runs(text: str) -> int:
-    """How many runs of one kind of characters a text is made of."""
-    return len(re.findall(r"[a-z]+|[A-Z]+|[0-9]+|[^A-Za-z0-9]+", text))
 
 
 def p256_public_key(challenge: str) -> str:
