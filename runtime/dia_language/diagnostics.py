@@ -124,6 +124,15 @@ def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
     return did_you_mean(name, names) or few
 
 
+def install_extra(name: str) -> str:
+    """Return the help for a missing extra of the project, which is installed from a clone.
+
+    >>> install_extra("parquet")
+    "run `pip install '.[parquet]'` in a clone of dia"
+    """
+    return f"run `pip install '.[{name}]'` in a clone of dia"
+
+
 def visible(text: str) -> str:
     """Return the text with control, escape and bidirectional characters made visible, for terminals.
 

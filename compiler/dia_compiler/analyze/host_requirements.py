@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from dia_compiler.parse.discover import inside
-from dia_language.installing import install_extra
+from dia_language.diagnostics import install_extra
 
 # Extra -> the modules that it installs
 EXTRAS = {

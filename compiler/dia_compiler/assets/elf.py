@@ -21,7 +21,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any
 
-from dia_language.installing import install_extra
+from dia_language.diagnostics import install_extra
 
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.assets.c_source import refusal

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dia_language.installing import install_extra
+from dia_language.diagnostics import install_extra
 from dia_language.plugins import GROUPS
 
 from dia_compiler.analyze.host_requirements import EXTRAS, lacks

@@ -20,8 +20,7 @@ from typing import Any
 
 from dia_compiler.distribute.cluster_task import OtherVersions, dismiss, outcomes_of
 from dia_compiler.freeze.versions import versions
-from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 from dia_language.workers.pool import Outcome, Task, WorkerBug, WorkerPool
 
 LOCAL = "local"

@@ -11,8 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from dia_language.diagnostics import LanguageError
-from dia_language.installing import install_extra
+from dia_language.diagnostics import LanguageError, install_extra
 
 HEAP_MEGABYTES = 160
 PARI_MEGABYTES = 128

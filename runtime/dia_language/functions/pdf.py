@@ -7,9 +7,8 @@ import logging
 from typing import Any
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, install_extra
 from dia_language.functions.registry import library_function
-from dia_language.installing import install_extra
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 

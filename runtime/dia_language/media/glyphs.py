@@ -9,8 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from dia_language.diagnostics import LanguageError
-from dia_language.installing import install_extra
+from dia_language.diagnostics import LanguageError, install_extra
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFont

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
 from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, all_keys, find_key, read_env_file, redact, redact_reply
 from dia_runtime.respondents.chat import Settings, chat_messages, classify_refusal, decimal_text, reply_from_completion
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
+from dia_runtime.respondents.providers import similar_model
 from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
 from dia_runtime.respondents.turn_request import settings_for
 
@@ -51,7 +51,7 @@ class LiteLLMClient:
     def __init__(self, name: str, model: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) where litellm is not installed."""
         if find_spec("litellm") is None:
-            fix, similar = f"{install_extra('models')}, or give `--base-url`", _similar_model(model)
+            fix, similar = f"{install_extra('models')}, or give `--base-url`", similar_model(model)
             if similar:
                 fix = f"{similar} Otherwise, {fix}"
             message = f"`{model}` needs litellm, which is not installed"
@@ -130,7 +130,7 @@ class LiteLLMClient:
         if "ContentPolicyViolationError" in names:
             return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
         if UNKNOWN_PROVIDER in message:
-            similar = _similar_model(self.model) or "see https://docs.litellm.ai/docs/providers"
+            similar = similar_model(self.model) or "see https://docs.litellm.ai/docs/providers"
             provider = self.model.partition("/")[0]
             raise RequestError("fatal", f"litellm does not know the provider `{provider}`; {similar}") from None
         wait = _retry_after(error)
@@ -149,13 +149,6 @@ class LiteLLMClient:
         """Ends the connections that litellm keeps."""
         if self.litellm is not None:
             await self.litellm.close_litellm_async_clients()
-
-
-def _similar_model(model: str) -> str | None:
-    """Return the help for a misspelled provider; the registry imports this module only when it is needed."""
-    from dia_runtime.respondents.registry import similar_model
-
-    return similar_model(model)
 
 
 def _completion_record(answer: Any) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra
 
 ROWS = 10_000
 TEXT, INTEGER, TEXTS = "string", "int64", "texts"

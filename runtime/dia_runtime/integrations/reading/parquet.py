@@ -7,8 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 

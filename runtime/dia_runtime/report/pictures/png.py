@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_language.installing import install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Polygons, Polyline, Rect, Text
 from dia_runtime.report.pictures.palette import COLOURS
