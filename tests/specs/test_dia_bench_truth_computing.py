@@ -238,9 +238,9 @@ def grid_paths(challenge: str) -> str:
 
 def max_prefix_sum(challenge: str) -> str:
     count, up, down, bits = found(
-        r"A score begins at 0\. Then these (\d+) bits are read from left to right: each 1 adds ([1-9]) to the score, "
-        r"each 0 takes ([1-9]) away\. The score may fall below 0\. What is the highest score right after any of the "
-        r"bits\? The score of 0 before the first bit does not count\.\n\n([01]+)",
+        r"A score starts at 0\. Then these (\d+) bits are read from left to right: each 1 adds ([1-9]) to the score, and "
+        r"each 0 subtracts ([1-9])\. The score can become negative\. What is the highest score reached right after any "
+        r"of the bits\? The score of 0 before the first bit does not count\.\n\n([01]+)",
         challenge,
     )
     assert len(bits) == int(count)
