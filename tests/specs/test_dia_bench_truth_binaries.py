@@ -140,7 +140,9 @@ def test_every_document_shows_its_sentence_to_poppler(challenges: Challenges, an
     ciphers = set()
     for id, challenge in asked(challenges, "encrypted_pdf").items():
         password, encoded = found(
-            rf"This is an encrypted PDF file in Base64\. .+:\n\n----------\n(\S+)\n----------{ARTEFACT}", challenge
+            r"Below is an encrypted PDF file in Base64\. It has one page, which shows one English sentence\. What is the "
+            rf"sentence\? This password opens the file:\n\n----------\n(\S+)\n----------{ARTEFACT}",
+            challenge,
         )
         (tmp_path / "a.pdf").write_bytes(base64.b64decode(encoded, validate=True))
         command = ["pdftotext", "-layout", "-nopgbrk", "-upw", password, "a.pdf", "-"]
@@ -158,7 +160,10 @@ def test_every_document_is_under_the_cipher_drawn(challenges: Challenges, answer
         password, encoded = found(rf".+----------\n(\S+)\n----------{ARTEFACT}", challenge)
         data = io.BytesIO(base64.b64decode(encoded, validate=True))
         with pikepdf.open(data, password=password) as held:
-            revision = {"rc4": 3, "aes128": 4, "aes256": 6}[answers[id]["parameters"]["cipher"]]
+            # ISO 32000-2, table 21: the revisions, and the versions of PDF that introduced the ciphers
+            revisions = {"rc4": (3, "1.4"), "aes128": (4, "1.6"), "aes256": (6, "2.0")}
+            revision, version = revisions[answers[id]["parameters"]["cipher"]]
+            assert held.pdf_version == version
             assert (held.encryption.R, len(held.pages), held.user_password_matched) == (revision, 1, True)
         with pytest.raises(pikepdf.PasswordError):
             pikepdf.open(data, password="")

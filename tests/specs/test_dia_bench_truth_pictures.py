@@ -80,7 +80,10 @@ def test_keys_stand_in_the_metadata_as_exiftool_finds_them(
 def test_codes_say_what_zxing_reads(challenges: Challenges, answers: Answers) -> None:
     zxingcpp = pytest.importorskip("zxingcpp")
     found, levels = {}, set()
-    pattern = r"This PNG picture, in Base64, shows a QR code\. It holds one English sentence; give it word for word\."
+    pattern = (
+        r"Below is a PNG image in Base64\. It shows a QR code that contains one English sentence\. Read the code and give the "
+        r"sentence word for word\."
+    )
     for id, challenge in challenges["qr_code"].items():
         file, _ = shown(pattern, challenge)
         (code,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(file)).convert("L"))

@@ -142,7 +142,12 @@ def blockchain_transaction(challenge: str) -> str:
 
 
 def lcg_increment(challenge: str) -> str:
-    modulus, listed = found(r".+ by the rule \(m s \+ c\) mod n\. .+ n = (\d+), .+\n\n(.+)", challenge)
+    modulus, listed = found(
+        r"A linear congruential generator computes each state from the state s before it as \(m s \+ c\) mod n\. The modulus n "
+        r"is (\d+)\. The multiplier m and the increment c are unknown; both are between 0 and n - 1\. These are six "
+        r"consecutive states of the generator:\n\n(.+)\n\nFind the increment c\.",
+        challenge,
+    )
     n, s = int(modulus), [int(line.split(". ")[1]) for line in listed.split("\n")]
     assert len(s) == 6
     m = (s[2] - s[1]) * pow(s[1] - s[0], -1, n) % n
@@ -153,7 +158,14 @@ def lcg_increment(challenge: str) -> str:
 
 def unknown_encodings(challenge: str) -> str:
     """Every way to undo the layers that ends in a sentence: there must be one."""
-    times, packed = found(r"A sentence was encoded (\d+) times in a row, .+ Which sentence is it\?\n\n(\S+)", challenge)
+    times, packed = found(
+        r"An English sentence was encoded (\d+) times in a row: each time, the output of the previous encoding was encoded "
+        r"again\. Each encoding was one of these four, in an unknown order: Base16, Base32 and Base64 as defined in RFC 4648 "
+        r"\(Base16 with uppercase letters\), and Base85 with the alphabet of RFC 1924, as in Python's base64\.b85encode\. What "
+        r"is the sentence\?\n\n(\S+)",
+        challenge,
+    )
+    assert 3 <= int(times) <= 20 and len(packed) <= 12_000
     decoders: list[Callable[[bytes], bytes]] = [
         base64.b16decode, base64.b32decode, lambda data: base64.b64decode(data, validate=True), base64.b85decode,
     ]  # fmt: skip

@@ -247,15 +247,19 @@ def opened(kept: str) -> Iterable[str]:
 
 def test_forms_send_the_token_asked_for(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r"A user fills in the form of this page that is sent to (/[a-z]+), and presses its button\. Which value does the "
-        r"browser send for the field ([a-z_]+)\? Give the whole value\."
+        r"On the page below, a user fills in the form that is sent to (/[a-z]+) and presses its button\. Which value does "
+        r"the browser send for the field ([a-z_]+)\?"
     )
     derived = {}
     for id, (page, (target, field), source) in pages_of(pattern, challenges["csrf_token"]).items():
         (inputs,) = [inputs for form, inputs in page.forms if form == {"action": target, "method": "post"}]
         (derived[id],) = [str(held["value"]) for held in inputs if held["name"] == field]
-        assert [held["type"] for held in inputs] == ["hidden", "hidden", "text"]
-        assert len(page.comments) == 1 and source.count(f'"{target}"') == 2
+        assert [held["type"] for held in inputs] == ["hidden", "hidden", "hidden", "text"]
+        assert 3 <= len(page.forms) <= 6 and 2 <= len(page.comments) <= 3
+        hidden_copies = [comment for comment in page.comments if f'"{target}"' in comment]
+        assert source.count(f'"{target}"') == 1 + len(hidden_copies) >= 2
+        tokens = re.findall(r'"(csrf_[0-9]+)"', source)
+        assert len(set(tokens)) == len(tokens) == 2 * (len(page.forms) + len(page.comments))
     assert derived == {id: answers[id]["text"] for id in derived}
     assert all(re.fullmatch(r"csrf_\d+", text) and int(text[5:]) < 2**128 for text in derived.values())
 
@@ -264,7 +268,7 @@ class Application:
     """As much of Flask as the programs use, by its documentation: secret_key is the item SECRET_KEY of the configuration."""
 
     def __init__(self, name: str) -> None:
-        self.config = Configuration()
+        self.config = Configuration(SECRET_KEY=None)
 
     @property
     def secret_key(self) -> Any:
@@ -274,9 +278,8 @@ class Application:
     def secret_key(self, key: str) -> None:
         self.config["SECRET_KEY"] = key
 
-    def route(self, path: str) -> Any:
-        assert path.startswith("/")
-        return lambda function: function
+    def add_url_rule(self, rule: str, endpoint: str, view_func: Any) -> None:
+        assert rule.startswith("/") and view_func.__name__ == endpoint
 
 
 class Configuration(dict[str, Any]):
@@ -285,7 +288,7 @@ class Configuration(dict[str, Any]):
     def from_object(self, held: Any) -> None:
         self.update({name: getattr(held, name) for name in dir(held) if name.isupper()})
 
-    def from_mapping(self, held: dict[str, Any]) -> None:
+    def from_mapping(self, **held: Any) -> None:
         self.update({name: value for name, value in held.items() if name.isupper()})
 
 
@@ -295,10 +298,16 @@ def test_flask_signs_with_the_key(challenges: Challenges, answers: Answers, monk
     monkeypatch.setitem(sys.modules, "flask", flask)
     derived = {}
     for id, challenge in challenges["flask_secret"].items():
-        (source,) = found(r"This web application runs with Flask\. .+ different\.\n\n```python\n(.+)\n```", challenge)
+        name, source = found(
+            r"This Python module creates four Flask applications\. With which key does the application `([a-z]+)` sign its "
+            r"session cookies\?\n\n```python\n(.+)\n```",
+            challenge,
+        )
         held: dict[str, Any] = {"__name__": "shop"}
         exec(compile(ast.parse(source), "shop.py", "exec"), held)
-        derived[id] = held["app"].secret_key
+        apps = {label: app for label, app in held.items() if isinstance(app, Application) and label != "app"}
+        assert len({app.secret_key for app in apps.values()}) == len(apps) == 4
+        derived[id] = apps[name].secret_key
     assert derived == {id: answers[id]["text"] for id in derived}
 
 
