@@ -62,25 +62,25 @@ WORDINGS: dict[str, Step] = {
     ),
     r"Write the last character twice in a row, so that abc becomes abcc\.": lambda t: [*t, t[len(t) - 1]],
     r"Reverse the text\.": lambda t: list(reversed(t)),
-    r"Reverse the order of the first (\d+) characters and leave the others in place\.": (
+    r"Reverse the order of the first (\d+) characters and leave the rest unchanged\.": (
         lambda t, n: list(reversed(first(t, n))) + without(t, range(1, n + 1))
     ),
-    r"Turn every small letter into a capital and every capital into a small letter\.": on_each(other_case),
-    r"Turn every small letter into a capital\.": on_each(lambda c: other_case(c) if "a" <= c <= "z" else c),
-    r"Turn every capital into a small letter\.": on_each(lambda c: other_case(c) if "A" <= c <= "Z" else c),
+    r"Turn every lowercase letter into uppercase and every uppercase letter into lowercase\.": on_each(other_case),
+    r"Turn every lowercase letter into uppercase\.": on_each(lambda c: other_case(c) if "a" <= c <= "z" else c),
+    r"Turn every uppercase letter into lowercase\.": on_each(lambda c: other_case(c) if "A" <= c <= "Z" else c),
     r"Remove every digit ([0-9])\.": lambda t, gone: [c for c in t if c != str(gone)],
-    r"Replace every small ([a-z]) with a capital ([A-Z])\.": lambda t, old, new: [new if c == old else c for c in t],
+    r"Replace every lowercase ([a-z]) with an uppercase ([A-Z])\.": lambda t, old, new: [
+        new if c == old else c for c in t
+    ],
     r"Move the first character to the end\.": lambda t: turned(t, -1),
-    r"Move the first (\d+) characters, in their order, to the end\.": lambda t, n: turned(t, -n),
+    r"Move the first (\d+) characters to the end, keeping their order\.": lambda t, n: turned(t, -n),
     r"Move the last character to the front\.": lambda t: turned(t, 1),
-    r"Move the last (\d+) characters, in their order, to the front\.": turned,
-    r"Remove the characters at the places 3, 6, 9 and so on, counted from 1\.": (
+    r"Move the last (\d+) characters to the front, keeping their order\.": turned,
+    r"Remove every third character, that is, the characters at positions 3, 6, 9 and so on, counted from 1\.": (
         lambda t: without(t, range(3, len(t) + 1, 3))
     ),
 }
-ORDER = (
-    "Carry out these instructions one after the other, each on the result of the one before, and give the final text."
-)
+ORDER = "Apply these instructions one after another, each to the result of the previous one. What is the final text?"
 SINGULAR = re.compile(r"\b1 characters|\bcharacters\b.*\bof the first 1\b")
 
 

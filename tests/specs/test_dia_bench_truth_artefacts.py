@@ -84,12 +84,21 @@ def brainfuck(challenge: str) -> str:
 
 
 def three_layers(challenge: str) -> str:
-    (packed,) = found(r"A token of nine letters and digits was hidden under three layers: .+\n\n(\S+)", challenge)
+    (packed,) = found(
+        r"A token of nine letters and digits was hidden in three layers\. First the token was encoded in Base64\. Then a "
+        r"Brainfuck program was written that prints the encoded text\. Finally the source code of that program was encoded in "
+        r"Base64\. The result is below\. What is the token\?\n\n(\S+)",
+        challenge,
+    )
     return decoded(printed(decoded(packed)))
 
 
 def ook(challenge: str) -> str:
-    (speech,) = found(r"Among the tallest shelves .+\n\n((?:Ook[.?!] ?)+)", challenge)
+    (speech,) = found(
+        r"A librarian works among the shelves\.\n.+ a coat of sixty-four\nplain characters\. .+\nsix characters, no more, no "
+        r"less\.\n.+\n\n((?:Ook[.?!] ?)+)",
+        challenge,
+    )
     marks = re.findall(r"Ook([.?!])", speech)
     return decoded(printed("".join(APES[a + b] for a, b in zip(marks[::2], marks[1::2], strict=True))))
 

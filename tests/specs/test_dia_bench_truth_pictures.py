@@ -128,7 +128,7 @@ def best_reading(ink: Any, shapes: dict[int, Any]) -> str:
 
 
 def test_drawn_letters_are_read_by_their_shapes(challenges: Challenges, answers: Answers) -> None:
-    pattern = r"This PNG picture, in Base64, shows ten capital letters\. Which ones, from the left to the right\?"
+    pattern = r"Below is a PNG image in Base64\. It shows ten uppercase letters\. What are they, from left to right\?"
     shapes = {size: letters(size) for size in range(16, 29)}
     found = {
         id: best_reading(ink_of(shown(pattern, challenge)[0]), shapes)
@@ -259,8 +259,8 @@ def share_in_order(scores: list[Any], truths: list[str]) -> float:
 def test_captchas_look_like_their_digits(challenges: Challenges, answers: Answers) -> None:
     """No tool at hand reads them for certain; digits that are shown must only fit far better than others do."""
     pattern = (
-        r"This PNG picture, in Base64, is a CAPTCHA\. It shows 5 digits, turned and warped a little, behind dots and a "
-        r"curved line\. The digit 1 does not occur\. Which digits are these, from the left to the right\?"
+        r"Below is a PNG image in Base64\. It is a CAPTCHA with 5 digits, which are slightly rotated and distorted and partly "
+        r"covered by dots and a curved line\. The digit 1 does not occur\. What are the digits, from left to right\?"
     )
     files = {id: shown(pattern, challenge)[0] for id, challenge in challenges["captcha"].items()}
     assert len(set(files.values())) == len(files)

@@ -149,7 +149,10 @@ def undone(line: str, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
 def invert_python(challenge: str) -> tuple[str, str, list[str]]:
     """The source, the name of its function, and the arguments that give the result."""
     result, source = found(
-        r"This Python function .+ returned ([0-9a-f]{40})\.\n\n```python\n(.+)\n```\n\n.+", challenge
+        r"This Python function was called with two strings of ten letters and digits each \(A to Z, a to z, 0 to 9\)\. It "
+        r"returned ([0-9a-f]{40})\.\n\n```python\n(.+)\n```\n\nWhat were the two strings\? Give them in the order of the "
+        r"arguments\.",
+        challenge,
     )
     head, *lines = source.split("\n")
     name, *names = found(r"def ([lI]+)\(([lI]+), ([lI]+)\):", head)
@@ -165,7 +168,7 @@ def test_python_functions_give_the_results_for_the_answers(challenges: Challenge
     asked = challenges["invert_python"]
     given = [invert_python(challenge) for challenge in asked.values()]
     for (id, challenge), (_, _, told), result in zip(asked.items(), given, python(CALL_ALL, given), strict=True):
-        assert f"and returned {result}." in challenge
+        assert f" It returned {result}.\n" in challenge
         assert all(re.fullmatch(r"[A-Za-z0-9]{10}", text) for text in told)
         assert f"[{', '.join(told)}]" == answers[id]["text"]
 
@@ -249,7 +252,10 @@ def test_c_programs_print_the_sums(challenges: Challenges, answers: Answers, tmp
 
 def test_c_programs_print_the_keys(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     asked = challenges["c_generator"]
-    pattern = r"A key was made .+\n\n\./keygen (\d{10})\n\nWhich key did the program print\?\n\n```c\n(.+)\n```"
+    pattern = (
+        r"A key was generated with the C program below\. The program was compiled to `keygen`, and the leaked shell history "
+        r"shows how it was run:\n\n\./keygen (\d{10})\n\nWhich key did the program print\?\n\n```c\n(.+)\n```"
+    )
     told = [found(pattern, challenge) for challenge in asked.values()]
     names = ["main", "state", "next_number"]
     printed = run_c([(source, [seed]) for seed, source in told], names, tmp_path)

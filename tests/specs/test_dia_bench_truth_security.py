@@ -186,13 +186,20 @@ def decoded(decode: Callable[[bytes], bytes], text: bytes) -> list[bytes]:
 
 def crc_32(challenge: str) -> str:
     token, digits = found(
-        rf"Compute the CRC-32 .+ characters ({TOKEN}) and give it as (\d) hexadecimal digits, .+", challenge
+        rf"Compute the CRC-32 checksum, as used in ZIP, PNG and Ethernet, of the 20 ASCII characters ({TOKEN}) and give it as "
+        r"(\d) hexadecimal digits, most significant digit first\.",
+        challenge,
     )
     return f"{zlib.crc32(token.encode('ascii')):0{digits}X}"
 
 
 def binary_substitution(challenge: str) -> str:
-    cipher = challenge.split("\n\n")[1]
+    (cipher,) = found(
+        r"A token of 20 letters and digits was written as ASCII text in binary, with eight bits for each character, most "
+        r"significant bit first\. Then every 0 was replaced by one letter, and every 1 by another\. What is the token\?"
+        r"\n\n([a-z]+)",
+        challenge,
+    )
     zero, one = cipher[0], next(letter for letter in cipher if letter != cipher[0])
     assert set(cipher) == {zero, one} and len(cipher) == 160
     bits = cipher.replace(zero, "0").replace(one, "1") if zero != "1" else ""
@@ -200,14 +207,23 @@ def binary_substitution(challenge: str) -> str:
 
 
 def aes_ecb(challenge: str) -> str:
-    key, cipher = found(r".+ The key is ([0-9a-f]{32}) and the ciphertext ([0-9a-f]{32}), both .+", challenge)
+    key, cipher = found(
+        r"A token of 16 letters and digits was encrypted as ASCII text with AES-128 in ECB mode, as a single block without "
+        r"padding\. In hexadecimal, the key is ([0-9a-f]{32}) and the ciphertext is ([0-9a-f]{32})\. What is the token\?",
+        challenge,
+    )
     reader = Cipher(algorithms.AES(bytes.fromhex(key)), modes.ECB()).decryptor()
     return (reader.update(bytes.fromhex(cipher)) + reader.finalize()).decode("ascii")
 
 
 def single_letter_xor(challenge: str) -> str:
-    key, case, cipher = found(r".+ of the letter ([A-Za-z]), a (capital|small letter)\. .+\n\n([0-9a-f ]+)", challenge)
-    assert key.isupper() == (case == "capital")
+    case, key, cipher = found(
+        r"A token of 20 letters and digits was encrypted by taking the XOR of the ASCII code of each character with the ASCII "
+        r"code of the (uppercase|lowercase) letter ([A-Za-z])\. These are the resulting bytes in hexadecimal:\n\n"
+        r"([0-9a-f ]+)\n\nWhat is the token\?",
+        challenge,
+    )
+    assert key.isupper() == (case == "uppercase")
     return "".join(chr(int(byte, 16) ^ ord(key)) for byte in cipher.split(" "))
 
 
@@ -295,8 +311,10 @@ def crack_pin(challenge: str) -> str:
 
 def salted_leak(challenge: str) -> str:
     digest, known = found(
-        r"A web site stores .+ SHA-256 .+\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is known to "
-        r"be ([A-Za-z0-9]{4})\. .+",
+        r"For each user, a website stores the SHA-256 digest of a salt followed directly by the password, as ASCII text\. The "
+        r"salt is the same for all users\. It has five characters, each of them a letter \(A to Z or a to z\) or a digit\. These "
+        r"lines of its user table were leaked:\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is "
+        r"([A-Za-z0-9]{5})\. The password of bob also has five characters, letters and digits\. What is it\?",
         challenge,
     )
     return f"{digest} {known}"
@@ -333,7 +351,7 @@ def test_salts_and_passwords_have_the_digests_told(challenges: Challenges, answe
     for id, challenge in challenges["salted_leak"].items():
         digest, known = salted_leak(challenge).split()
         salt, secret = answers[id]["parameters"]["salt"], answers[id]["text"]
-        assert re.fullmatch(r"[A-Za-z0-9]{4} [A-Za-z0-9]{4}", f"{salt} {secret}")
+        assert re.fullmatch(r"[A-Za-z0-9]{5} [A-Za-z0-9]{5}", f"{salt} {secret}")
         assert hashlib.sha256(f"{salt}{known}".encode()).hexdigest() == digest
         assert f"bob {hashlib.sha256(f'{salt}{secret}'.encode()).hexdigest()}\n" in challenge
 

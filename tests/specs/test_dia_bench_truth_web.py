@@ -484,11 +484,14 @@ def test_one_function_gives_the_digest(challenges: Challenges, answers: Answers)
     used = set()
     for id, challenge in challenges["identify_hash"].items():
         listed, digest = found(
-            r"A token of four characters, .+ by one of these functions: (.+)\. BLAKE2b .+ in hexadecimal is\n\n([0-9a-f]+)\n\n.+",
+            r"A token of five characters, each of them a letter from A to Z or a to z or a digit from 0 to 9, was hashed as "
+            r"ASCII text, without a salt or key, by one of these functions: (.+)\. BLAKE2b and BLAKE2s produce digests of full "
+            r"length, 64 and 32 bytes\. In hexadecimal, the digest is\n\n([0-9a-f]+)\n\nWhich function was it, and what is the "
+            r"token\? Give the name of the function exactly as in the list above, then the token\.",
             challenge,
         )
         assert re.split(r", (?:or )?| or ", listed) == list(HASHES)
-        name, token = found(r"\((\S+), ([A-Za-z0-9]{4})\)", answers[id]["text"])
+        name, token = found(r"\((\S+), ([A-Za-z0-9]{5})\)", answers[id]["text"])
         fitting = [told for told in HASHES if hashlib.new(HASHES[told], token.encode()).hexdigest() == digest]
         assert fitting == [name]
         used.add(name)
