@@ -59,15 +59,16 @@ class Program:
 def test_one_text_of_each_crackme_is_its_key(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "crackme").items():
         wanted, length, encoded = found(
-            r"This is a program for Linux on x86-64, .+ does its answer end with \"([^\"]+)\"\? The line has (\d+) characters"
-            rf", all of them letters or digits\.{ARTEFACT}",
+            r"This is a program for Linux on x86-64, an ELF file in Base64\. It reads one line from standard input\. For "
+            r"which line does its output end with \"([^\"]+)\"\? The line has (\d+) characters, all of them letters or "
+            rf"digits\.{ARTEFACT}",
             challenge,
         )
         program = Program(encoded, tmp_path / "program")
         texts = re.findall(rb"(?<![A-Za-z0-9])[A-Za-z0-9]{%d}(?![A-Za-z0-9])" % int(length), program.bytes)
         fitting = {text.decode() for text in texts if program.printed(text.decode()).endswith(f"\n{wanted}\n")}
-        assert fitting == {answers[id]["text"]}
-        assert answers[id]["text"] not in challenge and len(program.bytes) < 3000
+        assert fitting == {answers[id]["text"]} and len(set(texts)) >= 6, "five keys and a sample"
+        assert answers[id]["text"] not in challenge and len(program.bytes) < 4000
         assert not program.printed(answers[id]["text"] + "x").endswith(f"\n{wanted}\n")
         assert not program.printed(answers[id]["text"][:-1]).endswith(f"\n{wanted}\n")
 

@@ -183,16 +183,19 @@ def accepted(read: dict[str, tuple[Page, dict[str, Any], str]]) -> dict[str, lis
     }
 
 
-def test_pages_let_the_password_in_and_no_other_word_of_theirs(challenges: Challenges, answers: Answers) -> None:
+def test_pages_say_the_message_for_the_password_and_no_other_word_of_theirs(
+    challenges: Challenges, answers: Answers
+) -> None:
     pattern = (
-        r'This page asks for a password\. With which one does it say "([^"]+)"\? Letters of either case are different\.'
+        r'This page asks for a password\. For which password does it say "([^"]+)" when the button is pressed\? '
+        r"Uppercase and lowercase letters are different\."
     )
     asked = {}
     for id, (page, (wanted,), source) in pages_of(pattern, challenges["password_in_html"]).items():
         (field,) = page.labels_for
-        halves = "".join(re.findall(r'With\("([A-Za-z]{5})"\)', source))
-        words = [*words_in(source, r"\b[A-Za-z]{10}\b"), *filter(None, [halves])]
-        words += [words[0].swapcase(), "", wanted, f"{halves}{halves}", answers[id]["text"].swapcase()]
+        words = words_in(source, r"\b[A-Za-z]{10}\b")
+        assert len(set(words) - {wanted}) >= 10
+        words += [words[0].swapcase(), "", wanted, answers[id]["text"].swapcase()]
         asked[id] = (page, tries_of(page, "go", "click", "output", [{field: word} for word in words]), wanted)
     assert {id: [list(fields.values()) for fields in held] for id, held in accepted(asked).items()} == {
         id: [[answers[id]["text"]]] for id in asked
