@@ -162,9 +162,9 @@ LINE = re.compile(
 
 def failed_logins(challenge: str) -> str:
     head, table = challenge.split("\n\n")
-    assert head.endswith(
-        "Exactly one pair of user and address has three or more failed attempts. Which one? "
-        "Give the user, then the address."
+    assert head == (
+        "This table lists attempts to log in to a server. Exactly one combination of user and address has three or more "
+        "failed attempts. Which combination is it? Give the user first, then the address."
     )
     names, rule, *lines = table.split("\n")
     assert (names, rule) == ("| time | service | user | address | result |", "|---|---|---|---|---|")
@@ -173,6 +173,7 @@ def failed_logins(challenge: str) -> str:
     assert len(rows) == len(lines) and times == sorted(set(times)) and times[-1] < 24 * 3600
     failures = Counter((user, address) for *_, user, address, result in rows if result == "failed")
     (culprit,) = [pair for pair, times_failed in failures.items() if times_failed >= 3]
+    assert len({user for *_, user, _, _ in rows}) <= 5 and not re.search(r"\.(?:0|255)$", culprit[1])
     return f"({culprit[0]}, {culprit[1]})"
 
 

@@ -118,10 +118,26 @@ def id_of(file: configparser.RawConfigParser, user: str) -> str:
 
 
 def cookie(challenge: str) -> str:
-    (request,) = found(r"A web application keeps the password .+ give away\?\n\n```http\n(GET .+)\n```", challenge)
-    objects = [json.loads(decoded(value)) for value in cookies_of(request).values() if value.startswith("ey")]
-    (password,) = [held["password"] for held in objects if "password" in held]
-    return str(password)
+    """The password of the account that the one cookie with a record calls active."""
+    (request,) = found(
+        r"A web application stores several accounts with their passwords in cookies\. The values of some cookies are "
+        r"encoded in Base64, but not encrypted\. What is the password of the account that was active when the browser "
+        r"sent this request\?\n\n```http\n(GET .+)\n```",
+        challenge,
+    )
+    encoded = [value for name, value in cookies_of(request).items() if name != "lang" and not is_hex(value)]
+    settings, accounts = sorted(
+        (json.loads(decoded(value)) for value in encoded), key=lambda value: type(value) is list
+    )
+    assert set(settings) == {"theme", "active"} and 5 <= len(accounts) <= 7
+    passwords = {account["user"]: account["password"] for account in accounts}
+    assert len(set(passwords.values())) == len(passwords) == len(accounts)
+    assert all(re.fullmatch(r"[a-z]{12}", password) for password in passwords.values())
+    return str(passwords[settings["active"]])
+
+
+def is_hex(text: str) -> bool:
+    return re.fullmatch(r"[0-9a-f]{32}", text) is not None
 
 
 def cookies_of(request: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
@@ -185,9 +186,12 @@ def test_servers_listen_where_the_truth_says_and_log_what_the_mistake_says(
 
 def methods_of(challenge: str) -> tuple[str, list[str]]:
     """The path that is asked for, and the methods."""
-    path, listed = re.findall(
-        r"for the path (/\w+) are sent to it, one with each of the methods ([A-Z, and]+)\.", challenge
-    )[0]
+    path, listed, _ = found(
+        r"This server runs on Node\.js\. It receives one request for the path (/[a-z]+) with each of these methods: "
+        r"([A-Z, and]+)\. It answers exactly one of these requests with the status code 405\. Which method does that "
+        r"request use\?\n\n```javascript\n(.+)\n```",
+        challenge,
+    )
     return path, re.findall(r"[A-Z]+", listed)
 
 
@@ -208,5 +212,5 @@ def test_servers_refuse_the_method_that_the_truth_names(challenges: Challenges, 
 
 
 def test_most_perl_programs_tell_z_from_what_it_is_taken_for(challenges: Challenges, answers: Answers) -> None:
-    found = [answers[id]["mistakes"].get("wrapped_within_a_kind") for id in challenges["perl_tr"]]
-    assert sum(1 for text in found if text) > 0.8 * len(found)
+    mistakes = [answers[id]["mistakes"].get("wrapped_within_a_kind") for id in challenges["perl_tr"]]
+    assert sum(1 for text in mistakes if text) > 0.8 * len(mistakes)

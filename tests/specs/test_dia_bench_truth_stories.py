@@ -24,7 +24,12 @@ SIGNS = string.ascii_letters + string.digits
 
 def methods_of(challenge: str) -> tuple[str, list[str]]:
     """The path that is asked for, and the methods."""
-    ((path, listed),) = re.findall(r"for the path (/\w+) are .+ each of the methods ([A-Z, and]+)\.", challenge)
+    path, listed, _ = found(
+        r"This Flask application runs without a proxy or other middleware\. It receives one request for the path (/[a-z]+) "
+        r"with each of these methods: ([A-Z, and]+)\. It answers exactly one of these requests with the status code 405 "
+        r"\(Method Not Allowed\)\. Which method does that request use\?\n\n```python\n(.+)\n```",
+        challenge,
+    )
     return path, re.findall(r"[A-Z]+", listed)
 
 
@@ -48,7 +53,11 @@ def flask_methods(challenge: str) -> str:
     program = re.findall(r"```python\n(.+?)\n```", challenge, re.DOTALL)[0]
     names = [node.name for node in ast.parse(program).body if isinstance(node, ast.FunctionDef)]
     assert len(set(names)) == len(names)
-    (refused,) = set(methods) - routes_of(program)[path]
+    routes = routes_of(program)
+    (refused,) = set(methods) - routes[path]
+    # every other route refuses another one of the methods, so that none is rarer than another
+    named = set(methods) - {"HEAD", "OPTIONS"}
+    assert sorted(method for allowed in routes.values() for method in named - allowed) == sorted(named)
     return refused
 
 

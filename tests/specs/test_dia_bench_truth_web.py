@@ -44,7 +44,7 @@ const element = () => ({
 function opened(page) {
   const held = Object.fromEntries(page.ids.map((id) => [id, element()]));
   const document = { getElementById: (id) => (Object.hasOwn(held, id) ? held[id] : null) };
-  vm.runInNewContext(page.script, { document, atob, btoa }, { timeout: 1000 });
+  vm.runInNewContext(page.script, { document, atob, btoa, TextEncoder }, { timeout: 1000 });
   return held;
 }
 function said(page, held, fields) {
@@ -221,8 +221,9 @@ def test_obfuscated_scripts_work_and_take_one_text_of_their_table(challenges: Ch
 
 def test_pages_with_accounts_let_one_of_them_in(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r'There is exactly one user name that, typed into this page with the right password, makes it say "Welcome"\. .+ '
-        r"name:password\. Letters of either case are different\."
+        r'This page shows "Welcome" for exactly one user name, together with its password\. What do you have to type into '
+        r"the two fields\? Give the user name, a colon and the password, without spaces: name:password\. Uppercase and "
+        r"lowercase letters are different\."
     )
     asked = {}
     for id, (page, _, source) in pages_of(pattern, challenges["login_in_html"]).items():
@@ -242,6 +243,10 @@ def opened(kept: str) -> Iterable[str]:
         yield base64.b64decode(kept).decode("latin1")
     if len(kept) % 2 == 0 and re.fullmatch(r"[0-9a-f]+", kept):
         yield bytes.fromhex(kept).decode("latin1")
+        # one digit a character, or four
+        yield "".join(chr(int(digit, 16)) for digit in kept)
+        yield bytes.fromhex(kept).decode("utf-16-be", "replace")
+        yield "".join(chr(int(part, 16)) for part in re.findall(r"[2-7].|.", kept))
     if re.fullmatch(r"\d+(-\d+)+", kept):
         yield "".join(chr(int(code)) for code in kept.split("-"))
     for n in range(1, 5):
