@@ -37,38 +37,38 @@ class Bundle:
 
     @property
     def questions_root(self) -> str:
-        """The name of the questions, which a run, a seal and a pack share."""
+        """Return the digest of the questions, which runs, sealed bundles and packed bundles share."""
         return str(self.manifest["questions_root"])
 
     @property
     def has_answers(self) -> bool:
-        """Whether the answers lie in the bundle (they may be withheld or sealed)."""
+        """Return whether the bundle contains readable answers; they may be withheld or sealed."""
         return bool(self.names("answers"))
 
     @property
     def is_sealed(self) -> bool:
-        """Whether the answers, with specs and seed, lie encrypted in the bundle."""
+        """Return whether the bundle contains the answers, specs and seed in encrypted form."""
         return isinstance(self.manifest.get("sealed"), dict)
 
     def questions(self) -> Iterator[dict[str, Any]]:
-        """The questions in file order."""
+        """Yield the questions in file order."""
         return self.records("questions", QUESTION)
 
     def answers(self) -> Iterator[dict[str, Any]]:
-        """The answers, in the order of the questions."""
+        """Yield the answers, in the order of the questions."""
         return self.records("answers", ANSWER)
 
     def templates(self) -> Iterator[dict[str, Any]]:
-        """The templates' records."""
+        """Yield the records of the templates."""
         return self.records("templates", TEMPLATE)
 
     def pieces(self, name: str) -> Iterator[bytes]:
-        """The bytes of any listed file, in pieces."""
+        """Yield the bytes of a listed file, in pieces."""
         with self._opened(name) as file:
             yield from iter(partial(file.read, PIECE), b"")
 
     def verified_pieces(self, name: str) -> Iterator[bytes]:
-        """The same; raises DiaError (exit 3) at the end where they are not the bytes that the manifest lists."""
+        """Yield the bytes of a listed file. Raises DiaError (exit 3) at the end if they do not match the manifest."""
         digest, size = hashlib.sha256(), 0
         for piece in self.pieces(name):
             digest.update(piece)
@@ -79,13 +79,13 @@ class Bundle:
             raise self.differs(name, measured)
 
     def names(self, kind: str) -> list[str]:
-        """The files of a kind of record: `questions.jsonl`, or the shards `questions-00000.jsonl` and on."""
+        """Return the files of a kind of record: `questions.jsonl`, or the shards `questions-00000.jsonl` and so on."""
         pattern = re.compile(rf"{kind}(-[0-9]{{5,}})?\.jsonl")
         measured = [name for name in self.manifest["files"] if pattern.fullmatch(name)]
         return sorted(measured, key=lambda name: (len(name), name))
 
     def records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
-        """The records of the files of a kind, each of the shape."""
+        """Yield the records of a kind after checking their shape."""
         for name in self.names(kind):
             yield from self._file(name, shape)
 
@@ -118,22 +118,22 @@ class Bundle:
         return file
 
     def agrees(self, name: str, measured: Measured) -> bool:
-        """Whether a file is the one that the manifest lists."""
+        """Return whether a file matches its entry in the manifest."""
         return measured == self.expected(name)
 
     def differs(self, name: str, measured: Measured) -> DiaError:
-        """The error for a file that is not the one listed."""
+        """Return the error for a file that does not match the manifest."""
         expected = self.expected(name)
         return integrity_error("E703", f"`{name}` differs from the manifest: expected {expected}, found {measured}")
 
     def expected(self, name: str) -> Measured:
-        """Size and digest of a file as the manifest lists them."""
+        """Return the size and digest that the manifest lists for a file."""
         entry = self.manifest["files"][name]
         return Measured(entry["size"], entry["sha256"])
 
 
 class _Lines:
-    """The lines of a file, hashed as they pass."""
+    """The lines of a file, which are hashed while they are read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file, self.digest, self.size = file, hashlib.sha256(), 0
@@ -159,7 +159,7 @@ def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
 
 
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """The bundle in a folder: its manifest has been checked, its files are checked as they are read.
+    """Open the bundle in a folder: the manifest is checked now, the files while they are read.
 
     Raises DiaError: exit 2 where there is no bundle, exit 3 where its manifest is damaged or foreign.
     """
@@ -173,7 +173,7 @@ def open_bundle(path: str | os.PathLike[str]) -> Bundle:
 
 
 def manifest_file(folder: Path) -> bytes:
-    """The bytes of a folder's manifest; DiaError where the folder, or the manifest, is none."""
+    """Return the bytes of a bundle's manifest. Raises DiaError if the folder is not a bundle."""
     try:
         with open_inside(folder, manifests.NAME) as file:
             encoded = file.read(manifests.LARGEST + 1)
@@ -191,7 +191,7 @@ TAR = b"ustar"
 
 
 def _archive(place: Path) -> str | None:
-    """What kind of archive the file is, or None."""
+    """Return which kind of archive the file is, or None."""
     if not place.is_file():
         return None
     with place.open("rb") as file:
@@ -202,12 +202,12 @@ def _archive(place: Path) -> str | None:
 
 
 def is_packed(place: Path) -> bool:
-    """Whether the file is one that `dia pack` may have made."""
+    """Return whether the file looks like the output of `dia pack`."""
     return _archive(place) == "a packed file"
 
 
 def _has_specs(place: Path) -> bool:
-    """Whether the path is what `dia compile` takes: a template file, a benchmark, or a folder of benchmarks."""
+    """Return whether `dia compile` takes the path: a template file, a benchmark, or a folder of benchmarks."""
     if place.is_file():
         return place.suffix in (".yaml", ".yml")
     return any(next(place.glob(pattern), None) is not None for pattern in ("benchmark.yaml", "*/benchmark.yaml"))

@@ -1,1 +1,1 @@
-"""Everything that can be asked: baselines, recorded replies, programs, people, and models behind endpoints."""
+"""Everything that can be asked: baselines, recorded replies, programs, people, and models of providers."""

@@ -1,4 +1,4 @@
-"""Where keys come from: the environment, or the `.env` of the folder where the command is run; nowhere else."""
+"""API keys come only from the environment, or from the `.env` of the current folder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ DEFAULT_KEY = "OPENAI_API_KEY"
 NAME = re.compile(r"[A-Z][A-Z0-9_]*_API_KEY", re.ASCII)
 LINE = re.compile(rf"(?:export\s+)?({NAME.pattern})\s*=\s*(.*?)\s*", re.ASCII)
 LARGEST = 1 << 16
-# Folders of others: a bundle, the specs of a benchmark.
+# Files of bundles and specs, whose folders may come from others
 FOREIGN = ("manifest.json", "benchmark.yaml")
 
 
 def find_key(name: str, folder: Path | None = None) -> str | None:
-    """The key of that name; None where there is none. The environment wins.
+    """Return the key of this name; None if there is none. The environment wins.
 
-    Raises DiaError (exit 2) for another name than those of keys, and for a value that cannot be sent.
+    Raises DiaError (exit 2) if it is not the name of a key, or if the value cannot be sent.
     """
     if not NAME.fullmatch(name):
         message = visible(f"`{name}` is not the name of an API key")
@@ -36,9 +36,9 @@ def find_key(name: str, folder: Path | None = None) -> str | None:
 
 
 def read_env_file(folder: Path) -> dict[str, str]:
-    """The keys of the folder's `.env`; every other line of it is left alone, so that nothing else can be set.
+    """Return the keys in the folder's `.env`; other lines are ignored, so that nothing else can be set.
 
-    A bundle or a folder of specs may be a stranger's: its `.env` is not read.
+    A bundle or a folder of specs may come from someone else: its `.env` is not read.
     """
     path = folder / ".env"
     try:
@@ -52,20 +52,20 @@ def read_env_file(folder: Path) -> dict[str, str]:
 
 
 def all_keys(folder: Path) -> list[str]:
-    """All keys at hand, those of the environment too."""
+    """Return all available keys, including those of the environment."""
     here = [value.strip() for name, value in os.environ.items() if NAME.fullmatch(name)]
     return [*here, *read_env_file(folder).values()]
 
 
 def _unquoted(value: str) -> str:
-    """The value without quotes around it, or without the comment behind it."""
+    """Return the value without quotes around it, or without the comment after it."""
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
         return value[1:-1]
     return re.sub(r"\s+#.*", "", value)
 
 
 def redact(text: str, *secrets: str | None) -> str:
-    """The text with every secret in it replaced: what goes into outputs, logs and runs."""
+    """Return the text with every secret replaced, for outputs, logs and runs."""
     for secret in secrets:
         if secret and len(secret) >= 4:
             text = text.replace(secret, "***")
@@ -73,7 +73,7 @@ def redact(text: str, *secrets: str | None) -> str:
 
 
 def redact_reply(reply: Reply, *secrets: str | None) -> Reply:
-    """The reply with every secret in its texts replaced: an endpoint may send back what it was sent."""
+    """Return the reply with every secret replaced, because an endpoint may return what it was sent."""
     texts = {name: getattr(reply, name) for name in ("text", "finish_reason", "model_version")}
     changed: dict[str, Any] = {
         name: clean for name, text in texts.items() if text is not None and (clean := redact(text, *secrets)) != text

@@ -1,4 +1,4 @@
-"""Respondents that need no model: they bound what a score can be, and try out the whole road."""
+"""Respondents that need no model: they show the range of scores, and test the whole pipeline."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ class Baseline:
 
 
 class Oracle(Baseline):
-    """Says the canonical answer, in the format that the question asks for."""
+    """Gives the canonical answer, in the question's answer format."""
 
     name = "oracle"
 
     def reply(self, question: Question) -> Reply:
-        """The truth."""
+        """Return the correct answer."""
         return Reply(self.truth.wrap(self.truth.record(question["id"])["text"], question["format"]))
 
 
 class Abstain(Baseline):
-    """Says the skip token, in the format that the question asks for."""
+    """Gives the skip token, in the question's answer format."""
 
     name = "abstain"
 
     def reply(self, question: Question) -> Reply:
-        """The abstention."""
+        """Return the abstention."""
         return Reply(self.truth.wrap(str(question["format"].get("skip", SKIP)), question["format"]))
 
 
 class Wrong(Baseline):
-    """Says what the grader calls wrong.
+    """Gives an answer that is graded as wrong.
 
-    It tries the question's typical mistakes, the truths of the item's instances, options and constants.
+    It tries the question's named mistakes, the answers of the item's instances, the options, and constants.
     """
 
     name = "wrong"
 
     def reply(self, question: Question) -> Reply:
-        """The first candidate that is graded wrong; an error where the grader takes them all."""
+        """Return the first candidate that is graded as wrong, or an error if the grader accepts all of them."""
         record = self.truth.record(question["id"])
         for text in self._candidates(record, question):
             reply = self.truth.wrap(text, question["format"])
@@ -81,11 +81,10 @@ class Wrong(Baseline):
 
 
 class Guess(Baseline):
-    """Says the truth of another instance of the same item.
+    """Gives the correct answer to another instance of the same item.
 
-    Where the item has one instance it takes one of the options that the format names, and without options it
-    says `unknown`. The choice is that of SHA-256 over the bundle's seed and the question's id, so that a
-    second run says the same.
+    If the item has only one instance, it gives one of the options that the format names, or else `unknown`. SHA-256
+    over the bundle's seed and the question's id makes the choice, so a second run gives the same replies.
     """
 
     name = "guess"
@@ -95,7 +94,7 @@ class Guess(Baseline):
         return {"seed": self.truth.seed}
 
     def reply(self, question: Question) -> Reply:
-        """A guess."""
+        """Return a guess."""
         texts = self.truth.texts(question["item"])
         other_texts = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
         text = pick_by_hash(other_texts or answer_options(question) or [UNKNOWN], self.truth.seed, question["id"])
@@ -103,7 +102,7 @@ class Guess(Baseline):
 
 
 def answer_options(question: Question) -> list[str]:
-    """The answers that the question's format names, where it names any, without the one that skips."""
+    """Return the options that the question's format names, without the one that skips."""
     format = question["format"]
     named = format.get("options", format.get("of", ()))
     texts = [str(option) for option in named] if isinstance(named, (list, tuple, dict)) else []
@@ -111,6 +110,6 @@ def answer_options(question: Question) -> list[str]:
 
 
 def pick_by_hash(texts: Sequence[str], seed: str, question: str) -> str:
-    """One of the texts, always the same one for a seed and a question."""
+    """Return one of the texts, always the same one for a seed and a question."""
     digest = hashlib.sha256(f"{seed}\n{question}".encode()).digest()
     return texts[int.from_bytes(digest, "big") % len(texts)]

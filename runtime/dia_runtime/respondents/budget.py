@@ -1,4 +1,4 @@
-"""What may be spent on a run: money, tokens, requests."""
+"""The budget of a run: money, tokens, requests."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dia_runtime.respondents.respondent import Reply
 
 @dataclass(slots=True)
 class Budget:
-    """Bounds (None for none), and what is spent so far; what earlier calls of the run have spent does not count.
+    """Limits (None for none), and what this call has spent so far; earlier calls do not count.
 
-    Requests that are under way when money or tokens run out are still waited for and paid.
+    Requests in progress when money or tokens run out are still completed and paid for.
     """
 
     usd: Decimal | None = None
@@ -23,7 +23,7 @@ class Budget:
     requests_started: int = 0
 
     def start_request(self) -> bool:
-        """Whether one more request may begin; it counts from now on."""
+        """Return whether one more request may start; if so, it is counted."""
         is_spent = (
             (self.requests is not None and self.requests_started >= self.requests)
             or (self.usd is not None and self.spent_usd >= self.usd)
@@ -33,6 +33,6 @@ class Budget:
         return not is_spent
 
     def add(self, reply: Reply) -> None:
-        """Counts what a reply has cost."""
+        """Count the tokens and cost of a reply."""
         self.spent_tokens += (reply.prompt_tokens or 0) + (reply.completion_tokens or 0)
         self.spent_usd += Decimal(reply.cost or 0)

@@ -1,4 +1,4 @@
-"""Replies of earlier runs, for requests that are the same to the last byte; used only where it is asked for."""
+"""Replies of earlier runs, for requests that are exactly the same; only used with `--cache`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCHEMA = "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, reply TEXT NOT
 
 
 class ReplyCache:
-    """A file of replies by the digest of all that can change them. A file that cannot be used is an empty one."""
+    """A file of replies by the digest of their requests. An unusable file counts as empty."""
 
     def __init__(self, path: Path) -> None:
         self.connection: sqlite3.Connection | None = None
@@ -30,9 +30,9 @@ class ReplyCache:
                 self.connection.execute(statement)
 
     def key(self, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int) -> bytes | None:
-        """The digest of the request: endpoint, model, messages with their files, parameters, number of the attempt.
+        """Return the digest of the request: endpoint, model, messages with their files, parameters, attempt.
 
-        None for who cannot say what it would send.
+        None if the respondent cannot say what it would send.
         """
         request = getattr(respondent, "request", None)
         if request is None:
@@ -46,7 +46,7 @@ class ReplyCache:
         return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).digest()
 
     def get(self, key: bytes) -> Reply | None:
-        """The reply to that request, which took no try now and cost nothing; None where there is none."""
+        """Return the cached reply to a request, at no cost and without tries; None if there is none."""
         with suppress(sqlite3.Error, ValueError, AttributeError, RecursionError):
             if self.connection is not None:
                 rows = self.connection.execute("SELECT reply FROM reply WHERE key = ?", (key,)).fetchall()

@@ -1,4 +1,4 @@
-"""A question as a chat request, and a chat completion as a reply, in the form that OpenAI's interface has."""
+"""Questions as chat requests, and chat completions as replies, in the format of OpenAI's API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 Record = Mapping[str, Any]
 AssetReader = Callable[[str], bytes]
-"""Reads an asset of the bundle by its path there."""
+"""Reads an asset of the bundle by its path."""
 
 LONGEST_TEXT = 4 << 20
 FINAL_REASONS = frozenset({"content_filter", "over_context"})
@@ -23,9 +23,9 @@ AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a model is asked; what is None is left to the provider. `extra` goes into the request as it is.
+    """How a model is asked. The provider decides what is None. `extra` goes into the request unchanged.
 
-    Numbers with a fraction are decimal text in `temperature` and Decimal in `extra`, since a run holds no floats.
+    `temperature` is decimal text, and fractions in `extra` are Decimal, because a run contains no floats.
     """
 
     temperature: str | None = None
@@ -36,7 +36,7 @@ class Settings:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def explicit(self) -> dict[str, Any]:
-        """The settings that are given."""
+        """Return the settings that are given."""
         named = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
@@ -47,12 +47,12 @@ class Settings:
         return {name: value for name, value in named.items() if value is not None} | dict(self.extra)
 
     def stored(self) -> dict[str, Any]:
-        """The settings that are given, as a run keeps them."""
+        """Return the settings that are given, as a run stores them."""
         record: dict[str, Any] = _map_decimals(self.explicit(), str)
         return record
 
     def parameters(self) -> dict[str, Any]:
-        """The settings as a request has them, but for the system prompt."""
+        """Return the settings for a request, without the system prompt."""
         parameters: dict[str, Any] = _map_decimals(self.explicit(), float)
         parameters.pop("system", None)
         if self.temperature is not None:
@@ -61,7 +61,7 @@ class Settings:
 
 
 def _map_decimals(value: Any, change: Callable[[Decimal], Any]) -> Any:
-    """The value with every Decimal in it changed."""
+    """Return the value with every Decimal in it replaced."""
     if isinstance(value, Decimal):
         return change(value)
     if isinstance(value, Mapping):
@@ -70,10 +70,10 @@ def _map_decimals(value: Any, change: Callable[[Decimal], Any]) -> Any:
 
 
 def chat_messages(question: Record, settings: Settings, read: AssetReader | None = None) -> list[dict[str, Any]]:
-    """The messages of a question behind the system prompt, its attached assets as parts of the last one.
+    """Return the system prompt and the messages of a question, with attached assets as parts of the last one.
 
-    In a conversation they are parts of the user's first message. Raises RequestError (`request`) for an asset that
-    an endpoint cannot take.
+    In a conversation they are parts of the user's first message. Raises RequestError (`request`) for an asset that an
+    endpoint cannot receive.
     """
     if "messages" not in question:
         raise RequestError("request", "the question is not a list of messages")
@@ -88,7 +88,7 @@ def chat_messages(question: Record, settings: Settings, read: AssetReader | None
 
 
 def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
-    """An asset as a content part: a picture, a sound, a text under its name, or any other file."""
+    """Return an asset as a content part: an image, audio, text with its name, or another file."""
     if asset["deliver"] != "attach" or read is None:
         why = "a file for a model with tools" if asset["deliver"] == "file" else "not at hand"
         raise RequestError("request", f"the asset {asset['name']} is {why}, which a chat endpoint does not support")
@@ -113,7 +113,7 @@ def _utf8_or_none(content: bytes) -> str | None:
 
 
 def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
-    """The reply in a chat completion. Raises RequestError for what is none."""
+    """Return the reply in a chat completion. Raises RequestError if it is malformed."""
     try:
         choice = answer["choices"][0]
         message, ending = choice["message"], choice.get("finish_reason")
@@ -125,10 +125,10 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
     if not text and isinstance(refusal, str) and refusal:
         text, ending = refusal, "content_filter"
-    if ending == "error":  # a router's word for a provider that broke off
+    if ending == "error":  # how routers report that a provider aborted
         raise RequestError("server", f"the provider aborted the reply: {excerpt(choice.get('error') or text)}")
     if text is None and ending not in FINAL_REASONS:
-        text = ""  # a model that says nothing has answered
+        text = ""  # an empty reply is a reply
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
         what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is not text"
         raise RequestError("request", f"a reply {what}: {excerpt(text)}")
@@ -156,7 +156,7 @@ def _cost(usage: Any) -> str | None:
 
 
 def decimal_text(value: float, places: int = 10) -> str:
-    """A measured number as decimal text.
+    """Return a measured number as decimal text.
 
     >>> decimal_text(0.00012), decimal_text(3.0)
     ('0.00012', '3')
@@ -171,15 +171,15 @@ def _version(answer: Record) -> str | None:
 
 
 def excerpt(answer: Any) -> str:
-    """The beginning of what an endpoint has said."""
+    """Return the beginning of an endpoint's response."""
     text = str(answer)
     return text if len(text) <= 200 else text[:200] + "..."
 
 
-# What providers say of a prompt that is too long, and of one that they refuse; both are answers for good.
+# How providers report a prompt that is too long, and one that they refuse; both are final replies
 OVER_CONTEXT = re.compile(r"context.?(length|window)|maximum context|too many tokens|prompt is too long", re.IGNORECASE)
 CONTENT_REFUSED = re.compile(r"content.?(filter|policy|management)|safety (system|settings)|flagged", re.IGNORECASE)
-# A rate limit that no waiting mends.
+# Rate-limit errors that waiting cannot fix
 UNPAID = re.compile(r"insufficient_quota|billing|payment", re.IGNORECASE)
 OVERLOADED = frozenset({429, 503, 529})
 
@@ -187,7 +187,7 @@ OVERLOADED = frozenset({429, 503, 529})
 def classify_refusal(
     status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None = None
 ) -> Reply | RequestError:
-    """What a status other than 200 means: an answer for good, or trouble."""
+    """Return what a status other than 200 means: a final reply, or an error."""
     searched, text = f"{code} {message}", f"{status} {message}".strip()[:300]
     if status in (400, 413, 422) and OVER_CONTEXT.search(searched):
         return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
@@ -195,7 +195,7 @@ def classify_refusal(
         return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)
     if status in (401, 402, 403, 404) or (status == 429 and UNPAID.search(searched)):
         return RequestError("fatal", text)
-    if 300 <= status < 400:  # a key must not follow where an endpoint points
+    if 300 <= status < 400:  # a key must not be sent where a redirect points
         return RequestError("fatal", f"{status}: the endpoint redirects, which is not followed")
     if status in OVERLOADED:
         return RequestError("rate_limit", text, wait)

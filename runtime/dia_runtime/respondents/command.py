@@ -1,4 +1,4 @@
-"""`command:PROGRAM ARGUMENTS`: a program that gets a question as one line of JSON, and prints its reply as one.
+"""`command:PROGRAM ARGUMENTS`: a program that reads a question as a line of JSON, and prints its reply as another.
 
 In: {"id", "messages", "assets": [{"name", "media_type", "deliver", "content" (base64)}], "settings", "attempt"}, and
 for a turn of a session "session", "session_item", "turn", "step", "role", "name" and "prefill".
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
     from dia_runtime.respondents.registry import ModelOptions
 
-MOST_FAILURES = 3  # in a row: then the program is given up
+MOST_FAILURES = 3  # in a row, after which the program is not asked any more
 SHOWN = 200
 TURN_KEYS = ("session", "session_item", "turn", "step", "role", "name", "prefill")
 
 
 class CommandRespondent(LocalRespondent):
-    """A program, in as many copies as may be asked at once."""
+    """A program, in one or several copies that are asked in parallel."""
 
     def __init__(self, name: str, command_line: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError (exit 2) where the program cannot be found."""
+        """Raises DiaError (exit 2) if the program cannot be found."""
         super().__init__(name, f"command:{command_line}")
         self.options, self.base_settings = options, settings
         self.words, self.at_once = _command_words(command_line), options.copies
@@ -57,7 +57,7 @@ class CommandRespondent(LocalRespondent):
         return self.base_settings.stored()
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply that the program prints. Raises RequestError."""
+        """Return the reply that the program prints. Raises RequestError."""
         line = self._line(question, attempt)
         async with self.turns:
             start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -73,7 +73,7 @@ class CommandRespondent(LocalRespondent):
             return reply
 
     async def _printed(self, line: bytes) -> bytes:
-        """The line that a copy of the program prints for this one. Raises Broken, and ends that copy."""
+        """Return the line that a copy of the program prints. Raises ProcessFailed, and ends that copy."""
         program = self.free.pop() if self.free else await LineProcess.start(self.words)
         self.running.add(program)
         try:
@@ -86,7 +86,7 @@ class CommandRespondent(LocalRespondent):
         return answer
 
     def _trouble(self, why: str) -> RequestError:
-        """The trouble: with one question, or with the program where it never replied or fails again and again."""
+        """Return the error: for one question, or fatal if the program never replied or fails repeatedly."""
         self.failures += 1
         is_over = not self.has_replied or self.failures >= MOST_FAILURES
         message = f"{self.words[0]}: {redact(why, *self._secrets())}"
@@ -97,7 +97,7 @@ class CommandRespondent(LocalRespondent):
         return [*(os.environ[name] for name in names), *read_env_file(self.options.folder).values()]
 
     def _line(self, question: Mapping[str, Any], attempt: int) -> bytes:
-        """The question as the program reads it."""
+        """Return the question as a line for the program."""
         record = {
             "id": question["id"],
             "messages": question["messages"],
@@ -115,13 +115,13 @@ class CommandRespondent(LocalRespondent):
         return {**{name: asset[name] for name in ("name", "media_type", "deliver")}, "content": content}
 
     async def close(self) -> None:
-        """Ends every copy of the program."""
+        """End every copy of the program."""
         programs, self.running, self.free = list(self.running), set(), []
         await asyncio.gather(*(program.end() for program in programs), return_exceptions=True)
 
 
 def _command_words(command_line: str) -> list[str]:
-    """The program and its arguments, by the rules of a shell but without one. Raises DiaError."""
+    """Split the command line as a shell would, without using one. Raises DiaError."""
     try:
         words = shlex.split(command_line)
     except ValueError as error:
@@ -138,7 +138,7 @@ def _usage_error(message: str) -> DiaError:
 
 
 def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
-    """The record that a program has printed. Raises ProcessFailed for what is none, RequestError for an error in it."""
+    """Return the record that a program printed. Raises ProcessFailed if it is malformed, or RequestError."""
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""`says:TEXT`: a respondent that always says the same; a judge of one opinion, or a constant baseline of sessions."""
+"""`says:TEXT`: a respondent that always gives the same reply, as a constant judge or baseline."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class ConstantReply(LocalRespondent):
-    """A respondent of one text."""
+    """A respondent that always replies with one text."""
 
     def __init__(self, name: str, text: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError (exit 2) where no text is given."""
+        """Raises DiaError (exit 2) if there is no text."""
         if not text:
             raise DiaError(Diagnostic("E848", "`says:` needs a text", None, "write says:TEXT, such as says:DECLINE"))
         super().__init__(name, f"says:{text}")
         self.text = text
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The text."""
+        """Return the text."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         return Reply(self.text)

@@ -1,4 +1,4 @@
-"""A program that is asked line by line: started without a shell, heard, and ended with all that it has started."""
+"""A program that is asked line by line, started without a shell, and ended with its child processes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ END_OF_OUTPUT, TOO_LONG = b"", b"\n"
 
 
 class ProcessFailed(Exception):
-    """The program gave no reply, and is of no further use."""
+    """The program gave no reply, and cannot be used any more."""
 
 
 def process_environment() -> dict[str, str]:
-    """The environment of a program, in which the passphrase of our own keys has no business."""
+    """Return the environment of a program, without the passphrase of the user's keys."""
     return {name: value for name, value in os.environ.items() if name != "DIA_PASSPHRASE"}
 
 
 class LineProcess:
-    """One copy of a program at work."""
+    """One running copy of a program."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process, self.stderr_start = process, b""
@@ -35,7 +35,7 @@ class LineProcess:
 
     @classmethod
     async def start(cls, words: Sequence[str]) -> LineProcess:
-        """The program, started. Raises Broken."""
+        """Start the program. Raises ProcessFailed."""
         pipe = asyncio.subprocess.PIPE
         try:
             process = await asyncio.create_subprocess_exec(
@@ -52,7 +52,7 @@ class LineProcess:
         return cls(process)
 
     async def ask(self, line: bytes, seconds: float) -> bytes:
-        """The line that it prints for this one. Raises Broken."""
+        """Write a line to the program and return the line that it prints. Raises ProcessFailed."""
         if not self.printed.empty():
             unasked = self.printed.get_nowait()
             raise ProcessFailed(
@@ -62,7 +62,7 @@ class LineProcess:
         assert stdin is not None
         try:
             async with asyncio.timeout(seconds):
-                # What it says is heard even where it does not listen to the end.
+                # Its output is read even if it does not read its whole input.
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     stdin.write(line)
                     await stdin.drain()
@@ -76,7 +76,7 @@ class LineProcess:
         return answer
 
     async def _read_stdout(self) -> None:
-        """Hands over line by line what it prints, then OVER."""
+        """Queue each line that it prints, then END_OF_OUTPUT."""
         stdout = self.process.stdout
         assert stdout is not None
         try:
@@ -88,7 +88,7 @@ class LineProcess:
         await self.printed.put(END_OF_OUTPUT)
 
     async def _read_stderr(self) -> None:
-        """Keeps the beginning of what it writes to standard error, and reads on, so that it never waits."""
+        """Keep the beginning of its standard error, and read the rest, so that it never blocks."""
         stderr = self.process.stderr
         assert stderr is not None
         while block := await stderr.read(BLOCK):
@@ -96,7 +96,7 @@ class LineProcess:
                 self.stderr_start += block
 
     async def _ending(self) -> str:
-        """How it ended, with the first line of its complaint."""
+        """Return how it ended, with the first line of its standard error."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await self.process.wait()
@@ -110,7 +110,7 @@ class LineProcess:
         return f": {lines[0][:LONGEST_STDERR]}" if lines else ""
 
     async def end(self, grace: float = GRACE_SECONDS) -> None:
-        """Ends it: its input ends first, then it is asked to go, then it is killed with all below it."""
+        """End it: close its input, then terminate it, then kill it and its child processes."""
         stdin = self.process.stdin
         assert stdin is not None
         stdin.close()

@@ -1,7 +1,7 @@
 """`manual:DIR`: prompts as files; a person asks any model and pastes the replies into files next to them.
 
 Each prompt is `0001-<question>.txt`; its reply is read from `0001-<question>.reply.txt`, or from below the heading
-`## 0001-<question>` in `replies.md`. No file that is there is ever written to.
+`## 0001-<question>` in `replies.md`. Existing files are never changed.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ HEADING = re.compile(r"^## +([0-9]{4,}-\S+)[ \t]*$", re.MULTILINE)
 UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
 README = """# Ask by hand
 
-Each file `0001-....txt` is a prompt. Put it to the model, in a new conversation each time, as it stands. Files named
-`0001-....asset-...` belong to the prompt of that number: attach them.
+Each file `0001-....txt` is a prompt. Paste it into a new conversation with the model, without changes. If there are
+files named `0001-....asset-...`, attach them to the prompt with that number.
 
-Write the whole reply, as it came, to a file of the same name that ends in `.reply.txt`:
+Save the whole reply, without changes, in a file with the same name that ends in `.reply.txt`:
 
     0001-sums-add-0.txt          the prompt
     0001-sums-add-0.reply.txt    its reply
 
-or write several replies to one file `replies.md`, each below its heading:
+or save several replies in one file `replies.md`, each under the name of its prompt:
 
     ## 0001-sums-add-0
 
     the reply
 
-A question that is made of conversations has a prompt for each turn, such as `0002-talk-0.tell.1.txt` and
-`0002-talk-0.tell.2.txt`: `tell` is one conversation, and its prompts are put one after the other into the same window.
-The second one is written when the first has its reply.
+Some questions are conversations with a prompt for each turn, such as `0002-talk-0.chat.1.txt` and
+`0002-talk-0.chat.2.txt`. `chat` is one conversation: paste its prompts one after the other into the same window. The
+second prompt is written when the first has its reply.
 
-Then give the same command again: it reads what is there, and says how many replies are still to come. White space
-around a reply is left out. What has been read is in the run; changing its file changes nothing any more.
+Then repeat the command: it reads the replies and says how many are still missing. White space around a reply is
+removed. Once a reply has been read, changing its file has no effect.
 """
 
 
@@ -58,7 +58,7 @@ class Manual(LocalRespondent):
     takes_prefill = False
 
     def __init__(self, name: str, folder: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError (exit 2) where no folder is named."""
+        """Raises DiaError (exit 2) if the argument is not a folder."""
         if not folder or "\0" in folder or os.path.isfile(folder):  # noqa: PTH113 - pathlib raises where a name is too long
             message = visible(f"`manual:{folder}` does not name a folder")
             raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER; the folder is created if needed"))
@@ -75,7 +75,7 @@ class Manual(LocalRespondent):
         return self.base_settings.stored()
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply that was pasted. Raises RequestError (`later`) while there is none; the prompt is written first."""
+        """Return the pasted reply. Writes the prompt first; raises RequestError (`later`) while there is no reply."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         try:
             self._open_folder()
@@ -91,7 +91,7 @@ class Manual(LocalRespondent):
         return Reply(text)
 
     def _open_folder(self) -> None:
-        """Makes the folder, and reads what is in it."""
+        """Create the folder, and read the replies in it."""
         if self.is_open:
             return
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -102,13 +102,13 @@ class Manual(LocalRespondent):
         self.is_open = True
 
     def _stem(self, question: str, attempt: int) -> str:
-        """The name of the question's files, without their endings."""
+        """Return the name of the question's files, without their endings."""
         number = self.numbers.setdefault(question, len(self.numbers) + 1)
         stem = f"{number:04}-{UNSAFE.sub('-', question).strip('-.')[:100]}"
         return stem if attempt == 1 else f"{stem}-attempt-{attempt}"
 
     def _write_prompt(self, stem: str, question: Mapping[str, Any]) -> None:
-        """Writes the prompt and its assets unless they are there. Raises RequestError where another prompt is."""
+        """Write the prompt and its assets unless they exist. Raises RequestError for files of another prompt."""
         is_first = not isinstance(question, TurnRequest) or question["added"] == len(question["messages"])
         for asset in (question.get("assets") or ()) if is_first else ():
             if self.options.read is None:
@@ -120,7 +120,7 @@ class Manual(LocalRespondent):
         _write_new(self.folder / f"{stem}.txt", prompt_text(question, self.base_settings.system).encode())
 
     def _read_reply(self, stem: str) -> str | None:
-        """The reply in its own file, else the one below its heading; None where there is none."""
+        """Return the reply in its own file, or the one under its heading; None if there is none."""
         path = self.folder / f"{stem}.reply.txt"
         if path.is_file():
             text = _read(path, 4 * LONGEST_TEXT).strip()
@@ -130,7 +130,7 @@ class Manual(LocalRespondent):
 
 
 def _turn_suffix(question: Mapping[str, Any]) -> str:
-    """What the names of a turn's files have behind those of its question."""
+    """Return what follows the question's name in the file names of a turn."""
     if not isinstance(question, TurnRequest):
         return ""
     session, *places = question.place
@@ -139,9 +139,9 @@ def _turn_suffix(question: Mapping[str, Any]) -> str:
 
 
 def prompt_text(question: Mapping[str, Any], system: str | None) -> str:
-    """The text to put to the model: the message itself; of several, each behind the name of who speaks.
+    """Return the text of a prompt file: the message; if there are several, each with the name of its role.
 
-    In the middle of a conversation it is what the turn adds.
+    In the middle of a conversation, it contains only the new messages.
     """
     conversation = question["messages"]
     if isinstance(question, TurnRequest):
@@ -154,7 +154,7 @@ def prompt_text(question: Mapping[str, Any], system: str | None) -> str:
 
 
 def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
-    """Writes a new file, or the rest of one whose writing was cut. Raises RequestError where another file is."""
+    """Write a new file, or the rest of an incomplete one. Raises RequestError if another file exists."""
     try:
         with path.open("xb") as file:
             file.write(content)
@@ -168,7 +168,7 @@ def _write_new(path: Path, content: bytes, may_differ: bool = False) -> None:
 
 
 def _read(path: Path, most: int) -> str:
-    """The text of a file. Raises RequestError for what is no text."""
+    """Return the text of a file. Raises RequestError if it is not UTF-8 or too large."""
     if path.stat().st_size > most:
         raise RequestError("request", visible(f"{path} is larger than {most >> 20} MiB"))
     try:

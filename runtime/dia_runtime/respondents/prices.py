@@ -1,4 +1,4 @@
-"""What a reply costs where the provider does not say: by litellm's table of prices, read as a plain file."""
+"""Prices of replies if the provider does not report them: litellm's price table, read as a plain file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILE = "model_prices_and_context_window_backup.json"
 
 
 def price(provider: str, model_id: str, usage: Any) -> str | None:
-    """The cost of so many tokens in US dollars as decimal text; None where price or tokens are not known."""
+    """Return the cost of a reply in US dollars as decimal text; None if price or tokens are unknown."""
     entry = price_table().get(f"{provider}/{model_id}") or (
         price_table().get(model_id) if provider == "openai" else None
     )
@@ -32,7 +32,7 @@ def price(provider: str, model_id: str, usage: Any) -> str | None:
 
 @cache
 def price_table() -> Mapping[str, Any]:
-    """litellm's table; an empty one where litellm is not installed."""
+    """Return litellm's table; an empty one if litellm is not installed."""
     package = find_spec("litellm")
     if package is None or package.origin is None:
         return {}

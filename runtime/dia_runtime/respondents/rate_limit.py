@@ -1,4 +1,4 @@
-"""How fast a provider is asked: as many requests at once as it bears, fewer when it complains, more when it does not.
+"""The number of parallel requests to a provider: fewer after rate-limit errors, more after successes.
 
 Additive increase and multiplicative decrease, as in TCP congestion avoidance (RFC 5681, section 3.1).
 """
@@ -10,14 +10,14 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-COOLDOWN_SECONDS = 1.0  # complaints of requests that were under way together count once
+COOLDOWN_SECONDS = 1.0  # errors of requests that were sent together count once
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 LONGEST_RETRY_AFTER = 600.0
 CHECK_SECONDS = 0.5
 
 
 class RateLimiter:
-    """The requests of one provider that may be under way at once."""
+    """Limits the parallel requests to one provider."""
 
     def __init__(self, most: int) -> None:
         self.most, self.allowed, self.running = most, float(most), 0
@@ -27,7 +27,7 @@ class RateLimiter:
 
     @asynccontextmanager
     async def slot(self, is_over: Callable[[], bool]) -> AsyncIterator[None]:
-        """Waits until one more request may begin, or until all is over, and holds its place meanwhile."""
+        """Wait until one more request may start or the run is over, and count it while it is in progress."""
         async with self.free:
             while self.running >= int(self.allowed):
                 await self.free.wait()
@@ -51,12 +51,12 @@ class RateLimiter:
             self.slowed_at = now
 
     def speed_up(self) -> None:
-        """Allows one more after as many replies as are allowed at once."""
+        """Allow one more request after as many successes as there are parallel requests."""
         self.allowed = min(float(self.most), self.allowed + 1 / self.allowed)
 
 
 async def sleep_unless(seconds: float, is_over: Callable[[], bool]) -> None:
-    """Waits so long, or until it is over."""
+    """Wait this long, or until the run is over."""
     clock = asyncio.get_running_loop()
     until = clock.time() + seconds
     while (remaining := until - clock.time()) > 0 and not is_over():
@@ -64,9 +64,9 @@ async def sleep_unless(seconds: float, is_over: Callable[[], bool]) -> None:
 
 
 def backoff_seconds(tried: int) -> float:
-    """Seconds to wait after so many failed tries: between nothing and a bound that doubles, evenly spread.
+    """Return the seconds to wait after failed tries: random, from zero to a limit that doubles with each try.
 
-    Spread, because requests that failed together would else come back together ("full jitter", Brooker 2015).
+    Random, because requests that failed together would otherwise be repeated together ("full jitter", Brooker 2015).
     """
     longest: float = min(LONGEST_WAIT, FIRST_WAIT * 2**tried)
     return longest * secrets.randbelow(1001) / 1000

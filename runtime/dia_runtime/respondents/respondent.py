@@ -1,4 +1,4 @@
-"""What a respondent is, what it returns, how it fails, and what a baseline may know of the answers."""
+"""The interfaces of respondents, their errors, and the answers that baselines use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dia_runtime.store.schema import Reply as Reply
 
 
 class Respondent(Protocol):
-    """A model with its settings: prompt in, text out."""
+    """A model with its settings, which replies to prompts."""
 
     @property
     def name(self) -> str: ...
@@ -21,13 +21,13 @@ class Respondent(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
 
     def reply(self, question: Mapping[str, Any]) -> Reply:
-        """The reply to a question record."""
+        """Return the reply to a question record."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What a baseline knows of the questions, handed to it by the run.
+    """What a run lets a baseline know about the questions.
 
     `record` gives a question's grading record by its id, `texts` an item's canonical answers by instance,
     `wrap` puts a text in an answer format, and `is_wrong` asks the grader.
@@ -41,16 +41,16 @@ class Truth:
 
 
 ErrorKind = Literal["rate_limit", "timeout", "server", "network", "request", "fatal", "later"]
-# A retry may succeed after these; a bad request stays bad, and what is fatal ends the respondent.
+# A retry may succeed after these. A rejected request is never retried, and a fatal error ends the respondent.
 RETRYABLE: frozenset[ErrorKind] = frozenset({"rate_limit", "timeout", "server", "network"})
 
 
 class RequestError(Exception):
     """No reply came back.
 
-    `kind` says what may be done: try again (RETRYABLE), leave this question as an error (`request`), leave it open
-    without one (`later`: a person has not replied yet), or stop asking this respondent (`fatal`: a refused key, a
-    model that does not exist). `wait` is what the endpoint asked for in seconds.
+    `kind` says what to do: retry (RETRYABLE), record an error for this question (`request`), leave the question open
+    (`later`: a person has not replied yet), or stop asking this respondent (`fatal`: a rejected key, a model that does
+    not exist). `wait` is the number of seconds that the endpoint asked dia to wait.
     """
 
     def __init__(self, kind: ErrorKind, message: str, wait: float | None = None) -> None:
@@ -61,10 +61,10 @@ class RequestError(Exception):
 class AsyncRespondent(Protocol):
     """A model with its settings, asked over a network or as a program.
 
-    It may have more: `at_once`, the most questions it takes at a time; `is_billed`, whether its replies cost money;
-    `request(question)`, what it would send, by which a cache recognises a question; `takes_prefill`, False where it
-    cannot continue a reply that is begun for it; `no_sessions_reason`, why it takes part in no conversation; and
-    `whole(question, attempt)`, a recorded conversation that it gives back unchanged.
+    Optional attributes: `at_once`, the maximum number of parallel questions; `is_billed`, whether replies cost money;
+    `request(question)`, what it would send, which is the key of the cache; `takes_prefill`, False if it cannot continue
+    the beginning of a reply; `no_sessions_reason`, why it cannot take part in conversations; and
+    `whole(question, attempt)`, a recorded conversation to return unchanged.
     """
 
     @property
@@ -75,15 +75,15 @@ class AsyncRespondent(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def provider(self) -> str:
-        """Whose limits it shares: respondents of one provider slow down together."""
+        """Return the provider whose rate limits it shares: respondents of one provider slow down together."""
         ...
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply to a question record. Raises RequestError."""
+        """Return the reply to a question record. Raises RequestError."""
         ...
 
     async def close(self) -> None:
-        """Ends connections and programs."""
+        """Close connections and end programs."""
         ...
 
 
@@ -92,36 +92,36 @@ class NeedsAnswers(Protocol):
     """A respondent that needs to know the answers."""
 
     def know(self, truth: Truth) -> None:
-        """Takes them, once, before the first question."""
+        """Receive the answers, once, before the first question."""
         ...
 
 
 class LocalRespondent:
-    """A respondent that is its own provider, and has nothing to end."""
+    """A respondent on this machine, without a provider or connections."""
 
     def __init__(self, name: str, model: str) -> None:
         self.name, self.model = name, model
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What its replies depend on besides the questions."""
+        """Return what its replies depend on in addition to the questions."""
         return {}
 
     @property
     def provider(self) -> str:
-        """The respondent itself, because it shares no limits."""
+        """Return the respondent itself, because it shares no rate limits."""
         return self.model
 
     async def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing, because there is nothing to close."""
 
 
 class Interrupted(Exception):
-    """An interrupt from the keyboard within a respondent that blocks; as a plain error it ends the asking in order."""
+    """A keyboard interrupt in a blocking respondent, as an ordinary error, so that the run ends cleanly."""
 
 
 class BlockingAdapter:
-    """Makes a respondent that blocks an asynchronous one: it takes one question after the other."""
+    """Adapts a blocking respondent to the asynchronous interface: it takes one question at a time."""
 
     at_once: ClassVar[int] = 1
 
@@ -132,7 +132,7 @@ class BlockingAdapter:
         self.no_sessions_reason: str | None = getattr(respondent, "no_sessions_reason", None)
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The respondent's reply. Raises Interrupted."""
+        """Return the respondent's reply. Raises Interrupted."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         try:
             return self.respondent.reply(question)

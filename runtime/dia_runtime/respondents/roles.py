@@ -36,18 +36,18 @@ def create_players(
 ) -> dict[str, AsyncRespondent | None]:
     """Return the model of each role, or None. Raises DiaError (exit 2) for a model that cannot be asked.
 
-    The run's settings are the respondent's; who plays a role is asked with those of the session alone.
+    The settings of the run apply to the respondent; other roles are asked only with the settings of the session.
     """
     return {role: _create_player(role, name, role_options(role, urls, options)) for role, name in names_by_role.items()}
 
 
 def role_options(role: str, urls: Mapping[str, str], options: ModelOptions) -> ModelOptions:
-    """How who plays a role is to be asked: where the command says, and with no settings but the session's."""
+    """Return how the model of a role is asked: at the given URL, and only with the settings of the session."""
     return replace(options, base_url=urls.get(role, options.base_url), settings=Settings(), temperatures=())
 
 
 def reason_unplayable(roles: Mapping[str, AsyncRespondent | None], question: Mapping[str, Any]) -> str | None:
-    """Why the sessions of a question are left out; None where they are not."""
+    """Return why the sessions of a question are left out; None if they are not."""
     no_sessions_reason: str | None = getattr(roles[SUBJECT], "no_sessions_reason", None)
     if no_sessions_reason is not None:
         return no_sessions_reason
@@ -63,12 +63,12 @@ def reason_unplayable(roles: Mapping[str, AsyncRespondent | None], question: Map
 
 
 def player_name(respondent: AsyncRespondent | None) -> str:
-    """Who plays a role, as the names of respondents have it."""
+    """Return the model of a role, as it appears in names of respondents."""
     return "none" if respondent is None else respondent.name
 
 
 def player_settings(respondent: AsyncRespondent | None) -> dict[str, Any] | None:
-    """Who plays a role, as settings have it."""
+    """Return the model of a role, as it appears in settings."""
     return None if respondent is None else {**respondent.settings, "model": respondent.model}
 
 

@@ -1,4 +1,4 @@
-"""A turn of a session as a question: what an asker needs to be asked in the middle of a conversation."""
+"""A turn of a session as a question: what a respondent needs in the middle of a conversation."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings
 
 TurnPlace = tuple[str, int, int, int]
-"""Session, item, turn and step; item and step are -1 where nothing is repeated."""
+"""Session, item, turn and step; item and step are -1 if nothing is repeated."""
 NAMED_SETTINGS = ("temperature", "max_tokens", "reasoning_effort", "seed")
 
 
 class TurnRequest(dict[str, Any]):
-    """What a question's record is, for one turn.
+    """The record of a question, for one turn.
 
     `id` is that of the question, `messages` the whole conversation so far, `added` how many of them are new with this
-    turn. `session, role, item, turn, step, name` say where the turn stands, `settings` what the session sets for
-    itself, and `prefill` whether the last message is the beginning of the reply.
+    turn. `session, role, item, turn, step, name` are the position of the turn, `settings` the session's own settings,
+    and `prefill` says whether the last message is the beginning of the reply.
     """
 
     @property
@@ -33,9 +33,9 @@ class TurnRequest(dict[str, Any]):
 
 
 def settings_for(question: Mapping[str, Any], settings: Settings) -> Settings:
-    """The settings for a question: those of a session come before those of the run.
+    """Return the settings for a question: those of a session take precedence over those of the run.
 
-    A session's own system prompt stands in its messages, and then takes the place of the run's.
+    A session's own system prompt is part of its messages, and then replaces that of the run.
     """
     if not isinstance(question, TurnRequest):
         return settings
@@ -48,7 +48,7 @@ def settings_for(question: Mapping[str, Any], settings: Settings) -> Settings:
 
 
 def _request_value(value: Any) -> Any:
-    """A setting as requests have it: exact numbers as Decimal."""
+    """Return a setting as requests need it: exact numbers as Decimal."""
     number = decode(value)
     if isinstance(number, Fraction):
         odd = number.denominator

@@ -1,8 +1,7 @@
-"""Which process asks what: claims in the run's file, so that processes that run at once share the work.
+"""Claims of questions in the run's file, so that several processes share the work.
 
-A process enters itself as a worker and claims questions in batches. What it holds is free again when its replies are
-kept, when it ends, at once when it is seen to be dead (on the same host), and otherwise when it has not been heard of
-for LEASE_SECONDS.
+A process registers as a worker and claims questions in batches. A claim ends when the reply is stored, when the process
+ends, when another process on the same host sees that it is dead, or after LEASE_SECONDS without a heartbeat.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ INSERT_CLAIM = (
 
 
 class Claims:
-    """What this process holds of a run."""
+    """The claims of this process."""
 
     def __init__(self, store: Store) -> None:
         self.store, self.worker = store, 0
@@ -50,10 +49,10 @@ class Claims:
         self.store.rows("UPDATE worker SET seen = ? WHERE id = ?", int(time.time()), self.worker)
 
     def claim(self, respondent: int, pairs: Iterable[Pair]) -> list[Pair]:
-        """Those of the pairs that were neither answered nor held by another; they are held now."""
+        """Claim those of the pairs that are neither answered nor claimed by another process, and return them."""
         with self.store.sqlite_errors(), self.store.relaxed_sync(), self.store.transaction():
             self._remove_dead_workers()
-            if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):  # it was thought to be dead
+            if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):  # others took it for dead
                 self.register()
             self.heartbeat()
             return [pair for pair in pairs if self._try_claim(respondent, pair)]
@@ -63,7 +62,7 @@ class Claims:
         self.store.rows("DELETE FROM claim WHERE respondent = ? AND worker = ?", respondent, self.worker)
 
     def claim_shared(self, respondent: int, attempt: int, scope: str) -> bool:
-        """Whether what questions share is this process's to ask from now on."""
+        """Claim what questions share, and return whether this succeeded."""
         with self.store.sqlite_errors(), self.store.relaxed_sync(), self.store.transaction():
             self._remove_dead_workers()
             if not self.store.rows("SELECT 1 FROM worker WHERE id = ?", self.worker):
@@ -78,7 +77,7 @@ class Claims:
             self.store.rows(query, respondent, attempt, scope, self.worker)
 
     def held_by_others(self, respondent: int) -> int:
-        """How many questions other processes are asking the respondent now."""
+        """Return how many questions other processes are asking the respondent now."""
         query = "SELECT count(*) FROM claim WHERE respondent = ? AND worker <> ?"
         ((count,),) = self.store.rows(query, respondent, self.worker)
         if count:
@@ -104,7 +103,7 @@ class Claims:
 
 @cache
 def host() -> str:
-    """This machine since its last start, and the space of process numbers in it: every container has its own."""
+    """Return an identifier of this machine since its last start, and of the container's process numbers."""
     try:
         start = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         space = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - it is no file's name
@@ -114,7 +113,7 @@ def host() -> str:
 
 
 def process_start(process: int) -> str | None:
-    """When a process started, in its system's words; None where it has ended, "" where the system does not say."""
+    """Return when a process started, as the system reports it; None if it has ended, "" if unknown."""
     if sys.platform == "linux":
         try:
             state, *facts = (

@@ -66,10 +66,10 @@ class JobSource(Protocol):
 
 
 class JobQueue:
-    """The questions that a respondent is still to be asked, in their order; each is claimed before it is handed out.
+    """The questions that a respondent still has to be asked, in order; each is claimed before it is returned.
 
-    Questions that another process has claimed are handed out here if that process ends without a reply. `on_wait` is
-    told how much that is.
+    Questions that another process has claimed are returned here if that process ends without a reply. `on_wait` is
+    called with their number.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class JobQueue:
         self.lock = asyncio.Lock()
 
     async def next(self) -> Job | None:
-        """The next question, when there is one left to ask here."""
+        """Return the next question, or None."""
         async with self.lock:
             while not self.ready and self._claim_batch():
                 pass
@@ -102,7 +102,7 @@ class JobQueue:
         self.claims.release(self.respondent)
 
     def _claim_batch(self) -> bool:
-        """Whether there was anything to claim; quick respondents claim more at a time."""
+        """Claim a batch, and return whether there was anything to claim; fast respondents get larger batches."""
         now = time.monotonic()
         self.batch = min(MOST_CLAIMED, 2 * self.batch) if now - self.claimed_at < QUICK_SECONDS else self.batch
         self.claimed_at = now
@@ -113,7 +113,7 @@ class JobQueue:
         return bool(claimed or candidates)
 
     async def _wait(self) -> None:
-        """Waits while others hold questions, then looks again at what they held."""
+        """Wait while other processes hold questions, then look at these again."""
         while not self.is_over() and (number := self.claims.held_by_others(self.respondent)):
             self.on_wait(number)
             await asyncio.sleep(POLL_SECONDS)
@@ -127,7 +127,7 @@ class JobQueue:
             await asyncio.sleep(POLL_SECONDS)
 
     def _missing(self, among: set[Pair] | None) -> Iterator[Job]:
-        """What has no reply; `among` bounds what is looked at."""
+        """Yield what has no reply, if given only `among` these pairs."""
         extent = self.extent
         for position, question in enumerate(islice(self.bundle.questions(), extent.questions)):
             if position not in extent.positions:
@@ -142,17 +142,17 @@ class JobQueue:
 
 
 class Chooser(Protocol):
-    """What asks next by what has been replied: adaptive questioning."""
+    """Chooses the next question from the replies so far (adaptive testing)."""
 
     def choose(self) -> int | None:
-        """The position of the next question; None while nothing more is to be asked, or not until more has come."""
+        """Return the position of the next question; None if there is none, or none until another reply arrives."""
 
     def finished(self, position: int, reply: Reply | None) -> None:
         """Record the result of a question."""
 
 
 class AdaptiveJobs:
-    """Questions that are chosen one by one, by the replies to those before."""
+    """Questions that are chosen one by one from the earlier replies."""
 
     def __init__(self, store: Store, bundle: Bundle, claims: Claims, respondent: int, chooser: Chooser) -> None:
         self.store, self.claims, self.respondent, self.chooser = store, claims, respondent, chooser
@@ -162,7 +162,7 @@ class AdaptiveJobs:
         self.wake_ups: set[asyncio.Task[None]] = set()
 
     async def next(self) -> Job | None:
-        """The next question; waits while what was asked may still lead to one."""
+        """Return the next question; wait while pending replies may still lead to one."""
         async with self.changed:
             while True:
                 position = self.chooser.choose()
@@ -174,7 +174,7 @@ class AdaptiveJobs:
                 await self.changed.wait()
 
     def _claim(self, position: int) -> Job:
-        """The question, held by this process. Raises DiaError (exit 2) where another asks it."""
+        """Claim and return the question. Raises DiaError (exit 2) if another process is asking it."""
         if not self.claims.claim(self.respondent, [(position, 1)]):
             message = f"another process is asking the same model in `{self.store.path}`"
             raise DiaError(Diagnostic("E807", visible(message), None, "wait for it, or choose another `--out`"))
@@ -198,14 +198,14 @@ class AdaptiveJobs:
 
 
 class QuestionsByPosition:
-    """The questions of a bundle by their positions, all of which a run has already been laid down by."""
+    """The questions of a bundle by position, compared with those of the run."""
 
     def __init__(self, store: Store, bundle: Bundle) -> None:
         self.store, self.bundle = store, bundle
         self.questions = list(bundle.questions())
 
     def __getitem__(self, position: int) -> Mapping[str, Any]:
-        """The question. Raises DiaError (exit 3) where the bundle has changed meanwhile."""
+        """Return the question. Raises DiaError (exit 3) if the bundle has changed during the run."""
         question = self.questions[position]
         if leaf_or_none(question) != self.store.leaf(position):
             raise integrity_error("E703", f"`{self.bundle.path}` changed during the run")

@@ -1,4 +1,4 @@
-"""Lays a bundle's questions down in a run, once it is sure that the bundle is whole."""
+"""Store a bundle's questions in a run, after checking that the bundle is intact."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Record = Mapping[str, Any]
 
 
 def load_questions(store: Store, bundle: Bundle) -> int:
-    """The number of questions in the run, laid down now or before.
+    """Store the questions unless the run has them, and return their number.
 
     Raises DiaError (exit 3) where anything of the bundle is damaged, so that no question of such a bundle is
     ever asked. Files that are read here anyway are hashed while they pass, the others beforehand.
@@ -54,7 +54,7 @@ def _questions(bundle: Bundle) -> Iterator[StoredQuestion]:
 
 
 def _pairs(bundle: Bundle) -> Iterator[tuple[Record, Record | None]]:
-    """Each question with its answer, or with None where the answers are withheld."""
+    """Yield each question with its answer, or with None if the answers are withheld."""
     if not bundle.has_answers:
         yield from ((question, None) for question in bundle.questions())
         return

@@ -1,4 +1,4 @@
-"""Asks respondents the questions of a bundle, and keeps every reply."""
+"""Ask respondents the questions of a bundle, and store every reply."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from dia_runtime.store.store import Store, open_store
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a respondent is, counting only what is on the disk."""
+    """The progress of a respondent; only replies on disk are counted."""
 
     respondent: str
     done: int
@@ -52,11 +52,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class RespondentSummary:
-    """What a run did for a respondent: replies asked for now, kept from before, errors left, questions left open.
+    """What a run did for a respondent: new replies, earlier replies, errors, and questions that are still open.
 
-    Open is what a person has still to reply to. `ended` says why the respondent was not asked everything, and
-    `is_refused` whether it was the provider that ended it. Requests, tokens and cost are those of this call; None where
-    the provider does not tell them. `left_out` says why questions could not be asked, and how many.
+    Open questions wait for a person's reply. `ended` says why dia stopped asking early, and `is_refused` whether this
+    was because of the provider. Requests, tokens and cost are those of this call; None if the provider does not report
+    them. `left_out` maps reasons why questions could not be asked to the number of questions.
     """
 
     respondent: str
@@ -75,12 +75,12 @@ class RespondentSummary:
 
 @dataclass(slots=True)
 class RunOptions:
-    """On which terms models are asked: how they are asked, how many at once, how often again, and what may be spent.
+    """How models are asked: settings, number of parallel requests, retries and budget.
 
     `cache` is the file of replies of earlier runs; `part` (2, 5) asks the second, seventh, twelfth ... question.
-    `roles` says who takes part in sessions beside the respondent ({"judge": NAME}, or "none"), `role_urls` where they
-    are asked if not where the respondents are. `choosers` makes for a respondent of the run what chooses its questions
-    by its replies; without it all are asked.
+    `roles` names the models of the other roles in sessions ({"judge": NAME}, or "none"), and `role_urls` their
+    endpoints if they differ from that of the respondents. `choosers` creates, for a respondent, an object that chooses
+    the next question from its replies so far; without it, all questions are asked.
     """
 
     model_options: ModelOptions = field(default_factory=ModelOptions)
@@ -96,7 +96,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """Where the run lies, of which bundle it is, and what it did."""
+    """The path of the run, its bundle, and what it did for each respondent."""
 
     path: Path
     bundle_id: str
@@ -107,12 +107,12 @@ class RunSummary:
 
     @property
     def has_errors(self) -> bool:
-        """Whether any question is still without a reply."""
+        """Return whether any question still has no reply."""
         return any(entry.errors or entry.ended or entry.open for entry in self.respondents)
 
     @property
     def is_refused(self) -> bool:
-        """Whether a provider, or the way to it, ended the asking of any respondent."""
+        """Return whether dia stopped asking a respondent because of its provider or the network."""
         return any(entry.is_refused for entry in self.respondents)
 
 
@@ -125,7 +125,7 @@ def run(
     on_progress: Callable[[Progress], None] | None = None,
     terms: RunOptions | None = None,
 ) -> RunSummary:
-    """What was asked of each model: the questions (or the first `limit`), `attempts` times each.
+    """Ask each model the questions (or the first `limit`), `attempts` times each, and return a summary.
 
     A model is a baseline, a name such as `openai/gpt-4o-mini`, or a respondent of one's own. Replies that the run
     holds are kept, errors are asked again: the same call takes up an interrupted run. Raises DiaError: exit 2 for
@@ -170,12 +170,12 @@ def run(
 
 
 def _unique(models: Sequence[str | Respondent | AsyncRespondent]) -> list[str | Respondent | AsyncRespondent]:
-    """The models without names that come again."""
+    """Return the models without duplicates."""
     return [model for at, model in enumerate(models) if not isinstance(model, str) or model not in models[:at]]
 
 
 def _at_once(model: str | Respondent | AsyncRespondent, truth: Truth) -> BlockingAdapter | None:
-    """A respondent that answers without waiting; None for one that is asked over a network."""
+    """Return a respondent that answers at once; None for one that is asked over a network."""
     if isinstance(model, str):
         return BlockingAdapter(BASELINES[model](truth)) if model in BASELINES else None
     return None if hasattr(model, "ask") else BlockingAdapter(model)
@@ -199,7 +199,7 @@ def _require_conversation_partners(
 
 
 def _knowing(bundle: Bundle, respondents: Sequence[AsyncRespondent]) -> list[NeedsAnswers]:
-    """Those that need the answers. Raises DiaError (exit 2) where there are none."""
+    """Return the respondents that need the answers. Raises DiaError (exit 2) if the bundle has no answers."""
     for respondent in respondents:
         if isinstance(respondent, NeedsAnswers):
             _require_answers(bundle, respondent.name)
@@ -209,7 +209,7 @@ def _knowing(bundle: Bundle, respondents: Sequence[AsyncRespondent]) -> list[Nee
 def _waited_for(
     scheduler: Scheduler, blocking: Sequence[BlockingAdapter], respondents: Sequence[AsyncRespondent]
 ) -> list[RespondentState]:
-    """What became of all questions: those that block are asked one after the other, then the others at once."""
+    """Ask all respondents: blocking ones first, one after the other, then the others in parallel."""
 
     async def all() -> list[RespondentState]:
         unbounded = scheduler if scheduler.players else replace(scheduler, budget=Budget(), rate_limiters={})
@@ -233,7 +233,7 @@ def _waited_for(
 def _in_order(
     models: Sequence[str | Respondent | AsyncRespondent], states: Iterable[RespondentState]
 ) -> tuple[RespondentSummary, ...]:
-    """What was asked, in the order in which the models were named."""
+    """Return the summary, in the order in which the models were named."""
     place = {model if isinstance(model, str) else model.name: at for at, model in reversed(list(enumerate(models)))}
     done = sorted(
         states, key=lambda tally: place.get(tally.respondent.name, place.get(tally.respondent.model, len(place)))
@@ -298,7 +298,7 @@ def _require_answers(bundle: Bundle, model: str) -> None:
 
 
 def _truth(store: Store, seed: str) -> Truth:
-    """What the baselines may know, read from the run itself."""
+    """Return the answers that baselines use, as stored in the run."""
 
     def record(question: str) -> Mapping[str, Any]:
         grading = store.grading(question)
@@ -315,7 +315,7 @@ def _truth(store: Store, seed: str) -> Truth:
 
 
 def wrap_answer(text: str, format: Mapping[str, Any]) -> str:
-    """The text put in an answer format, as a reply of the asked form."""
+    """Return a reply in the answer format with the text as its answer."""
     kind = str(format.get("kind"))
     if kind not in FORMATS:
         raise DiaError(Diagnostic("E821", visible(f"unknown answer format `{kind}`")))

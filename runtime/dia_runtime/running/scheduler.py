@@ -1,4 +1,4 @@
-"""Asks for the missing replies of a run: many in parallel, with retries, and every reply is stored."""
+"""Ask for the missing replies of a run, many in parallel and with retries, and store each reply."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from dia_runtime.running.writers import ReplyWriter, StoreThread, TurnWriter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
 
-FAILURES_THAT_END = 20  # so many questions in a row without a reply say that the network or the provider is gone
+FAILURES_THAT_END = 20  # failed questions in a row after which the network or the provider counts as unreachable
 BUDGET_SPENT = "the budget is spent"
-ChooserFactory = Callable[[Store, int], Chooser]  # what chooses the questions of a respondent of the run
+ChooserFactory = Callable[[Store, int], Chooser]  # creates what chooses the questions of a respondent
 
 
 @dataclass(slots=True)
 class RespondentState:
-    """What became of a respondent's questions: asked now, kept from before, left as errors; and why it ended early.
+    """The state of a respondent: new replies, earlier replies, errors, and why dia stopped asking early.
 
-    `is_refused` says that it was the provider, or the way to it, that ended the asking; `open` counts the questions
-    that a person has still to reply to, `elsewhere` those that another process is asking. `roles` says who takes part
-    in sessions, the respondent itself as `subject`; None for nobody. `left_out` counts questions that cannot be asked.
+    `is_refused` says whether the provider or the network was the reason; `open` counts the questions that wait for a
+    person's reply, `elsewhere` those that another process is asking. `roles` maps the roles of sessions to respondents
+    or None; this respondent is the `subject`. `left_out` counts questions that cannot be asked.
     """
 
     respondent: AsyncRespondent
@@ -60,14 +60,14 @@ class RespondentState:
     left_out: Counter[str] = field(default_factory=Counter)
 
     def add(self, reply: Reply, is_session: bool) -> None:
-        """Counts a reply that is on the disk; what a conversation took was counted turn by turn."""
+        """Count a stored reply; tokens and cost of conversations were already counted turn by turn."""
         self.new_replies += 1
         self.failed += reply.error is not None
         if not is_session:
             self.spend(reply)
 
     def spend(self, reply: Reply | StoredTurn) -> None:
-        """Counts what a reply took."""
+        """Count the tokens and the cost of a reply."""
         for name in ("prompt_tokens", "completion_tokens", "cost"):
             more = getattr(reply, name)
             if more is not None:
@@ -75,7 +75,7 @@ class RespondentState:
                 setattr(self, name, (getattr(self, name) or 0) + value)
 
     def is_over(self) -> bool:
-        """Whether nothing more is asked."""
+        """Return whether dia has stopped asking."""
         return self.ended is not None
 
     def end(self, why: str, is_refused: bool = True) -> None:
@@ -86,7 +86,7 @@ class RespondentState:
 
 @dataclass(slots=True)
 class Scheduler:
-    """The asking of several respondents of one run; those of one provider share its pace, all share the budget."""
+    """Asks several respondents of one run. Those of one provider share a rate limiter; all share the budget."""
 
     store: Store
     bundle: Bundle
@@ -106,7 +106,7 @@ class Scheduler:
     choosers: ChooserFactory | None = None
 
     async def run(self, respondents: Sequence[AsyncRespondent]) -> list[RespondentState]:
-        """What became of the questions of each asker. What has come back is kept, also when this is cancelled."""
+        """Ask all respondents and return their states. Replies are stored even if this is cancelled."""
         states = [self.new_state(respondent) for respondent in respondents]
         async with AsyncExitStack() as stack:
             for respondent in respondents:
@@ -122,13 +122,13 @@ class Scheduler:
         return states
 
     async def heartbeat(self) -> None:
-        """Says from time to time that this process is alive."""
+        """Record regularly that this process is alive."""
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             self.claims.heartbeat()
 
     def new_state(self, respondent: AsyncRespondent) -> RespondentState:
-        """The respondent as the run knows it."""
+        """Register the respondent in the run and return its state."""
         name, settings = respondent.name, dict(respondent.settings)
         if self.players:
             name += "".join(f"+{role}={player_name(self.players[role])}" for role in sorted(self.players))
@@ -138,12 +138,12 @@ class Scheduler:
         return RespondentState(respondent, name, roles, number, self.extent.total, self.count(number))
 
     def count(self, number: int) -> int:
-        """How many replies of a respondent the run holds."""
+        """Return how many replies of a respondent the run contains."""
         extent = self.extent
         return self.store.count(number, extent.attempts, extent.questions, extent.first, extent.step)
 
     async def run_respondent(self, state: RespondentState) -> None:
-        """Asks one respondent what is missing, as many questions at once as its provider bears."""
+        """Ask one respondent the missing questions, in parallel as far as its provider allows."""
         at_once = min(self.concurrency, getattr(state.respondent, "at_once", None) or self.concurrency)
         jobs = self.job_source(state, at_once)
         writer = ReplyWriter(self, state, at_once)
@@ -160,7 +160,7 @@ class Scheduler:
         state.earlier_replies = self.count(state.number) - (state.new_replies - state.failed)
 
     def job_source(self, state: RespondentState, at_once: int) -> JobSource:
-        """Where the questions come from: all that are missing, in their order, or those that a chooser wants."""
+        """Return the source of questions: all missing ones in order, or those that a chooser selects."""
         if self.choosers is not None:
             return AdaptiveJobs(
                 self.store, self.bundle, self.claims, state.number, self.choosers(self.store, state.number)
@@ -177,7 +177,7 @@ class Scheduler:
             self.on_progress(state)
 
     async def worker(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter) -> None:
-        """Takes one question after the other until there is none, the budget is spent, or the respondent ends."""
+        """Ask one question after the other, until none is left, the budget is spent, or the respondent has ended."""
         while state.ended is None and (job := await jobs.next()) is not None:
             if "sessions" in job.question:
                 outcome = await self.play_sessions(state, job)
@@ -190,7 +190,7 @@ class Scheduler:
             jobs.finished(job, outcome if isinstance(outcome, Reply) else None)
 
     async def play_sessions(self, state: RespondentState, job: Job) -> Reply | Unfinished | None:
-        """The transcript of a question's sessions as a reply; None where they cannot be played."""
+        """Return the transcript of a question's sessions as a reply; None if they cannot be run."""
         why = reason_unplayable(state.roles, job.question)
         if why is not None:
             state.left_out[why] += 1
@@ -206,7 +206,7 @@ class Scheduler:
     async def reply(
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | Unfinished | None:
-        """The reply, out of the cache where there is one; None where nothing was asked."""
+        """Return the reply, from the cache if possible; None if nothing was asked."""
         key = None if self.cache is None else self.cache.key(respondent, question, attempt)
         cached = None if self.cache is None or key is None else self.cache.get(key)
         if cached is not None:
@@ -217,11 +217,11 @@ class Scheduler:
         return reply
 
     def turn_writer(self, state: RespondentState) -> TurnWriter:
-        """Who puts a respondent's turns on the disk."""
+        """Return the writer of a respondent's turns."""
         return self.writers.setdefault(state.number, TurnWriter(self.store_thread, state.number))
 
     def rate_limiter(self, respondent: AsyncRespondent) -> RateLimiter:
-        """How fast the asker's provider is asked."""
+        """Return the rate limiter of the respondent's provider."""
         outcome = self.rate_limiters.get(respondent.provider)
         if outcome is None:
             at_once = min(self.concurrency, getattr(respondent, "at_once", None) or self.concurrency)
@@ -231,7 +231,7 @@ class Scheduler:
     async def ask_with_retries(
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | Unfinished | None:
-        """The reply, or the error that is left after the last try; None where none is left."""
+        """Return the reply, or the error after the last try; None if nothing was asked."""
         error: RequestError | None = None
         for tries in range(1, self.retries + 2):
             if tries > 1:
@@ -254,7 +254,7 @@ class Scheduler:
     async def ask_once(
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | RequestError | None:
-        """What one request gave; None where there was none."""
+        """Send one request and return its result; None if no request may be sent."""
         limiter = self.rate_limiter(respondent)
         async with limiter.slot(state.is_over):
             if state.ended is not None:
@@ -275,7 +275,7 @@ class Scheduler:
         return reply
 
     def react_to(self, state: RespondentState, limiter: RateLimiter, error: RequestError) -> None:
-        """Slows down where the endpoint complains, and ends where nothing more can come of it."""
+        """Slow down after a rate-limit error, and stop asking after an error that no retry can fix."""
         if error.kind == "fatal":
             state.end(error.message)
         elif error.wait is not None and error.wait > LONGEST_RETRY_AFTER:
@@ -284,7 +284,7 @@ class Scheduler:
             limiter.back_off(error.wait)
 
     def count_failure(self, state: RespondentState, error: RequestError) -> None:
-        """Ends the asking when so many questions in a row had no reply that the others would have none either."""
+        """Stop asking if so many questions in a row failed that the others would probably fail too."""
         state.failures_in_a_row += error.kind in RETRYABLE
         if state.failures_in_a_row >= max(FAILURES_THAT_END, 2 * self.concurrency):
             state.end(f"{state.failures_in_a_row} questions in a row failed: {error.message}")
@@ -292,7 +292,7 @@ class Scheduler:
 
 @dataclass(slots=True)
 class QuestionBackend:
-    """Where the sessions of one question are played: they ask through the asking, and the run keeps their turns."""
+    """Runs the sessions of one question through the scheduler, and stores their turns in the run."""
 
     scheduler: Scheduler
     state: RespondentState
@@ -300,7 +300,7 @@ class QuestionBackend:
 
     @property
     def scope(self) -> str:
-        """The question itself."""
+        """Return the key under which the question's turns are stored."""
         return str(self.job.position)
 
     def model(self, role: str) -> str | None:
@@ -309,11 +309,11 @@ class QuestionBackend:
         return None if respondent is None else respondent.model
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
-        """What was said before."""
+        """Return the turns that were stored before."""
         return self.scheduler.store.turns(self.state.number, self.job.attempt, scope)
 
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
-        """The reply to a turn."""
+        """Return the reply to a turn."""
         respondent = self.state.roles[role]
         assert respondent is not None  # a role without a model is never asked
         return await self.scheduler.reply(self.state, respondent, turn, self.job.attempt) or Unfinished()
@@ -326,7 +326,7 @@ class QuestionBackend:
 
     @asynccontextmanager
     async def exclusive(self, scope: str) -> AsyncIterator[bool]:
-        """Holds what questions share, in this process and among all."""
+        """Hold a lock on what questions share, within this process and across processes."""
         claims, key = self.scheduler.claims, (self.state.number, self.job.attempt, scope)
         async with self.scheduler.shared.setdefault(key, asyncio.Lock()):
             while not claims.claim_shared(*key):
@@ -341,12 +341,12 @@ class QuestionBackend:
 
 
 def failed_reply(error: RequestError, tries: int) -> Reply:
-    """The error that is left of a question."""
+    """Return the reply that stores an error."""
     return Reply(None, error=visible(f"{error.kind}: {error.message}"), tries=tries)
 
 
 def first_error(outcome: BaseException) -> BaseException:
-    """The first error of those that ended the asking together."""
+    """Return the first error of a group."""
     while isinstance(outcome, BaseExceptionGroup):
         outcome = outcome.exceptions[0]
     return outcome

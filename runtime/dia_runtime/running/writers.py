@@ -1,4 +1,4 @@
-"""Replies and turns on their way to the disk, in a thread of its own, so that asking goes on while the disk works."""
+"""Writes replies and turns to disk in a separate thread, so that asking continues meanwhile."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 BATCH = 100
 BATCH_SECONDS, LONGEST_BATCH_SECONDS = 0.02, 0.2
-DISK_SHARE = 50  # a batch waits so many times as long as the last one took, so that the disk takes little
+DISK_SHARE = 50  # a batch waits 50 times as long as writing the last one took, so that writing takes little time
 Result = TypeVar("Result")
 
 
 class StoreThread:
-    """One thread with its own connection to a run; what it is given is done in order."""
+    """One thread with its own connection to a run; it does its work in order."""
 
     def __init__(self, path: Path, questions_root: str) -> None:
         self.path, self.questions_root = path, questions_root
@@ -56,7 +56,7 @@ class StoreThread:
 
 
 class TurnWriter:
-    """Turns of one respondent: each is on the disk when `keep` returns; those that wait together are one commit."""
+    """Writes turns of one respondent: each is on disk when `keep` returns; turns that wait together share a commit."""
 
     def __init__(self, store_thread: StoreThread, respondent: int) -> None:
         self.store_thread, self.respondent = store_thread, respondent
@@ -77,7 +77,7 @@ class TurnWriter:
 
 
 class ReplyWriter:
-    """Replies on their way to the disk: in one commit what comes within some milliseconds; then they are counted."""
+    """Writes replies that arrive within some milliseconds in one commit, then counts them."""
 
     def __init__(self, scheduler: Scheduler, state: RespondentState, at_once: int) -> None:
         self.scheduler, self.state, self.at_once = scheduler, state, at_once
@@ -89,7 +89,7 @@ class ReplyWriter:
         self.took = 0.0
 
     async def add(self, job: Job, reply: Reply) -> None:
-        """Keeps the reply, at the latest when LONGEST_BATCH_SECONDS are over."""
+        """Store the reply within LONGEST_BATCH_SECONDS."""
         self.waiting.append(((job.position, job.attempt, reply), "sessions" in job.question))
         # Where several are asked at once more will come in a moment; where one is, nothing else may come for long.
         is_alone = self.at_once == 1 and time.monotonic() - self.flushed_at >= BATCH_SECONDS
@@ -100,7 +100,7 @@ class ReplyWriter:
             self.group.create_task(self.flush_later())
 
     async def flush_later(self) -> None:
-        """Puts on the disk what has come meanwhile; a task of its own, so that a full disk ends the asking."""
+        """Write waiting replies after a delay; as a task of the group, it stops the run if the disk is full."""
         seconds = min(LONGEST_BATCH_SECONDS, max(BATCH_SECONDS, DISK_SHARE * self.took))
         with suppress(TimeoutError):
             await asyncio.wait_for(self.all_is_asked.wait(), seconds)
@@ -108,7 +108,7 @@ class ReplyWriter:
         self.flush()
 
     async def end_with(self, workers: Collection[asyncio.Task[None]]) -> None:
-        """Lets nothing wait for more when all workers have ended."""
+        """Write without delay once all workers have ended."""
         if workers:
             await asyncio.wait(workers)
         self.all_is_asked.set()

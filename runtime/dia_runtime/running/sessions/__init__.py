@@ -1,4 +1,4 @@
-"""Plays the sessions of one question: independent ones at once, turns in order, each after what it needs.
+"""Run the sessions of one question: independent ones in parallel, turns in order, each after what it needs.
 
 What was kept of a question before is not asked again: a turn that was asked the same is taken as it is. Stored code of
 the bundle (conditions, lists, texts that read replies) is evaluated in a worker that can be killed.

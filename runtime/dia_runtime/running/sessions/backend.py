@@ -1,4 +1,4 @@
-"""Where sessions are played, and why one is not played, now or ever."""
+"""The interface through which sessions ask and store, and the reasons why a turn is not asked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Variables: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """Why a question cannot be finished now: an error after which a retry may succeed, or (None) the run ended.
+    """Why a question cannot be finished now: an error that a retry may fix, or (None) the run has ended.
 
     `is_open` means that a person still has to reply.
     """
@@ -30,7 +30,7 @@ class Unfinished:
 
 
 class SessionUnfinished(Exception):
-    """Ends a session that cannot go on now."""
+    """Stops a session that cannot continue now."""
 
     def __init__(self, unfinished: Unfinished) -> None:
         super().__init__(unfinished.error)
@@ -38,11 +38,11 @@ class SessionUnfinished(Exception):
 
 
 class SessionBackend(Protocol):
-    """Where sessions are played: who is asked, and what is kept."""
+    """What sessions need to ask models and to store turns."""
 
     @property
     def scope(self) -> str:
-        """Under which the question's own turns are kept."""
+        """Return the key under which the question's own turns are stored."""
         ...
 
     def model(self, role: str) -> str | None:
@@ -50,11 +50,11 @@ class SessionBackend(Protocol):
         ...
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
-        """What has been said before."""
+        """Return the turns that were stored before."""
         ...
 
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
-        """The reply to a turn; an error that is left is a reply, too."""
+        """Return the reply to a turn; a remaining error is a reply too."""
         ...
 
     async def store_turn(self, turn: StoredTurn) -> None:
@@ -62,30 +62,30 @@ class SessionBackend(Protocol):
         ...
 
     def exclusive(self, scope: str) -> AbstractAsyncContextManager[bool]:
-        """Holds what questions share against all others; False where nothing more is asked."""
+        """Hold a lock on what questions share; False if the run has ended."""
         ...
 
 
 class TurnSkipped(Exception):
-    """Why a turn is not asked, for good."""
+    """Why a turn is never asked."""
 
     def __init__(self, kind: str, message: str, finish_reason: str | None = None) -> None:
         super().__init__(message)
         self.kind, self.message, self.finish_reason = kind, message[:1000], finish_reason
 
     def reply(self, name: str | None, turn: int, step: int | None = None) -> TranscriptReply:
-        """The reply that is not there."""
+        """Return the value for a missing reply."""
         error = {"kind": self.kind, "message": self.message}
         return TranscriptReply(name, turn, step, finish_reason=self.finish_reason, error=error)
 
 
 def skipped_by(error: LanguageError | DiaError) -> TurnSkipped:
-    """Why something that cannot be computed is not asked."""
+    """Return why a turn that cannot be computed is not asked."""
     if isinstance(error, DiaError):
         return TurnSkipped("language", error.diagnostics[0].message)
     return TurnSkipped("unset" if isinstance(error, Unset) else "language", error.message)
 
 
 def canonical_json(value: Any) -> str:
-    """The value as the store has it."""
+    """Return the value in the form in which it is stored."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

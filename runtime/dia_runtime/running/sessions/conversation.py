@@ -1,4 +1,4 @@
-"""One conversation: its turns in order, each on the disk before the next is asked."""
+"""One conversation: its turns in order, each stored before the next one is asked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TurnKey: TypeAlias = tuple[str, int, int, int]
 
 @dataclass(slots=True)
 class Conversation:
-    """One conversation: a session, or what it says to one item of its list."""
+    """One conversation: a session, or its repetition for one item of its list."""
 
     runner: SessionRunner
     session: SessionRecord
@@ -41,11 +41,11 @@ class Conversation:
 
     @property
     def reply_scope(self) -> ReplyScope:
-        """What its stored code may see."""
+        """Return the scope of its stored code."""
         return ReplyScope(self.runner, self.session, self.item)
 
     async def run(self) -> TranscriptSession:
-        """The conversation, led to its end. Raises Halted."""
+        """Run the conversation to its end and return it. Raises Halted."""
         loops = with_loop({}, self.session.variable, self.item, self.value)
         for number, turn in enumerate(self.session.turns):
             if self.ended_by is None:
@@ -61,7 +61,7 @@ class Conversation:
         )
 
     async def ask_turn(self, number: int, turn: TurnRecord, loops: Variables) -> None:
-        """Asks a turn, once or for each item of its own list. Raises NotAsked and Halted."""
+        """Ask a turn, once or for each item of its own list. Raises NotAsked and Halted."""
         items = await self.reply_scope.items(turn.over, loops)
         if items and turn.reply is not None:
             self.set_reply(turn.reply, [])
@@ -84,7 +84,7 @@ class Conversation:
                 return
 
     def is_merged_into_next(self, number: int) -> bool:
-        """Whether the turn waits for the next one, which begins the reply to it."""
+        """Return whether the turn waits for the next one, which contains the beginning of its reply."""
         turns = self.session.turns
         turn, after = turns[number], turns[number + 1] if number + 1 < len(turns) else None
         return (
@@ -95,7 +95,7 @@ class Conversation:
         )
 
     async def add_messages(self, turn: TurnRecord, loops: Variables, step: int | None) -> None:
-        """Puts what the turn says behind the conversation. Raises NotAsked."""
+        """Append the turn's message to the conversation. Raises NotAsked."""
         at = (step if isinstance(turn.over, list) else None, self.item)
         if not self.messages and not self.pending and self.session.system is not None:
             text = await self.reply_scope.text(self.session.system, loops, (self.item,))
@@ -107,7 +107,7 @@ class Conversation:
                 self.pending.append({"role": role, "content": text if role == "assistant" else text.strip("\n")})
 
     async def exchange(self, number: int, turn: TurnRecord, step: int | None) -> TranscriptReply:
-        """The reply to what the turn says, kept from before or asked for now. Raises Halted."""
+        """Return the reply to the turn, stored before or asked for now. Raises Halted."""
         place = (
             self.session.name,
             -1 if self.item is None or self.scope else self.item,
@@ -141,7 +141,7 @@ class Conversation:
         )
 
     async def ask(self, place: TurnKey, turn: TurnRecord) -> StoredTurn:
-        """The turn, asked and on the disk. Raises Halted."""
+        """Ask the turn, store it and return it. Raises Halted."""
         session, runner = self.session, self.runner
         request = TurnRequest(
             {
@@ -176,7 +176,7 @@ class Conversation:
         return stored
 
     def append(self, added: list[dict[str, str]], text: str | None) -> None:
-        """Puts what was said behind the conversation; a beginning and the reply that continues it are one message."""
+        """Append the reply to the conversation; a prefilled beginning and its continuation are one message."""
         self.pending = []
         self.messages += added
         if text is None:
@@ -188,26 +188,26 @@ class Conversation:
             self.messages.append({"role": "assistant", "content": text})
 
     async def record(self, turn: TurnRecord, reply: TranscriptReply) -> None:
-        """Keeps a reply for the transcript, and under its name for what is asked later."""
+        """Store a reply for the transcript, and under its name for later turns."""
         self.replies.append(reply)
         if turn.reply is not None:
             value = await self.read_reply(turn, reply)
             self.set_reply(turn.reply, value if reply.item is None else [*self.replies_so_far(turn.reply), value])
 
     def replies_so_far(self, name: str) -> Any:
-        """What the conversation has under the name of a reply: the reply, or a list of those to a turn's items."""
+        """Return the reply of this name, or the list of replies to a turn's items."""
         replies = self.runner.replies[name]
         return replies if self.item is None else replies[self.item]
 
     def set_reply(self, name: str, reply: SessionReply | list[SessionReply]) -> None:
-        """Puts that under the name of a reply."""
+        """Set the reply of this name."""
         if self.item is None:
             self.runner.replies[name] = reply
         else:
             self.runner.replies[name][self.item] = reply
 
     async def read_reply(self, turn: TurnRecord, reply: TranscriptReply) -> SessionReply:
-        """The reply as expressions and later texts see it."""
+        """Return the reply as expressions and later texts see it."""
         if reply.text is None or turn.format is None:
             return SessionReply(finish_reason=reply.finish_reason)
         value = await self.runner.evaluator.read(reply.text[:LONGEST_READ], turn.format)
@@ -218,12 +218,12 @@ class Conversation:
 
 
 def exact_seconds(text: str) -> Value:
-    """Measured seconds as an exact number."""
+    """Return measured seconds as an exact number."""
     return decode({"decimal": text}) if "." in text else int(text)
 
 
 def merge_assistant_messages(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """The messages, where one assistant's message follows another they are one."""
+    """Return the messages, with consecutive assistant messages joined."""
     merged: list[Mapping[str, str]] = []
     for message in messages:
         if merged and message["role"] == merged[-1]["role"] == "assistant":
@@ -234,5 +234,5 @@ def merge_assistant_messages(messages: Sequence[Mapping[str, str]]) -> list[Mapp
 
 
 def sent_message(message: Mapping[str, str]) -> dict[str, str]:
-    """A message as it is sent."""
+    """Return a message as it is sent."""
     return {"role": message["role"], "content": message["content"]}

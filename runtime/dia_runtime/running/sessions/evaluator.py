@@ -17,23 +17,23 @@ SYMBOLIC = '{"expression":'  # how a list of stored values begins a symbolic one
 
 
 class CodeEvaluator:
-    """A worker in which stored code is evaluated, one piece after the other, while everything else goes on."""
+    """A worker that evaluates stored code, one piece after the other, while everything else continues."""
 
     def __init__(self) -> None:
         self.worker, self.lock = SingleWorker(), asyncio.Lock()
 
     async def value(self, stored: Mapping[str, Any], scope: Variables) -> Value:
-        """The value of an expression. Raises LanguageError."""
+        """Return the value of an expression. Raises LanguageError."""
         async with self.lock:
             return await asyncio.to_thread(IsolatedCode(stored, self.worker).evaluate, scope)
 
     async def text(self, stored: Mapping[str, Any], scope: Variables) -> str:
-        """The text of a template. Raises LanguageError."""
+        """Return the text of a template. Raises LanguageError."""
         async with self.lock:
             return await asyncio.to_thread(IsolatedCode(stored, self.worker).render, scope)
 
     async def decoded(self, stored: list[Any]) -> list[Value]:
-        """The stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
+        """Return the stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
         try:
             if SYMBOLIC not in canonical_json(stored):
                 return [decode(value) for value in stored]
@@ -44,7 +44,7 @@ class CodeEvaluator:
             raise skipped_by(error) from None
 
     async def read(self, text: str, format: Mapping[str, Any]) -> Value | None:
-        """The value of a reply; one that is read as a type of answers is read in the worker."""
+        """Return the value of a reply; answer types are parsed in the worker."""
         if "type" not in format:
             return reply_formats.read_reply(text, format).value
         async with self.lock:
@@ -59,7 +59,7 @@ class CodeEvaluator:
 
 
 def decode_values(stored: list[Any]) -> Iterator[list[Value]]:
-    """The stored values, as the one item of a worker's task."""
+    """Return the stored values, as the only item of a worker's task."""
     try:
         yield [decode(value, decode_symbolic) for value in stored]
     except (ValueError, TypeError):
@@ -67,5 +67,5 @@ def decode_values(stored: list[Any]) -> Iterator[list[Value]]:
 
 
 def read_value(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
-    """The value of a reply, as the one item of a worker's task."""
+    """Return the value of a reply, as the only item of a worker's task."""
     yield reply_formats.read_reply(text, format).value

@@ -1,4 +1,4 @@
-"""What stored code of a session may see, and what it comes to."""
+"""What stored code of a session may see, and its values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ReplyScope:
     item: int | None = None
 
     def variables(self, stored: Mapping[str, Any], loops: Variables) -> dict[str, Any]:
-        """The names that the code may use."""
+        """Return the names that the code may use."""
         read_names = stored.get("replies", ())
         visible = {
             name: reply for name, reply in self.runner.replies.items() if name in read_names and self.is_visible(name)
@@ -39,7 +39,7 @@ class ReplyScope:
         return {**visible, **loops}
 
     def is_visible(self, name: str) -> bool:
-        """Whether the session has the reply, or needs the one that has it."""
+        """Return whether the session has the reply, or depends on the session that has it."""
         of = self.runner.owners[name]
         return of == self.session.name or of in self.session.needs
 
@@ -51,14 +51,14 @@ class ReplyScope:
         return value
 
     async def value(self, stored: Mapping[str, Any], loops: Variables) -> Value:
-        """The value of stored code. Raises NotAsked."""
+        """Return the value of stored code. Raises NotAsked."""
         try:
             return await self.runner.evaluator.value(stored, self.variables(stored, loops))
         except (LanguageError, DiaError) as error:
             raise skipped_by(error) from None
 
     async def text(self, texts: Texts, loops: Variables, at: Sequence[int | None]) -> str:
-        """A text as it is sent; `at` are the places in the lists around it. Raises NotAsked."""
+        """Return a text as it is sent; `at` are the positions in the enclosing lists. Raises NotAsked."""
         if isinstance(texts, str):
             return texts
         if isinstance(texts, tuple):
@@ -72,7 +72,7 @@ class ReplyScope:
             raise skipped_by(error) from None
 
     async def items(self, over: Items | None, loops: Variables) -> list[Value] | None:
-        """What is repeated for; None for what is done once. Raises NotAsked."""
+        """Return the items for which a session or turn is repeated; None if it is not. Raises NotAsked."""
         if over is None:
             return None
         if isinstance(over, list):
@@ -84,7 +84,7 @@ class ReplyScope:
 
 
 def with_loop(loops: Variables, variable: str | None, index: int | None, value: Value) -> dict[str, Any]:
-    """The names of loops with those of one more, which come first."""
+    """Return the names of the loops, with those of an inner one first."""
     if index is None:
         return dict(loops)
     return {**loops, "index": index, **({} if variable is None else {variable: value})}

@@ -1,4 +1,4 @@
-"""The sessions of one question at one attempt: which may begin, what they share, and what is left of them."""
+"""Runs the sessions of one question at one attempt: which may start, what they share, and their result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SessionRunner:
     stored: dict[TurnKey, StoredTurn] = field(default_factory=dict)
 
     async def run(self) -> Reply | Unfinished:
-        """The transcript as a reply, once all is said; the error that is left, or why nothing more is asked."""
+        """Return the finished transcript as a reply, or the remaining error, or why the question is unfinished."""
         try:
             sessions = read_sessions(self.question)
         except ValueError as error:
@@ -59,14 +59,14 @@ class SessionRunner:
         return self.total_reply(text)
 
     def unfinished_reply(self, unfinished: Sequence[Unfinished]) -> Reply | Unfinished:
-        """What is left of a question that is not finished: its first error, else that it waits."""
+        """Return the first error of an unfinished question, or that it is waiting."""
         errors = [entry.error for entry in unfinished if entry.error is not None]
         if errors:
             return replace(self.total_reply(""), text=None, error=errors[0])
         return next((entry for entry in unfinished if entry.is_open), unfinished[0])
 
     def total_reply(self, text: str) -> Reply:
-        """The reply with the sums over what the subject was asked for this very question."""
+        """Return the reply with the tokens, cost and time of the subject's turns of this question."""
         turns = [turn for turn in self.asked_turns if turn.role == SUBJECT and turn.question == self.position]
 
         def total(name: str) -> int | None:
@@ -93,7 +93,7 @@ class SessionRunner:
     async def run_session(
         self, session: SessionRecord, needed: Sequence[asyncio.Task[list[TranscriptSession] | Unfinished]]
     ) -> list[TranscriptSession] | Unfinished:
-        """What was said in a session, once an item, or why it was not played to its end."""
+        """Run a session, for each of its items, and return the transcript or why it did not finish."""
         before = [await task for task in needed]
         for one in before:
             if isinstance(one, Unfinished):
@@ -117,7 +117,7 @@ class SessionRunner:
     async def run_for_items(
         self, session: SessionRecord, items: Sequence[Value]
     ) -> list[TranscriptSession] | Unfinished:
-        """What was said for every item of a session's list, all at once."""
+        """Run a session for all items of its list in parallel."""
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self.run_conversation(session, at, value)) for at, value in enumerate(items)]
         results = [task.result() for task in tasks]
@@ -127,7 +127,7 @@ class SessionRunner:
         return [entry for one in results if not isinstance(one, Unfinished) for entry in one]
 
     def prepare(self, session: SessionRecord, size: int | None) -> None:
-        """Makes room for the replies of a session: one each, or one an item."""
+        """Prepare the replies of a session: one each, or one per item."""
         for turn in session.turns:
             if turn.reply is not None:
                 self.replies[turn.reply] = SessionReply() if size is None else [SessionReply()] * size
@@ -136,7 +136,7 @@ class SessionRunner:
     async def run_conversation(
         self, session: SessionRecord, item: int | None, value: Value
     ) -> list[TranscriptSession] | Unfinished:
-        """What was said in one conversation, or why it was not led to its end."""
+        """Run one conversation, and return its messages or why it did not finish."""
         key = None if not session.keys else session.keys[min(item or 0, len(session.keys) - 1)]
         try:
             if item is not None and session.when is not None:
@@ -165,14 +165,14 @@ class SessionRunner:
             return await Conversation(self, session, item, value, stored, scope, key).run()
 
     def skipped_session(self, session: SessionRecord, item: int | None, why: TurnSkipped) -> TranscriptSession:
-        """A session in which nothing was asked."""
+        """Return the transcript of a session in which nothing was asked."""
         unsaid = [why.reply(turn.reply, at) for at, turn in enumerate(session.turns)]
         return TranscriptSession(
             session.name, session.role, self.backend.model(session.role) or "none", item, None, (), tuple(unsaid)
         )
 
     def count_turn(self, text: str | None) -> None:
-        """Counts a turn. Raises Halted where a question asks or holds too much."""
+        """Count a turn. Raises Halted if a question has too many turns or too much text."""
         self.turn_count += 1
         self.text_length += len(text or "")
         if self.turn_count > MOST_TURNS:
