@@ -144,7 +144,7 @@ def blockchain_transaction(challenge: str) -> str:
 def lcg_increment(challenge: str) -> str:
     modulus, listed = found(
         r"A linear congruential generator computes each state from the state s before it as \(m s \+ c\) mod n\. The modulus n "
-        r"is (\d+)\. The multiplier m and the increment c are unknown; both are between 0 and n - 1\. These are six "
+        r"is (\d+)\. The multiplier m and the increment c are unknown; both are integers from 0 to n - 1\. These are six "
         r"consecutive states of the generator:\n\n(.+)\n\nFind the increment c\.",
         challenge,
     )
@@ -314,7 +314,7 @@ def salted_leak(challenge: str) -> str:
         r"For each user, a website stores the SHA-256 digest of a salt followed directly by the password, as ASCII text\. The "
         r"salt is the same for all users\. It has five characters, each of them a letter \(A to Z or a to z\) or a digit\. These "
         r"lines of its user table were leaked:\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is "
-        r"([A-Za-z0-9]{5})\. The password of bob also has five characters, letters and digits\. What is it\?",
+        r"([A-Za-z0-9]{5})\. The password of bob has five characters of the same kind\. What is it\?",
         challenge,
     )
     return f"{digest} {known}"
