@@ -41,6 +41,24 @@ APES = {
 PREFIXES = {"ABIA", "ACCA", "AGPA", "AIDA", "AIPA", "AKIA", "ANPA", "ANVA", "APKA", "AROA", "ASCA", "ASIA"}
 
 
+POEM = """\
+A librarian works among the shelves.
+One word is all he ever said,
+but how he ends it changes things:
+he speaks in code that can be read.
+
+So run his words, from first to last.
+The text they print is not the end:
+it wears a coat of sixty-four
+plain characters. Look through it, friend.
+
+Take off that coat, and you will find
+six characters, no more, no less.
+Keep every letter's case intact.
+Those six are your answer. Do not guess.
+"""
+
+
 def printed(program: str) -> str:
     """What a program in Brainfuck prints: one sign after the other, brackets matched by counting."""
     assert set(program) <= set("+-<>[].")
@@ -94,11 +112,7 @@ def three_layers(challenge: str) -> str:
 
 
 def ook(challenge: str) -> str:
-    (speech,) = found(
-        r"A librarian works among the shelves\.\n.+ a coat of sixty-four\nplain characters\. .+\nsix characters, no more, no "
-        r"less\.\n.+\n\n((?:Ook[.?!] ?)+)",
-        challenge,
-    )
+    (speech,) = found(re.escape(POEM) + r"\n((?:Ook[.?!] ?)+)", challenge)
     marks = re.findall(r"Ook([.?!])", speech)
     return decoded(printed("".join(APES[a + b] for a, b in zip(marks[::2], marks[1::2], strict=True))))
 

@@ -88,12 +88,23 @@ def shown_python(challenge: str) -> str:
     return found(rf"{PRINTS}\n\n```python\n(.+)\n```", challenge)[0]
 
 
+def shown_after(question: str) -> Callable[[str], str]:
+    """A reader of tasks that consist of this question and a program."""
+    return lambda challenge: found(rf"{question}\n\n```python\n(.+)\n```", challenge)[0]
+
+
 PYTHON: list[tuple[str, Callable[[str], str]]] = [
     ("power_sum", shown_python),
     ("filtered_sum", shown_line),
-    ("read_python", shown_python),
-    ("read_obfuscated_python", shown_python),
-    ("python_of_few_signs", shown_python),
+    ("read_python", shown_after(r"What does this Python program print\?")),
+    (
+        "read_obfuscated_python",
+        shown_after(
+            r"What does this obfuscated Python program print\? All names that it defines consist of the letters l \(lowercase "
+            r"L\) and I \(uppercase i\)\."
+        ),
+    ),
+    ("python_of_few_signs", shown_after(r"What does this Python 3 program print\?")),
 ]
 
 

@@ -148,6 +148,9 @@ def test_the_interpreter_prints_the_truth(
     template: str, language: str, challenges: Challenges, answers: Answers
 ) -> None:
     asked = challenges[template]
+    if language == "php":
+        task = re.compile(r"What does this PHP program print\?\n\n```php\n.+\n```", re.DOTALL)
+        assert all(map(task.fullmatch, asked.values()))
     printed = outputs(INTERPRETERS[language], sources(asked, language))
     assert [text.removesuffix("\n") for text in printed] == truths(asked, answers)
 
