@@ -59,7 +59,7 @@ def too_large() -> LanguageError:
 
 
 def reset(steps: int = STEPS) -> None:
-    """Start a new evaluation, which may take so many steps."""
+    """Start a new evaluation with a limit of steps."""
     _BUDGET.steps = steps
     _BUDGET.left = steps
 

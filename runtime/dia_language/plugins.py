@@ -1,4 +1,4 @@
-"""Registries that installed packages can add to: a literal table of our own, and entry points behind it.
+"""Registries that installed packages can extend: a literal table of ours, followed by entry points.
 
 A package adds a function, parameter type, asset builder, answer format or exporter by an entry point in one of the
 groups below; the entry point's name is the name in specs. Our own names cannot be replaced. Plug-ins are code that a

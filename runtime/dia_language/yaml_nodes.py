@@ -30,7 +30,7 @@ PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar: its value by the core rules, its text as read, and where each character of it stands.
+    """A scalar: its value by the core rules, its text as read, and the position of each character.
 
     `rest_of_line` is the begin of what follows a plain scalar on its line; a quoted one that holds an escape is not
     `is_plain`, so that its characters stand elsewhere than they seem to.
@@ -46,7 +46,7 @@ class Scalar:
     is_plain: bool = True
 
     def place(self, offset: int) -> Position:
-        """Where the character at `offset` of the text stands in the file."""
+        """Return the position in the file of the character at `offset` of the text."""
         start = self.position
         if self.style == "|":
             before = self.text[:offset]
@@ -69,7 +69,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Pairs of key and node in the order of the file; no key stands twice."""
+    """Pairs of key and node in the order of the file; no key occurs twice."""
 
     pairs: tuple[tuple[Scalar, Node], ...]
     position: Position
@@ -275,7 +275,7 @@ class _Builder:
     def _scalar(self, event: Any, place: Position) -> Scalar:
         style = event.style or ""
         end = event.end_mark
-        is_inside = style == "" and end.line < len(self.lines)  # a mark at the end may stand behind the last line
+        is_inside = style == "" and end.line < len(self.lines)  # a mark at the end may be after the last line
         rest = self.lines[end.line][end.column : end.column + REST] if is_inside else ""
         value = core_value(event.value, place) if style == "" else event.value
         indent = self._indent(place, event) if style in ("|", ">") else 0

@@ -1,6 +1,6 @@
 """Answers: how correct answers are settled and written, and how replies are parsed and compared with them.
 
-A comparison is a mapping with `type` and the options of that type; a bundle stores it beside every answer.
+A comparison is a mapping with `type` and the options of that type; a bundle stores it with every answer.
 """
 
 from __future__ import annotations

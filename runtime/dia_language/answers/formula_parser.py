@@ -1,7 +1,7 @@
 """A parser for formulas in text, with one small grammar. A builder decides what they become; nothing runs as code.
 
     sum     = ["+" | "-"] product {("+" | "-") product}
-    product = factor {("*" | "/") factor}                 lenient: 2x, 3 sqrt(2), (x + 1)(x - 1); never behind a "/"
+    product = factor {("*" | "/") factor}                 lenient: 2x, 3 sqrt(2), (x + 1)(x - 1); never after a "/"
     factor  = ["-" | "+"] factor | power
     power   = atom [("**" | "^") factor]
     atom    = number | name | name "(" sum {"," sum} ")" | "(" sum ")"
@@ -63,7 +63,7 @@ def parse_formula(text: str, builder: Builder, mode: Mode) -> Any:
     parser = _Parser(list(_tokens(text, mode)), builder, mode)
     formula = parser.sum()
     if parser.peek().kind != "end":
-        raise Unreadable("something behind the formula")
+        raise Unreadable("text after the formula")
     return formula
 
 

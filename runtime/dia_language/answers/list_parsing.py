@@ -100,7 +100,7 @@ def _end(text: str, start: int, separator: str) -> int:
     place = text.find(separator, behind)
     end = len(text) if place < 0 else place
     if behind > start and text[behind:end].strip():
-        raise Unreadable("text behind a closing quote")
+        raise Unreadable("text after a closing quote")
     return end
 
 

@@ -195,7 +195,7 @@ def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
     text = text.rstrip()
     if text.endswith(","):
         if not has_lines:
-            raise Unreadable("nothing behind a comma")
+            raise Unreadable("nothing after a comma")
         text = text[:-1]
     place = 0
     while place < len(text):
@@ -244,5 +244,5 @@ def _stop(text: str, place: int, has_lines: bool) -> int:
     match = blank.match(text, place)
     end = match.end() if match else place
     if end < len(text) and text[end] not in (",\n" if has_lines else ","):
-        raise Unreadable("text behind a closing quote")
+        raise Unreadable("text after a closing quote")
     return end

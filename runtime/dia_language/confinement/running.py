@@ -56,7 +56,7 @@ class ProgramResult:
 
 
 def bounded(command: list[str], allowance: Allowance) -> list[str]:
-    """Return the command behind a shell that sets what the kernel itself bounds."""
+    """Return the command with a shell before it that sets the limits of the kernel."""
     space = f"ulimit -v {allowance.memory >> 10}" if allowance.has_bounded_address_space else "ulimit -S -v unlimited"
     bounds = (
         space, f"ulimit -t {int(allowance.seconds) + 1}", f"ulimit -f {allowance.writes >> 9}", "ulimit -c 0",
@@ -219,7 +219,7 @@ def _wait_until_gone(number: int) -> None:
 
 @contextlib.contextmanager
 def _gathering_orphans() -> Iterator[None]:
-    """Make this process inherit what the program leaves behind, and kills it at the end."""
+    """Adopt processes that the program leaves running, and kill them at the end."""
     if sys.platform != "linux":
         yield
         return

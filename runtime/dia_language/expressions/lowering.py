@@ -148,7 +148,7 @@ class Lowering:
         return self.guard("item_of", self.lower(node.value), self.lower(node.slice))
 
     def reply_of(self, node: ast.expr) -> tuple[str, list[ast.expr]] | None:
-        """Return the reply that a name stands for, with the indices behind it; None for anything else."""
+        """Return the reply that a name refers to, with its indices; None for anything else."""
         path: list[ast.expr] = []
         while isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             path.insert(0, node.slice)
@@ -290,7 +290,7 @@ def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Return whether the node is a whole number or a text as it stands."""
+    """Return whether the node is an integer or a text literal."""
     return isinstance(node, ast.Constant) and type(node.value) in (int, str)
 
 

@@ -19,7 +19,7 @@ from dia_language.numbers.values import Value
 
 
 class Missing(Enum):
-    """The one value that stands where a reply has none; an enumeration, so that it stays itself when it is sent."""
+    """The value of a missing reply; an enumeration, so that it keeps its identity when it is pickled."""
 
     UNSET = "unset"
 
@@ -77,7 +77,7 @@ def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value)
 
 
 def reply_shown(scope: Scope, name: str) -> Value:
-    """The reply as a template prints it where the name stands alone: its text, or the value of one without text."""
+    """Return the reply as a template prints it: its text, or its value if it has no text."""
     reply = scope[name]
     is_plain = type(reply) is not list and reply.text is not None
     return reply.text if is_plain else _value(reply, name)

@@ -25,7 +25,7 @@ LITERALS: dict[str, Value] = {"true": True, "false": False, "none": None}
 
 
 class Source(Protocol):
-    """A text that knows where each of its characters stands in a file."""
+    """A text that knows the position in a file of each of its characters."""
 
     @property
     def text(self) -> str: ...

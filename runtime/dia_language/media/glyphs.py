@@ -1,4 +1,4 @@
-"""Texts drawn in the shipped font: every character stands in a cell of its own, so that a text can be read back.
+"""Texts drawn in the shipped font: each character has its own cell, so that a text can be read back.
 
 Needs the extra `images` (Pillow).
 """

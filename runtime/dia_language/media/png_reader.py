@@ -100,7 +100,7 @@ def header_of(chunks: Chunks) -> Header:
 
 
 def decompress(data: bytes, most: int) -> bytes:
-    """What compressed bytes (zlib) hold, up to so many bytes. Raises LanguageError for more and for others."""
+    """Decompress zlib data, up to a limit of bytes. Raises LanguageError for more, and for malformed data."""
     machine = zlib.decompressobj()
     try:
         content = machine.decompress(data, most)

@@ -45,7 +45,7 @@ BLOCKS: Final = tuple(
 
 
 def modules_of(dark: numpy.ndarray[Any, Any]) -> Modules:
-    """The modules of a code that stands upright in a picture, given which pixels are dark. Raises LanguageError."""
+    """Return the modules of an upright code in a picture, given its dark pixels. Raises LanguageError."""
     import numpy
 
     rows, columns = numpy.flatnonzero(dark.any(axis=1)), numpy.flatnonzero(dark.any(axis=0))
@@ -72,7 +72,7 @@ def text_of_modules(modules: Modules) -> str:
 
 
 def _format(modules: Modules) -> tuple[int, int]:
-    """Level and mask, from the 15 bits beside the finder pattern in the corner (7.9)."""
+    """Return level and mask, from the 15 bits next to the finder pattern in the corner (7.9)."""
     places = [(row, 8) for row in (0, 1, 2, 3, 4, 5, 7, 8)] + [(8, column) for column in (7, 5, 4, 3, 2, 1, 0)]
     read = sum(modules[row][column] << bit for bit, (row, column) in enumerate(places)) ^ FORMAT_MASK
     for bits in range(32):

@@ -30,7 +30,7 @@ Enclosure = tuple[Fraction, Fraction]
 
 
 def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
-    """Ever narrower pairs of rationals between which the symbolic real number lies.
+    """Yield ever narrower pairs of rationals that enclose the symbolic real number.
 
     The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
     rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds;
@@ -233,7 +233,7 @@ def _evaluate(value: Any, digits: int) -> tuple[Any, Any]:
 
 
 def _enclosure_of(number: Any) -> Enclosure:
-    """Return the rationals between which a computed number of so many certain bits lies."""
+    """Return the rationals that enclose a computed number with this many certain bits."""
     import sympy
 
     if isinstance(number, sympy.Rational):

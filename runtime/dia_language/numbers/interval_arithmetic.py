@@ -80,7 +80,7 @@ def dot(a: Iterable[Ends], b: Iterable[Ends], bits: int, weights: Iterable[int] 
 
 
 def _sum(parts: list[Ends], bits: int) -> Ends:
-    """Return the sum, rounded outwards to whole numbers of the last of so many bits of its largest part."""
+    """Return the sum, rounded outwards to multiples of the last bit of its largest part, which has this many bits."""
     sizes = [exponent + max(low.bit_length(), high.bit_length()) for low, high, exponent in parts if low or high]
     if not sizes:
         return NOTHING

@@ -166,7 +166,7 @@ def _combine_bits(operate: Callable[[Any, Any], Any], a: Value, b: Value) -> Val
 
 
 def shift_left(a: Value, b: Value) -> Value:
-    """Return the integer with as many bits put behind it."""
+    """Return the integer with this many zero bits appended."""
     if type(a) is not int or type(b) is not int:
         raise _type_error("shift left", a, b)
     if b < 0 or a.bit_length() + b > SIZE.bits:

@@ -48,7 +48,7 @@ class _Panels:
         self.middle, self.radius = (bounds[0] + bounds[1]) / 2, (bounds[1] - bounds[0]) / 2
 
     def total(self, precision: int) -> Any:
-        """Return the sum over panels, each as certain as so many bits of the largest it could be."""
+        """Return the sum over panels, each with this many certain bits relative to the largest possible one."""
         waiting, total, panels = [(self.iv.mpf(0), 1.0)], self.iv.mpf(0), 0
         enough = self.scale() * self.iv.mpf(2) ** -precision
         while waiting:
@@ -136,7 +136,7 @@ class _Expansion:
         return total
 
     def times(self, a: Series, b: Series) -> Series:
-        """Return the product, cut behind the last coefficient that is asked for."""
+        """Return the product, truncated after the last requested coefficient."""
         size, one, other = min(len(a) + len(b) - 1, self.order + 1), self.ends(a), self.ends(b)[::-1]
         starts = ((k, max(0, k - len(b) + 1)) for k in range(size))
         return intervals_of(

@@ -31,7 +31,7 @@ DEFAULT_ZEROS = "strip"
 
 
 def round_exact(value: Value, places: int, ties: str = "half_even") -> int | ExactDecimal:
-    """Return the number rounded to so many decimal places: an integer or a decimal, never through a binary float.
+    """Return the number rounded to this many decimal places: an integer or a decimal, never through a binary float.
 
     `ties` is half_even, half_up (ties away from zero) or down (every value towards zero, not only ties).
     Negative places round to tens, hundreds and so on. Symbolic numbers are computed with growing precision
@@ -137,7 +137,7 @@ def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_Z
     """Return the one declared text of an integer or decimal, never `-0`.
 
     `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without
-    `places` all decimals are written. `thousands` stands between groups of three digits of the whole part.
+    `places` all decimals are written. `thousands` separates groups of three digits of the integer part.
     Raises LanguageError for a number with more decimals than `places`, or without an end to them.
 
     >>> write_number(Fraction(-2469, 2), 2, "keep", ","), write_number(Fraction(5, 2), 2)

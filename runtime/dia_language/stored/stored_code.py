@@ -1,6 +1,6 @@
 """Expressions and templates that travel with a bundle, each with all that it needs and nothing else.
 
-Stored code is `{"expression": TEXT}` or `{"template": TEXT}`, and beside it, each left out where it is empty:
+Stored code is `{"expression": TEXT}` or `{"template": TEXT}`, with these keys unless they are empty:
 
 - `names`: {name: encoded value}, the values of the instance that it reaches;
 - `lets`: [[name, TEXT], ...], values that depend on replies, each after those that it is made of;

@@ -297,7 +297,7 @@ class _TreeRewriter:
         return position if position >= 0 else at
 
     def word(self, word: str, at: int) -> int:
-        """Where the word stands by itself, from a place on; -1 where it does not."""
+        """Return the next position of the word by itself; -1 if there is none."""
         text = self.source.text
         while (at := text.find(word, at)) >= 0:
             if not (_is_wordlike(text[at - 1 : at]) or _is_wordlike(text[at + len(word) : at + len(word) + 1])):
@@ -334,7 +334,7 @@ class _TreeRewriter:
             self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 
     def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
-        """Return a part that is printed: of a reply that stands alone its text."""
+        """Return a part that is printed; a reply by itself is printed as its text."""
         if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
             return self.of_reply("reply_shown", reply, bound)
         return self.rewritten(part, bound)
@@ -445,7 +445,7 @@ class _TreeRewriter:
         return call("item_of", whole, self.rewritten(node.arg, bound), lineno=node.lineno)
 
     def reply_of(self, node: nodes.Expr, bound: frozenset[str]) -> tuple[nodes.Name, list[nodes.Expr]] | None:
-        """Return the reply that a name stands for, with the indices behind it; None for anything else."""
+        """Return the reply that a name refers to, with its indices; None for anything else."""
         path: list[nodes.Expr] = []
         while isinstance(node, nodes.Getitem) and not isinstance(node.arg, nodes.Slice):
             path.insert(0, node.arg)

@@ -341,7 +341,7 @@ def _searches_too_long(worker: _Worker) -> bool:
 
 
 def _allowed_seconds(worker: _Worker) -> float:
-    """Seconds for the expression that is being computed, or for what lies between two expressions."""
+    """Return the seconds for the current expression, or for the work between two expressions."""
     assert worker.task is not None
     return worker.task.seconds if worker.cell[1] else max(worker.task.seconds, SECONDS_BETWEEN)
 

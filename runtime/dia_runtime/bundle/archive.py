@@ -25,7 +25,7 @@ CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
 LEVEL = 12
 LARGEST = 8 << 30  # what a header of USTAR can tell
 LARGEST_UNLISTED = 1 << 20  # of a file that no manifest lists
-# An archive may unpack to this much anyway, and beyond that to so many times its own size: bundles pack 3 to 60 times.
+# An archive may unpack to this size, or to this multiple of its own size: bundles compress 3 to 60 times.
 FREE = 1 << 26
 RATIO = 300
 WINDOW = 1 << 27  # bytes of memory that a stranger's archive may ask for

@@ -51,7 +51,7 @@ def require_canonical(record: Any) -> None:
                 item.encode("utf-8")  # a lone surrogate raises UnicodeEncodeError, which is a ValueError
         elif kind is int:
             if not -SAFE_INTEGER < item < SAFE_INTEGER:
-                raise ValueError("an integer of 2**53 or more needs a type beside it")
+                raise ValueError("an integer of 2**53 or more needs a type with it")
         elif kind is list or kind is tuple:
             pending += item
         elif isinstance(item, dict):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 LONGEST_LINE = 1 << 25
-# A packed file may unpack to this much anyway, and beyond that to so many times its own size: text packs 3 to 30 times.
+# A compressed file may unpack to this size, or to this multiple of its own size: text compresses 3 to 30 times.
 FREE = 1 << 26
 RATIO = 200
 BUFFER = 1 << 18
@@ -48,7 +48,7 @@ def decompressed(file: IO[bytes], size: int) -> IO[bytes]:
 
 
 class _Bounded(io.RawIOBase):
-    """A file that gives so many bytes at most."""
+    """A file that returns at most this many bytes."""
 
     def __init__(self, file: IO[bytes], kind: str, most: int) -> None:
         self.file, self.kind, self.left = file, kind, most

@@ -21,7 +21,7 @@ def refuse_special_file(target: Path) -> None:
 
 
 def _is_among_devices(link: Path) -> bool:
-    """Whether the link, or one that it leads to, lies among the devices."""
+    """Return whether the link, or one that it points to, is a device."""
     devices = Path("/dev")
     for _ in range(MOST_LINKS):
         if link.parent.resolve() == devices:

@@ -54,7 +54,7 @@ ALPHABETS = ((r"[0-9]+", 10), (r"[0-9a-f]+|[0-9A-F]+", 16), (r"[a-z0-9]+|[A-Z0-9
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A sealed bundle that lies on disk, and the digest of the one that it was made from."""
+    """A sealed bundle on disk, and the digest of the bundle from which it was made."""
 
     path: Path
     id: str

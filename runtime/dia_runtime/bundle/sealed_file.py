@@ -1,4 +1,4 @@
-"""The file `sealed.bin`: a line that says how it is locked, and behind it the sealed files in encrypted blocks."""
+"""The file `sealed.bin`: a line that says how it is encrypted, followed by the sealed files in encrypted blocks."""
 
 from __future__ import annotations
 

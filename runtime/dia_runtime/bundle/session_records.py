@@ -129,7 +129,7 @@ def read_sessions(question: Record) -> list[SessionRecord]:
     earlier: set[str] = set()
     for session in sessions:
         if session.name in earlier or not earlier.issuperset(session.needs):
-            raise ValueError(f"the session `{session.name}` is there twice, or stands before one that it needs")
+            raise ValueError(f"the session `{session.name}` is there twice, or comes before one that it needs")
         earlier.add(session.name)
     names = [turn.reply for session in sessions for turn in session.turns if turn.reply is not None]
     if len(set(names)) < len(names):

@@ -126,7 +126,7 @@ def _hex(key: Ed25519PublicKey) -> str:
 
 
 def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[str, Any]:
-    """The signature, which is written into the bundle's folder. Raises DiaError (exit 2) where another one lies there.
+    """Write the signature into the bundle's folder and return it. Raises DiaError (exit 2) if there is another one.
 
     What is signed are the 64 hexadecimal digits of the bundle's digest, in ASCII.
     """

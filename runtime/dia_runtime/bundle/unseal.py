@@ -21,7 +21,7 @@ from dia_runtime.bundle.sealed_file import SealedFiles
 from dia_runtime.bundle.strict_json import parse_json
 from dia_runtime.bundle.verify import examine
 
-NEAR = 20_000  # above so many ids no nearest one is looked for
+NEAR = 20_000  # with more ids, no similar one is suggested
 
 
 def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> Bundle:

@@ -272,7 +272,7 @@ def _fields(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _letters(text: str) -> list[str]:
-    """Return the letters that `A-E` or `A,B,C` stands for."""
+    """Return the letters of `A-E` or `A,B,C`."""
     match = RANGE.fullmatch(text)
     if match and match[1] < match[2]:
         return [chr(code) for code in range(ord(match[1]), ord(match[2]) + 1)]

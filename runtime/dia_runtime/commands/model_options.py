@@ -1,4 +1,4 @@
-"""How models are asked: the options that commands share which ask them."""
+"""Options of the commands that ask models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 REPLIES = Path("build") / ".cache" / "replies.sqlite"
 AT_ONCE = 16
-# Parts of a request that are not passed on as they are given: options name them, or they decide where keys go.
+# Parameters that `--parameter` cannot set: they have options, or decide where keys go
 RESERVED_PARAMETERS = frozenset(
     {"model", "messages", "stream", "temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed"}
     | {"system", "endpoint", "through", "timeout", "num_retries", "max_retries", "proxies"}
@@ -83,7 +83,7 @@ model_options = combined(*OPTIONS)
 
 @dataclass(frozen=True)
 class ModelArguments:
-    """How models are asked, as `model_options` says it."""
+    """The arguments of `model_options`."""
 
     base_url: str | None
     key_name: str | None
@@ -107,7 +107,7 @@ class ModelArguments:
 
 
 def run_options(arguments: ModelArguments, part: str | None = None) -> RunOptions:
-    """The options of a run. Raises DiaError (exit 2) for a value that cannot be read."""
+    """Return the options of a run. Raises DiaError (exit 2) for a malformed value."""
     from dia_runtime.respondents.budget import Budget
     from dia_runtime.respondents.chat import Settings
     from dia_runtime.respondents.registry import ModelOptions
@@ -150,7 +150,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
 
 
 def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:
-    """Role -> what stands behind its sign. Raises DiaError (exit 2)."""
+    """Return the values by role. Raises DiaError (exit 2)."""
     values: dict[str, str] = {}
     for text in texts:
         role, equals, value = text.partition("=")
@@ -169,7 +169,7 @@ def _by_role(option: str, texts: Sequence[str]) -> dict[str, str]:
 
 
 def _part(text: str | None) -> tuple[int, int]:
-    """Which part of how many."""
+    """Return the number of the part, and of all parts. Raises DiaError (exit 2)."""
     match = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", text or "1/1")
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         raise DiaError(
@@ -181,10 +181,10 @@ def _part(text: str | None) -> tuple[int, int]:
 
 
 def _parameter(text: str) -> tuple[str, Any]:
-    """Name and value of a parameter: the value as JSON where it is some, else as text."""
+    """Return name and value of a parameter: the value as JSON if it is valid JSON, or else as text."""
     name, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[a-z][a-z0-9_]{0,60}", name) or name in RESERVED_PARAMETERS:
-        fix = "write NAME=VALUE with a parameter of the provider that has no option of its own, such as top_p=0.9"
+        fix = "write NAME=VALUE with a parameter of the provider that dia has no option for, such as top_p=0.9"
         raise DiaError(Diagnostic("E600", visible(f"`--parameter {text}` cannot be passed to the provider"), None, fix))
     try:
         return name, json.loads(value, parse_float=Decimal, parse_constant=_no_number)
@@ -197,7 +197,7 @@ def _no_number(name: str) -> Any:
 
 
 def _decimal(option: str, text: str) -> str:
-    """The text of a decimal number from 0 on."""
+    """Return the text of a nonnegative decimal number. Raises DiaError (exit 2)."""
     number = text.strip()
     if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", number):
         raise DiaError(Diagnostic("E600", visible(f"`{option}` must be a number such as 0.7, not `{text}`")))
@@ -205,7 +205,7 @@ def _decimal(option: str, text: str) -> str:
 
 
 def _text_of(text: str | None) -> str | None:
-    """The text itself, or that of the file behind `@`."""
+    """Return the text, or that of the file after `@`."""
     if text is None or not text.startswith("@"):
         return text
     try:

@@ -1,4 +1,4 @@
-"""`dia sign`: a signature beside the files of a bundle."""
+"""`dia sign`: add a signature to the files of a bundle."""
 
 from __future__ import annotations
 

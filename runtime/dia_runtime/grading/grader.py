@@ -1,4 +1,4 @@
-"""Truth and reply -> verdict.
+"""Grade replies: from the correct answer and a reply to a verdict.
 
 - error: there is no reply.
 - unparsed: no answer could be extracted from the reply.
@@ -38,9 +38,9 @@ LOST_TO_FORMAT: Final = frozenset({"lost_to_format"})
 
 
 class Grade(NamedTuple):
-    """A verdict, the text that it rests on, the step that extracted it, flags, and the share of full marks.
+    """A verdict, the extracted text, the step that extracted it, flags, and the partial credit.
 
-    The flag `skip_malformed`: the skip token stands in the reply, but neither skips nor makes a right answer. The
+    The flag `skip_malformed`: the reply contains the skip token, but neither skips nor is correct. The
     flag `lost_to_format`: strict found no answer, but standard (lenient under the first rules) finds the right one. The
     flag `undecided`: the verdict is wrong because it could be proven neither that the reply is right nor that it is
     not. The share, from 0 to 1, is that of an answer which declares one, for replies that are read; a reply that
@@ -55,12 +55,12 @@ class Grade(NamedTuple):
 
     @property
     def is_correct(self) -> bool:
-        """Whether the verdict is correct."""
+        """Return whether the verdict is correct."""
         return self.verdict is Verdict.CORRECT
 
 
 class Grader:
-    """Grades replies to the instances of one template, by one chain of an answer format."""
+    """Grades replies to the instances of one template with one chain of an answer format."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Grader:
         accept_if: Condition | None = None,
         share: Share | None = None,
     ) -> Grade:
-        """The grade of a reply to the instance with this truth, these accepted forms and this canonical text.
+        """Grade a reply to the instance with this correct answer, these accepted forms and this canonical text.
 
         `accept_if` and `share` are those of an answer whose comparison has them; each is called with the typed reply.
         """
@@ -122,7 +122,7 @@ class Grader:
 
     @cached_property
     def _tolerant(self) -> Grader | None:
-        """The grader that shows whether a reply that strict cannot parse is right apart from its format."""
+        """Return the grader that shows whether a reply that strict cannot parse is correct apart from its format."""
         chain = "lenient" if rules_of(self.format) < 2 else STANDARD
         if self.chain != "strict" or chain not in (STANDARD, *self.form.chains):
             return None
@@ -134,7 +134,7 @@ class Grader:
         return Verdict.SKIPPED if self.skip and answer_text == self.form.wrap(self.skip, self.format) else Verdict.WRONG
 
     def _value(self, answer_text: str) -> Value | None:
-        """The typed value of an answer's text, which is never None; None where it is none of the type."""
+        """Return the typed value of an answer's text; None if it is not a value of the type."""
         try:
             return self.answer.read(answer_text, self.mode) if len(answer_text) <= CHARACTERS else None
         except Unreadable:
@@ -143,7 +143,7 @@ class Grader:
     def _judged(
         self, value: Value | None, truth: Value, accept: Sequence[Value], accept_if: Condition | None
     ) -> tuple[Verdict, frozenset[str]]:
-        """The verdict on a read answer, and its flags."""
+        """Return the verdict on a parsed answer, and its flags."""
         if value is None:
             return Verdict.WRONG, NO_FLAGS
         if self.has_condition:
@@ -158,9 +158,9 @@ class Grader:
         return Verdict.WRONG, flags
 
     def _share(self, share: Share | None, value: Value | None) -> Fraction:
-        """The share of full marks, where the answer declares one."""
+        """Return the partial credit, if the answer declares one."""
         if share is None:
-            raise ValueError("the comparison has a `share`: give the function that it stands for")
+            raise ValueError("the comparison has a `share`: pass its compiled function")
         try:
             return Fraction(0) if value is None else share(value)
         except (LanguageError, DiaError):
@@ -175,7 +175,7 @@ class Grader:
 
 
 def typed(comparison: Mapping[str, Any]) -> AnswerType:
-    """The answer type of a stored comparison. Raises DiaError (exit 3) for one that is none."""
+    """Return the answer type of a stored comparison. Raises DiaError (exit 3) if it is malformed."""
     try:
         return answer_type(comparison)
     except LanguageError as error:
@@ -194,7 +194,7 @@ def grade(
     accept_if: Condition | None = None,
     share: Share | None = None,
 ) -> Grade:
-    """The grade of a reply to the question with this answer record and this answer format.
+    """Grade a reply to the question with this answer record and this answer format.
 
     The record's own condition and share are used where it has them, unless they are given. Raises DiaError for a
     record, format or chain that this version cannot grade by.
@@ -230,7 +230,7 @@ def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
 
 def _holds(accept_if: Condition | None, value: Value) -> bool:
     if accept_if is None:
-        raise ValueError("the comparison has an `accept_if`: give the condition that it stands for")
+        raise ValueError("the comparison has an `accept_if`: pass its compiled condition")
     try:
         return accept_if(value)
     except (LanguageError, DiaError):

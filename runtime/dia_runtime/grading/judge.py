@@ -1,4 +1,4 @@
-"""Stored replies to verdicts, with their points, flags and typical mistakes."""
+"""Grade stored replies: verdicts with points, flags and named mistakes."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ NO_MISTAKES: Mapping[str, bool] = {}
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How replies are judged: the chain, points that replace those of the questions, errors, and what k counts.
+    """How replies are graded: the chain, points that replace those of the questions, errors, and what k counts.
 
     Over `instances` a question counts by its first attempt, over `attempts` by all of them, as an item of its own.
-    `preset` names a published study whose own reading is wanted beside ours where questions of sessions have it.
+    `preset` names a published study whose own way of reading is also used if questions of sessions have it.
     """
 
     chain: str = "standard"
@@ -54,7 +54,7 @@ class Rules:
 
 
 class Judged(NamedTuple):
-    """A question, the mark and the flags of its reply, which known mistakes the reply is and is not, and its share.
+    """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
     `extracted` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
     `truth` the canonical text of the right answer. A skip would have had the points `skip_points`.
@@ -88,7 +88,7 @@ def reading(entry: Judged) -> str | None:
 
 @dataclass(slots=True)
 class _Prepared:
-    """What grading needs of a question, decoded once."""
+    """The parts of a question that grading needs, decoded once."""
 
     grader: Grader
     truth: Value
@@ -102,17 +102,17 @@ class _Prepared:
 
 @dataclass(frozen=True, slots=True)
 class _PreparedSessions:
-    """What judging a question of sessions needs."""
+    """The parts of a question of sessions that grading needs."""
 
     truth: Truth
     marks: Mapping[Verdict, Mark]
 
 
 class Judge:
-    """Judges the replies of one run; keeps what its questions share. To be closed."""
+    """Grades the replies of one run, and caches what its questions share. Must be closed."""
 
     def __init__(self, store: Store, rules: Rules, source: Bundle | None = None) -> None:
-        """`source` has the answers where the run itself holds none."""
+        """`source` has the answers if the run does not contain them."""
         self.store, self.rules, self.source = store, rules, source
         self.worker = SingleWorker()
         self._prepared: dict[int, _Prepared | _PreparedSessions] = {}
@@ -125,14 +125,14 @@ class Judge:
         self.worker.close()
 
     def judged(self, respondent: int) -> Iterator[Judged]:
-        """The respondent's replies, judged, in the order of the questions."""
+        """Yield the respondent's graded replies, in the order of the questions."""
         answers = _RecordsInOrder(self.source.answers()) if self.source else None
         attempt = 1 if self.rules.over == "instances" else None
         for question, reply in self.store.replies(respondent, attempt):
             yield self._one(question, reply, answers)
 
     def judged_one(self, question: StoredQuestion, reply: StoredReply) -> Judged:
-        """One reply, judged by the answers that the run itself holds."""
+        """Grade one reply with the answers in the run."""
         return self._one(question, reply, None)
 
     def _one(self, question: StoredQuestion, reply: StoredReply, answers: _RecordsInOrder | None) -> Judged:
@@ -144,7 +144,7 @@ class Judge:
         return self._judge(question, reply, prepared)
 
     def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, prepared: _PreparedSessions) -> Judged:
-        """The reply to a question of sessions, which is a transcript."""
+        """Grade the reply to a question of sessions, which is a transcript."""
         judgement = (
             None if reply.text is None else judge_transcript(prepared.truth, reply.text, self.rules.chain, self.worker)
         )
@@ -174,7 +174,7 @@ class Judge:
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:
-        """The verdict, where errors count as wrong answers another one for them."""
+        """Return the verdict, in which errors may count as wrong answers."""
         return Verdict.WRONG if verdict is Verdict.ERROR and self.rules.errors == "wrong" else verdict
 
     def _graded(self, reply: StoredReply, prepared: _Prepared) -> Grade:
@@ -223,7 +223,7 @@ class Judge:
         return grader
 
     def marks(self, encoded: str) -> Mapping[Verdict, Mark]:
-        """Verdict -> its mark, by the points of a question and those that replace them."""
+        """Return the marks by verdict, from the points of a question and those that replace them."""
         marks = self._marks.get(encoded)
         if marks is None:
             points = stored_points(self.store, encoded) | dict(self.rules.points or {})
@@ -233,7 +233,7 @@ class Judge:
         return marks
 
     def _mistakes(self, prepared: _Prepared, grade: Grade) -> dict[str, bool]:
-        """Which of the known mistakes the wrong answer is, read and compared as the truth is."""
+        """Return which named mistakes the wrong answer is, compared in the same way as the correct answer."""
         grader = prepared.grader
         if grade.extracted is None:
             return dict.fromkeys(prepared.mistakes, False)
@@ -248,13 +248,13 @@ class Judge:
 
 
 class _RecordsInOrder:
-    """Finds records by ids that are asked for in the records' own order, without holding all of them."""
+    """Finds records by ids that are requested in file order, without keeping all records in memory."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records = iter(records)
 
     def get(self, id: str) -> Record | None:
-        """The record, or None when it does not come any more."""
+        """Return the record, or None if there is none."""
         return next((record for record in self._records if record["id"] == id), None)
 
 
@@ -266,7 +266,7 @@ def _decoded(record: Record) -> tuple[Value, list[Value]]:
 
 
 def _share_of_marks(grade: Grade, verdict: Verdict, share: Share | None) -> Fraction | None:
-    """The share of full marks; nothing said or nothing read has none of them, and an error leaves them open."""
+    """Return the partial credit: zero if nothing was answered or parsed, None for an error."""
     if share is None or verdict is Verdict.ERROR:
         return None
     return Fraction(0) if grade.share is None else grade.share
@@ -288,19 +288,19 @@ def _grading_record(store: Store, question: StoredQuestion, source: Bundle | Non
 
 
 def _condition(store: Store, record: Record, worker: SingleWorker) -> Condition | None:
-    """The condition of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no condition."""
+    """Return the condition of the answer, or None. Raises DiaError (exit 3) if it is malformed."""
     stored = _compiled(store, record, "accept_if", "condition", condition)
     return None if stored is None else isolated_condition(stored, worker)
 
 
 def _share(store: Store, record: Record, worker: SingleWorker) -> Share | None:
-    """The share of the answer, or None where it has none. Raises DiaError (exit 3) for one that is no share."""
+    """Return the function for partial credit, or None. Raises DiaError (exit 3) if it is malformed."""
     stored = _compiled(store, record, "share", "share", stored_share)
     return None if stored is None else isolated_share(stored, worker)
 
 
 def _compiled(store: Store, record: Record, key: str, name: str, compiled: Callable[[Any], object]) -> Any:
-    """The stored code of the comparison, compiled once to see that it can be; the worker compiles it again."""
+    """Return the stored code of the comparison. It is compiled once as a check; the worker compiles it again."""
     stored = record["comparison"].get(key)
     if stored is not None:
         try:
@@ -319,7 +319,7 @@ def _is_mistake(kind: AnswerType, value: Value, text: str) -> bool:
 
 
 def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:
-    """The typed value of a text, which is never None; None for a text that is no value of the type."""
+    """Return the typed value of a text; None if it is not a value of the type."""
     try:
         return kind.read(text, mode) if len(text) <= CHARACTERS else None
     except Unreadable:
@@ -327,7 +327,7 @@ def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:
 
 
 def worth(name: str, value: Any) -> Exact:
-    """The points of a verdict. Raises DiaError (exit 2) for anything but an exact number.
+    """Return the points of a verdict. Raises DiaError (exit 2) for anything but an exact number.
 
     >>> worth("wrong", "-1/2"), worth("wrong", "-2")
     (Fraction(-1, 2), -2)

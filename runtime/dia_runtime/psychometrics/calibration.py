@@ -81,7 +81,7 @@ class CalibratedPanel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _FittedPanel:
-    """A panel on its scale, with the locations of maximum likelihood by which its fit is judged."""
+    """A panel on its scale, with the maximum-likelihood locations used to check its fit."""
 
     panel: Panel
     calibration: Calibration
@@ -95,7 +95,7 @@ def calibrate_panel(
     options: CalibrationOptions = CalibrationOptions(),
     on_stage: Callable[[str], None] = lambda text: None,
 ) -> CalibratedPanel:
-    """The scale of a panel; `on_stage` is called with what begins that may take long.
+    """Return the scale of a panel; `on_stage` is called before each stage that may take long.
 
     Raises DiaError (exit 2) for data that fall apart or give no scale.
     """
@@ -164,7 +164,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _filtered(panel: Panel, mask: Mask, rule: str) -> Panel:
-    """The panel with the items that a filter keeps."""
+    """Return the panel with the items that a filter keeps."""
     if mask.sum() < 2:
         message = f"the filter `{rule}` keeps {int(mask.sum())} of {len(mask)} items"
         raise DiaError(Diagnostic("E893", message, None, "use wider bounds"))
@@ -278,7 +278,7 @@ def _held_out(panel: Panel, options: CalibrationOptions) -> HeldOut | None:
 def _stability(
     panel: Panel, options: CalibrationOptions, on_stage: Callable[[str], None]
 ) -> dict[str, StabilityReport] | None:
-    """Refits without each model, and without each family where these are known."""
+    """Refit without each model, and without each family if these are known."""
     if "stability" not in options.checks or options.estimation.gauge == "anchors":
         return None
     count = len(panel.models)
@@ -325,7 +325,7 @@ def _differences(fitted: _FittedPanel, families: Sequence[str | None] | None) ->
 
 
 def _choice(fitted: _FittedPanel, estimation: EstimationOptions) -> FilterChoice:
-    """The candidates for each category of items, and the filter that lies on most frontiers."""
+    """Return the candidates for each category of items, and the filter that is on the most frontiers."""
     panel, locations = fitted.panel, fitted.locations
     categories = np.array([about.category or "all" for about in panel.about])
     groups = {str(name): categories == name for name in np.unique(categories)}
@@ -374,7 +374,7 @@ def _bank(result: CalibrationResult, panel: Panel) -> Bank:
 
 
 class _BankFields(TypedDict):
-    """What items and models of a bank have alike."""
+    """Return the fields that items and models of a bank share."""
 
     se: float | None
     status: str
@@ -401,7 +401,7 @@ def _bank_location(entry: LocatedEntry) -> float:
 
 
 def _rounded(value: float | None, digits: int = DIGITS) -> float | None:
-    """The number as a bank has it, so that nearly always the same data give the same bytes anywhere."""
+    """Return the number as a bank stores it, rounded so that the same data give nearly always the same bytes."""
     return None if value is None else round(value, digits)
 
 

@@ -28,7 +28,7 @@ from dia_runtime.psychometrics.rasch.lltm import (
 LEAST_ITEMS = 10  # of a template whose parameters are looked at
 MOST_LEVELS = 8  # of a parameter that is a word
 MOST_FEATURES = 200
-WIDE = 100  # a number whose values differ by more than so many times counts by its logarithm
+WIDE = 100  # a number whose largest value exceeds its smallest by this factor counts by its logarithm
 LONGEST = 10**15
 Z = 1.959963984540054
 
@@ -266,7 +266,7 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
 
 
 def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> CrossValidation:
-    """Log likelihood of items that the model has not seen, and how far off it foretells them."""
+    """The log likelihood of unseen items, and the error of the predictions for them."""
     fold = np.random.default_rng(seed).permutation(len(design)) % folds
     log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
     for number in range(folds):

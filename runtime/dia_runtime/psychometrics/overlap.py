@@ -1,6 +1,6 @@
 """Questions of a bundle, or of a bank, that also occur in a validation set, word for word or in large part.
 
-Texts are compared in small letters without signs. Of runs of so many words (shingles) a question shares a part with a
+Texts are compared in lowercase without punctuation. Of runs of several words (shingles) a question shares a part with a
 text of the set; above a share it counts as found there.
 """
 

@@ -1,4 +1,4 @@
-"""A model of any provider that litellm knows; litellm is imported with the first question, since it takes seconds."""
+"""A model of any provider that litellm knows. litellm is imported with the first question, which takes seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dia_runtime.respondents.turn_request import settings_for
 if TYPE_CHECKING:
     from dia_runtime.respondents.registry import ModelOptions
 
-# The name of litellm's exception -> what may be done; others are judged by their status.
+# Names of litellm's exceptions, and what they mean; others are judged by their status
 KINDS: dict[str, ErrorKind] = {
     "RateLimitError": "rate_limit",
     "Timeout": "timeout",
@@ -44,12 +44,12 @@ IMPORT_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "P
 
 
 class LiteLLMClient:
-    """A model by litellm's name of it."""
+    """A model by its name in litellm."""
 
     is_billed = True
 
     def __init__(self, name: str, model: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError (exit 2) where litellm is not installed."""
+        """Raises DiaError (exit 2) if litellm is not installed."""
         if find_spec("litellm") is None:
             fix, similar = f"{install_extra('models')}, or give `--base-url`", similar_model(model)
             if similar:
@@ -62,7 +62,7 @@ class LiteLLMClient:
         self.litellm: Any = None
 
     def _place(self) -> dict[str, Any]:
-        """Where it is asked, and with which key, as far as the command line says so."""
+        """Return the endpoint and the key that the command line names."""
         options = self.options
         if options.base_url is None:
             return {} if options.key_name is None else {"api_key": find_key(options.key_name, options.folder)}
@@ -71,7 +71,7 @@ class LiteLLMClient:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What it is asked with, and where if that was said."""
+        """Return its settings, and its endpoint if one is given."""
         place = {"endpoint": self.options.base_url} if self.options.base_url else {}
         return {**self.base_settings.stored(), "through": "litellm", **place}
 
@@ -81,19 +81,19 @@ class LiteLLMClient:
         return f"litellm {self.options.base_url or self.model.partition('/')[0]}"
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What is sent for a question."""
-        # An endpoint of one's own speaks OpenAI's language, also where its models are called otherwise.
+        """Return the request for a question."""
+        # `--base-url` means an OpenAI-compatible endpoint, whatever its models are called.
         name = f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
         messages = chat_messages(question, self.base_settings, self.options.read)
         return {"model": name, "messages": messages, **settings_for(question, self.base_settings).parameters()}
 
     @property
     def takes_prefill(self) -> bool:
-        """Whether litellm knows that the model continues a last message of the assistant, or the command says so."""
+        """Return whether the model continues a last message of the assistant, as litellm or the command says."""
         return self.options.prefill or bool((price_table().get(self.model) or {}).get("supports_assistant_prefill"))
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply of the provider. Raises RequestError."""
+        """Return the reply of the provider. Raises RequestError."""
         litellm, body = self._import_litellm(), self.request(question)
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
@@ -121,7 +121,7 @@ class LiteLLMClient:
         return self.litellm
 
     def _outcome_of(self, error: Exception, seconds: str, asked_at: str) -> Reply:
-        """The answer for good that an exception of litellm is. Raises RequestError for any other."""
+        """Return the final reply that an exception of litellm means. Raises RequestError for other exceptions."""
         message = redact(str(error), *self.secrets)
         status = getattr(error, "status_code", None)
         names = [kind.__name__ for kind in type(error).__mro__]
@@ -146,13 +146,13 @@ class LiteLLMClient:
         raise RequestError(kind, f"{names[0]}: {message}"[:300], wait) from None
 
     async def close(self) -> None:
-        """Ends the connections that litellm keeps."""
+        """Close litellm's connections."""
         if self.litellm is not None:
             await self.litellm.close_litellm_async_clients()
 
 
 def _completion_record(answer: Any) -> dict[str, Any]:
-    """What a reply needs of litellm's answer; to make a dictionary of all of it would take as long as asking."""
+    """Return the needed parts of litellm's response; converting all of it would take as long as the request."""
     usage = getattr(answer, "usage", None)
     counts = {name: getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "cost")}
     if counts["cost"] is None:
@@ -169,7 +169,7 @@ def _completion_record(answer: Any) -> dict[str, Any]:
 
 
 def _retry_after(error: Exception) -> float | None:
-    """The waiting time that the provider asked for."""
+    """Return the waiting time that the provider asked for."""
     response: Any = getattr(error, "response", None)
     for headers in (getattr(error, "litellm_response_headers", None), getattr(response, "headers", None)):
         wait = None if headers is None else retry_after_seconds(headers.get("retry-after"))

@@ -1,4 +1,4 @@
-"""A model behind an endpoint that speaks OpenAI's chat interface, asked over aiohttp without a layer between."""
+"""A model at an OpenAI-compatible endpoint, asked directly with aiohttp."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 LARGEST_ANSWER = 16 << 20
 CONNECT_SECONDS = 20.0
-# Providers whose interface continues a last message of the assistant, and what must be in the request besides.
+# Providers that continue a last message of the assistant, and the parameters that this needs
 PREFILL: dict[str, Mapping[str, Any]] = {
     "hosted_vllm": {"add_generation_prompt": False, "continue_final_message": True},
     "openrouter": {},
@@ -44,7 +44,7 @@ PREFILL: dict[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is asked: base URL, its own name of the model, the key (with its name), and whose prices count."""
+    """Where a model is asked: base URL, name of the model there, the key with its name, and the provider for prices."""
 
     base_url: str
     model_id: str
@@ -54,7 +54,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """The address of the chat interface."""
+        """Return the URL of the chat API."""
         return f"{self.base_url.rstrip('/')}/chat/completions"
 
 
@@ -71,7 +71,7 @@ class OpenAICompatible:
         timeout: float = 600.0,
         prefill: bool = False,
     ) -> None:
-        """Raises DiaError (exit 2) where aiohttp is not installed."""
+        """Raises DiaError (exit 2) if aiohttp is not installed."""
         if find_spec("aiohttp") is None:
             fix = "pip install aiohttp"
             raise DiaError(Diagnostic("E827", f"`{model}` needs aiohttp, which is not installed", None, fix))
@@ -83,21 +83,21 @@ class OpenAICompatible:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """What it is asked with, and where."""
+        """Return its settings and its endpoint."""
         return {**self.base_settings.stored(), "endpoint": self.endpoint.url}
 
     @property
     def provider(self) -> str:
-        """The endpoint: all models there share its limits."""
+        """Return the endpoint, because all models there share its rate limits."""
         return self.endpoint.url
 
     @property
     def is_billed(self) -> bool:
-        """Whether its replies may cost money; without a key, nobody can be billed."""
+        """Return whether its replies may cost money; without a key, nobody can be billed."""
         return self.endpoint.key is not None
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """What is sent for a question: OpenAI's own endpoint calls the bound of a reply otherwise."""
+        """Return the request for a question. OpenAI's own endpoint has another name for `max_tokens`."""
         parameters = settings_for(question, self.base_settings).parameters()
         if self.endpoint.url.startswith("https://api.openai.com/") and "max_tokens" in parameters:
             parameters["max_completion_tokens"] = parameters.pop("max_tokens")
@@ -109,7 +109,7 @@ class OpenAICompatible:
         return {"model": self.endpoint.model_id, "messages": messages, **parameters}
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply of the endpoint. Raises RequestError."""
+        """Return the reply of the endpoint. Raises RequestError."""
         try:
             reply = await self._complete(self.request(question))
         except RequestError as trouble:
@@ -134,7 +134,7 @@ class OpenAICompatible:
         return reply
 
     async def _post(self, body: Mapping[str, Any]) -> tuple[int, str, float | None, bytes]:
-        """Status, media type, wished waiting time and content of the answer. Raises RequestError."""
+        """Return status, media type, requested waiting time and content of the response. Raises RequestError."""
         import aiohttp
 
         if self.session is None:
@@ -164,18 +164,18 @@ class OpenAICompatible:
             connector=aiohttp.TCPConnector(limit=0),
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=aiohttp.ClientTimeout(total=self.timeout, sock_connect=CONNECT_SECONDS),
-            trust_env=False,  # else a `.netrc` would have a say
+            trust_env=False,  # otherwise a `.netrc` could add credentials
         )
 
     async def close(self) -> None:
-        """Ends the connections."""
+        """Close the connections."""
         if self.session is not None:
             await self.session.close()
             self.session = None
 
 
 def proxy_of(url: str) -> str | None:
-    """The proxy that the environment names for an address; none for this machine's own."""
+    """Return the proxy for a URL from the environment; None for this machine."""
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
@@ -185,7 +185,7 @@ def proxy_of(url: str) -> str | None:
 
 
 def is_local(url: str) -> bool:
-    """Whether the address is one of this machine."""
+    """Return whether the URL is on this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -194,7 +194,7 @@ def is_local(url: str) -> bool:
 
 
 def _refusal_reply(status: int, code: str, message: str, seconds: str, asked_at: str, wait: float | None) -> Reply:
-    """The answer for good that a refusal is. Raises RequestError for any other."""
+    """Return the final reply if the response is one. Raises RequestError otherwise."""
     outcome = classify_refusal(status, code, message, seconds, asked_at, wait)
     if isinstance(outcome, RequestError):
         raise outcome
@@ -202,7 +202,7 @@ def _refusal_reply(status: int, code: str, message: str, seconds: str, asked_at:
 
 
 def _parse(content: bytes, kind: str) -> Any:
-    """The completion that an answer holds, joined where it came as a stream. Raises RequestError."""
+    """Return the completion in a response; a stream is joined. Raises RequestError."""
     if len(content) > LARGEST_ANSWER:
         raise RequestError("request", f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
     try:
@@ -218,7 +218,7 @@ def _is_event(line: bytes) -> bool:
 
 
 def _join_stream(events: list[Any]) -> dict[str, Any]:
-    """One completion of the pieces of a stream. Raises KeyError where the stream was cut before its end."""
+    """Join the pieces of a stream to one completion. Raises KeyError if the stream is incomplete."""
     text, ending, usage, model = [], None, None, None
     for event in events:
         if event.get("error"):
@@ -234,7 +234,7 @@ def _join_stream(events: list[Any]) -> dict[str, Any]:
 
 
 def _refusal_details(content: bytes) -> tuple[str, str]:
-    """Code and message of a refusal, as far as they can be read."""
+    """Return the code and message of an error response, as far as they can be read."""
     try:
         record = json.loads(content[:LARGEST_ANSWER])
     except (ValueError, RecursionError):
@@ -253,7 +253,7 @@ def _excerpt(content: bytes) -> str:
 
 
 def retry_after_seconds(header: str | None) -> float | None:
-    """The waiting time of a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3)."""
+    """Return the waiting time of a Retry-After header: seconds, or a date (RFC 9110, section 10.2.3)."""
     if not header:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The registry of respondents: what `--model NAME` may name, and how a name becomes what is asked.
+"""The registry of respondents: the names that `--model` accepts, and the respondent for each.
 
 A name is a baseline (`BASELINES`), a prefix with its argument (`PREFIXES`), or a provider and its model.
 """
@@ -24,11 +24,11 @@ from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Trut
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How models are to be asked: settings, one respondent for each temperature, and where.
+    """How models are asked: settings, one respondent for each temperature, and the endpoint.
 
-    `read` reads assets of the bundle, which the run names; `through` is `auto` or `litellm`, which asks every endpoint
-    through litellm; a program is started in so many `copies`; `prefill` says that endpoints continue a reply that is
-    begun for them.
+    `read` reads assets of the bundle, and is set by the run. `through` is `auto`, or `litellm` to ask every endpoint
+    through litellm. `copies` is the number of copies of a program. `prefill` says whether endpoints continue a reply
+    whose beginning the request contains.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -63,7 +63,7 @@ Factory = Callable[[str, Settings], AsyncRespondent]
 
 
 def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
-    """One respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
+    """Return one respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
     make = _factory(model, options)
     if not options.temperatures:
         return [make(model, options.settings)]
@@ -75,7 +75,7 @@ def create_respondents(model: str, options: ModelOptions) -> list[AsyncResponden
 
 
 def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
-    """Where the models are asked and which key goes there, a line each: to be shown before the first request."""
+    """Return a line for each key and the host that receives it, to be shown before the first request."""
     lines = []
     for model in models:
         if model in BASELINES or has_prefix(model) or not is_known(model, options):
@@ -94,7 +94,7 @@ def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
 
 
 def _host(url: str) -> str:
-    """The host, with a warning where what is sent there can be read on the way."""
+    """Return the host, with a warning if the connection is not encrypted."""
     parts = urlsplit(url)
     return parts.netloc if parts.scheme == "https" or is_local(url) else f"{parts.netloc} (not encrypted)"
 
@@ -105,12 +105,12 @@ def has_prefix(model: str) -> bool:
 
 
 def is_known(model: str, options: ModelOptions) -> bool:
-    """Whether the name has the form of something that can be asked."""
+    """Return whether the name has the form of a respondent's name."""
     return has_prefix(model) or "/" in model.strip("/") or (options.base_url is not None and bool(model))
 
 
 def require_known(model: str, options: ModelOptions) -> None:
-    """Raises DiaError (exit 2), with the names of the baselines, for a name that nothing can be asked by."""
+    """Raise DiaError (exit 2), with the names of the baselines, for an unknown name."""
     if model not in BASELINES and not is_known(model, options):
         near = did_you_mean(model, BASELINES)
         names = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
@@ -119,7 +119,7 @@ def require_known(model: str, options: ModelOptions) -> None:
 
 
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
-    """Where a model is asked; None for what goes through litellm. Raises DiaError for a URL that is none."""
+    """Return where a model is asked; None if through litellm. Raises DiaError for an invalid URL."""
     provider, slash, model_id = model.partition("/")
     if options.base_url is not None:
         require_base_url(options.base_url)

@@ -1,4 +1,4 @@
-"""`replay:FILE` and `replay:FILE#NAME`: replies that were given before, from a run, an export of one, or JSON Lines."""
+"""`replay:FILE` and `replay:FILE#NAME`: recorded replies from a run, an export of a run, or JSON Lines."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class ReplySource(Protocol):
 
 
 class Replay(LocalRespondent):
-    """A respondent that says again what the file holds; how it is asked changes nothing."""
+    """A respondent that repeats the replies in a file, whatever the settings are."""
 
     def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError: exit 2 for a file that holds no such replies, exit 3 for replies to other questions."""
+        """Raises DiaError: exit 2 if the file does not have such replies, exit 3 for replies to other questions."""
         path, respondent = _split_name(argument)
         root = None if options.bundle is None else options.bundle.questions_root
         try:
@@ -57,7 +57,7 @@ class Replay(LocalRespondent):
         )
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The recorded reply. Raises RequestError where there is none."""
+        """Return the recorded reply. Raises RequestError if there is none."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         if isinstance(question, TurnRequest):
             return self._turn(question, attempt)
@@ -67,7 +67,7 @@ class Replay(LocalRespondent):
         return reply_from_record(record)
 
     async def whole(self, question: Mapping[str, Any], attempt: int) -> Reply | None:
-        """The recorded transcript of a conversation; None where there is none that is whole."""
+        """Return the recorded transcript of a conversation; None if there is no complete one."""
         await asyncio.sleep(0)
         record = self.source.record(question["id"], attempt)
         if record is None or record.get("text") is None:
@@ -78,7 +78,7 @@ class Replay(LocalRespondent):
         return None
 
     def _turn(self, turn: TurnRequest, attempt: int) -> Reply:
-        """What was said at a turn, by the transcript, or by the turns of a question that was not finished."""
+        """Return the reply to a turn, from the transcript or from the stored turns of an unfinished question."""
         record = self.source.record(turn["id"], attempt)
         session, recorded_reply = (
             (None, None) if record is None or record.get("text") is None else _recorded_turn(str(record["text"]), turn)
@@ -115,7 +115,7 @@ class Replay(LocalRespondent):
         return RequestError("request", visible(f"{self.path.name} has no reply to {what}{which}"))
 
     async def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self.source.close()
 
 
@@ -124,9 +124,9 @@ def _turn_text(turn: TurnRequest) -> str:
 
 
 def _is_same_conversation(recorded: Sequence[Mapping[str, Any]], turn: TurnRequest) -> bool:
-    """Return whether the recording begins like the current conversation; a judgement of another reply is not used.
+    """Return whether the recording begins like the current conversation; judgements of other replies are not used.
 
-    An unrecorded conversation may have been any. A shared session is asked once, whichever question runs it.
+    A conversation that was not recorded matches. A shared session is asked once, by any question that needs it.
     """
     if not recorded or turn["key"] is not None:
         return True
@@ -140,14 +140,14 @@ def _is_same_conversation(recorded: Sequence[Mapping[str, Any]], turn: TurnReque
 
 
 def _is_same_last_message(messages: str, turn: TurnRequest) -> bool:
-    """Whether a turn that was kept by itself added to the conversation what is added now."""
+    """Return whether a stored turn added the same messages to the conversation as now."""
     added = [message["content"] for message in json.loads(messages) if message["role"] == "user"]
     now = [message["content"] for message in turn["messages"] if message["role"] == "user"]
     return turn["key"] is not None or not added or added[-1:] == now[-1:]
 
 
 def _recorded_turn(text: str, turn: TurnRequest) -> tuple[TranscriptSession, TranscriptReply] | tuple[None, None]:
-    """The reply to a turn in a transcript, and its conversation; None where there is none, or no transcript."""
+    """Return the reply to a turn in a transcript, and its conversation; None if there is none."""
     session, item, number, step = turn.place
     for recorded_session in _transcript_sessions(text):
         is_it = (
@@ -171,7 +171,7 @@ def _transcript_sessions(text: str) -> tuple[TranscriptSession, ...]:
 
 
 def _split_name(argument: str) -> tuple[Path, str | None]:
-    """The file, and the respondent behind `#`; a file whose own name has a `#` is found, too."""
+    """Return the file, and the respondent after `#`; names of files may contain `#` too."""
     for at in [len(argument), *(place for place, letter in enumerate(argument) if letter == "#")]:
         if os.path.isfile(argument[:at]):  # noqa: PTH113 - says no to what cannot be a name, where pathlib raises
             return Path(argument[:at]), argument[at + 1 :] or None
@@ -179,7 +179,7 @@ def _split_name(argument: str) -> tuple[Path, str | None]:
 
 
 def _choose_respondent(path: Path, names: list[str], name: str | None) -> str:
-    """The respondent that is meant. Raises DiaError where that is not clear."""
+    """Return the chosen respondent. Raises DiaError if the choice is ambiguous."""
     listed = ", ".join(f"`{only}`" for only in names[:MOST_FAULTS]) + (" ..." if len(names) > MOST_FAULTS else "")
     if not names:
         raise _replay_error(path, "it has no replies")
@@ -197,7 +197,7 @@ def _replay_error(path: Path, why: str, help: str | None = None) -> DiaError:
 
 
 class _RunReplies:
-    """The replies that another run holds."""
+    """The replies in another run."""
 
     def __init__(self, path: Path, respondent: str | None, root: str | None) -> None:
         self.store: Store = read_store(path)
@@ -211,7 +211,7 @@ class _RunReplies:
             raise
 
     def record(self, question: str, attempt: int) -> Record | None:
-        """The reply as the run holds it. Raises DiaError (exit 3) for what no run holds."""
+        """Return the reply as the run stores it. Raises DiaError (exit 3) if the run is damaged."""
         record = self.store.reply(self.respondent, question, attempt)
         try:
             reply_from_record(record or {"text": ""})
@@ -220,22 +220,22 @@ class _RunReplies:
         return record
 
     def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None:
-        """A turn of a question that was not finished."""
+        """Return a stored turn of an unfinished question."""
         position = self.store.position(question)
         turns = [] if position is None else self.store.turns(self.respondent, attempt, str(position))
         return next((asdict(turn) for turn in turns if (turn.session, turn.item, turn.turn, turn.step) == place), None)
 
     def close(self) -> None:
-        """Closes the run."""
+        """Close the run."""
         self.store.close()
 
 
 class _JsonLinesReplies:
-    """The replies in a file of JSON Lines, found by SQLite, which holds as much of them in memory as is good."""
+    """The replies in a file of JSON Lines, indexed by SQLite, which limits the memory that they need."""
 
     def __init__(self, path: Path, respondent: str | None, root: str | None) -> None:
         self.path, self.root = path, root
-        self.table = sqlite3.connect("", isolation_level=None)  # private, and gone when it is closed
+        self.table = sqlite3.connect("", isolation_level=None)  # private, and deleted when it is closed
         for statement in (
             "PRAGMA journal_mode = OFF",
             "CREATE TABLE reply (respondent TEXT, question TEXT, attempt INTEGER, is_error INTEGER, line BLOB,"
@@ -252,7 +252,7 @@ class _JsonLinesReplies:
             raise
 
     def record(self, question: str, attempt: int) -> Record | None:
-        """The record of that question and attempt."""
+        """Return the record of this question and attempt."""
         query = "SELECT line FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
         row = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
         return None if row is None else _parse_record(row[0])
@@ -262,11 +262,11 @@ class _JsonLinesReplies:
         return None
 
     def close(self) -> None:
-        """Forgets the replies."""
+        """Discard the replies."""
         self.table.close()
 
     def fill(self) -> None:
-        """Takes every line in. Raises DiaError with the first wrong lines."""
+        """Read every line. Raises DiaError with the first malformed lines."""
         faults = []
         for number, why in self._faults():
             faults.append(Diagnostic("E841", visible(why), Position(str(self.path), number, 1)))
@@ -300,13 +300,13 @@ class _JsonLinesReplies:
             "INSERT INTO reply VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
             " SET is_error = excluded.is_error, line = excluded.line WHERE reply.is_error"
         )
-        # A later line mends an error, as a run that is taken up again does.
+        # A later line replaces an error, as continuing a run does.
         if self.table.execute(query, (*key, reply.error is not None, line)).rowcount == 0:
             raise ValueError(f"an earlier line already replies to `{key[1]}`, attempt {key[2]}")
 
 
 def _parse_record(line: bytes) -> dict[str, Any]:
-    """The object on a line. Raises ValueError."""
+    """Return the object on a line. Raises ValueError."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Replies as records: what `schemas/reply.schema.json` says of them."""
+"""Replies as records, as `schemas/reply.schema.json` describes them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def reply_from_record(record: Mapping[str, Any]) -> Reply:
-    """The reply in a record. Raises ValueError that says what is wrong with it.
+    """Return the reply in a record. Raises ValueError with the reason if it is malformed.
 
-    >>> recorded({"text": "<xml>7</xml>", "cost": "0.01"}).cost
+    >>> reply_from_record({"text": "<xml>7</xml>", "cost": "0.01"}).cost
     '0.01'
     """
     if record.get("text") is None and record.get("error") is None and record.get("finish_reason") is None:
@@ -33,7 +33,7 @@ def reply_from_record(record: Mapping[str, Any]) -> Reply:
 
 
 def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:
-    """Respondent, question and attempt of a record; without a respondent "", without an attempt 1.
+    """Return the respondent (default ""), question and attempt (default 1) of a record.
 
     Raises ValueError.
     """

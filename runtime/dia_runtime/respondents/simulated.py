@@ -37,12 +37,12 @@ LARGEST_BANK = 1 << 28
 
 
 class Simulated(LocalRespondent):
-    """A respondent of one ability."""
+    """A respondent with a given ability."""
 
     no_sessions_reason = NO_SESSIONS
 
     def __init__(self, name: str, argument: str, settings: Settings, options: ModelOptions) -> None:
-        """Raises DiaError (exit 2) for arguments or a bank that make no sense."""
+        """Raises DiaError (exit 2) if the arguments or the bank are invalid."""
         arguments = _parse_arguments(argument)
         super().__init__(name, f"simulated:{argument}")
         self.theta, self.skip, self.seed = (
@@ -60,16 +60,16 @@ class Simulated(LocalRespondent):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings that determine its replies, besides the questions."""
+        """Return the settings that determine its replies, in addition to the questions."""
         settings = {"theta": plain_decimal(self.theta), "skip": plain_decimal(self.skip), "seed": self.seed}
         return settings if self.digest is None else {**settings, "bank": self.digest}
 
     def know(self, truth: Truth) -> None:
-        """Takes the answers."""
+        """Receive the answers."""
         self.truth = truth
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
-        """The reply. Raises RequestError where the bank has no difficulty of the question's item."""
+        """Return the reply. Raises RequestError if the bank has no difficulty for the question."""
         await asyncio.sleep(0)  # so that an interrupt is heard
         assert self.truth is not None
         probability = success_threshold(self.theta, self._difficulty(question))
@@ -92,7 +92,7 @@ class Simulated(LocalRespondent):
         return Wrong(self.truth).reply(question)
 
     def _difficulty(self, question: Mapping[str, Any]) -> Decimal:
-        """That of the question, else of its item, template or benchmark."""
+        """Return the difficulty of the question, or else of its item, template or benchmark."""
         if self.bank is None:
             return Decimal(0)
         identity = question["id"]
@@ -102,21 +102,21 @@ class Simulated(LocalRespondent):
         raise RequestError("request", f"the bank has no difficulty for {question['item']}")
 
     def _draw(self, what: str, question: Mapping[str, Any], attempt: int) -> int:
-        """A number from 0 to below SCALE, the same one for the same question and attempt."""
+        """Return a number from 0 to below SCALE, the same one for the same question and attempt."""
         text = f"{self._key(what)}\n{question['id']}\n{attempt}"
         number: int = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big") * SCALE // DRAWS
         return number
 
     def _key(self, what: str) -> str:
-        # The ability is in it: respondents of two abilities err independently, as the model has it.
+        # It includes the ability, so respondents of different abilities err independently, as the model assumes.
         return f"{what}\n{self.seed}\n{plain_decimal(self.theta)}"
 
 
 @lru_cache(maxsize=1 << 16)
 def success_threshold(theta: Decimal, difficulty: Decimal) -> int:
-    """Probability of a right answer, in units of 1 / SCALE.
+    """Return the probability of a correct answer, in units of 1 / SCALE.
 
-    >>> threshold(Decimal(2), Decimal(2)) * 2 == SCALE
+    >>> success_threshold(Decimal(2), Decimal(2)) * 2 == SCALE
     True
     """
     odds = EXACT.exp(EXACT.subtract(difficulty, theta))
@@ -124,9 +124,9 @@ def success_threshold(theta: Decimal, difficulty: Decimal) -> int:
 
 
 def plain_decimal(number: Decimal) -> str:
-    """The number without what changes nothing.
+    """Return the number as text, without redundant digits.
 
-    >>> plain(Decimal("0.50")), plain(Decimal("-0.0")), plain(Decimal("100"))
+    >>> plain_decimal(Decimal("0.50")), plain_decimal(Decimal("-0.0")), plain_decimal(Decimal("100"))
     ('0.5', '0', '100')
     """
     text = f"{number:f}"
@@ -135,7 +135,7 @@ def plain_decimal(number: Decimal) -> str:
 
 
 def _parse_arguments(argument: str) -> dict[str, str]:
-    """The arguments by their names. Raises DiaError for one that there is not."""
+    """Return the arguments by name. Raises DiaError for an unknown one."""
     arguments = dict(DEFAULTS)
     for part in argument.split(","):
         name, equals, value = part.partition("=")
@@ -154,7 +154,7 @@ def _decimal_argument(name: str, arguments: Mapping[str, str]) -> Decimal:
 
 
 def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
-    """Item -> difficulty, and the file's digest: `{"items": [{"item": "...", "difficulty": "-0.7"}]}`."""
+    """Return difficulties by item, and the file's digest: `{"items": [{"item": "...", "difficulty": "-0.7"}]}`."""
     try:
         if path.stat().st_size > LARGEST_BANK:
             raise ValueError(f"it is larger than {LARGEST_BANK >> 20} MiB")

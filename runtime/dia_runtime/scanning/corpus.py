@@ -18,7 +18,7 @@ BLANKS = b" \n\t\r"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes of a file from an offset on; what begins at `cut` or behind it comes again in the next piece."""
+    """Bytes of a file from an offset on; what begins at or after `cut` is repeated in the next piece."""
 
     offset: int
     line: int
@@ -61,7 +61,7 @@ def _read(file: IO[bytes], size: int) -> bytes:
 
 
 def _cut(text: bytes) -> int:
-    """Where the next piece begins: behind a blank, an overlap before the end."""
+    """Return where the next piece begins: after a space, an overlap before the end."""
     least = len(text) - OVERLAP
     space = max(text.rfind(bytes([blank]), least - OVERLAP, least) for blank in BLANKS)
     return space + 1 if space > 0 else least

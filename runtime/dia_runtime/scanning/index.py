@@ -17,7 +17,7 @@ SHARED = -1  # runs that several templates have, such as the instructions around
 
 @dataclass(slots=True)
 class Text:
-    """A text of a question: whose it is, its length in words with a space behind each, and its number."""
+    """A text of a question: the question, the length of its words with a space after each, and its number."""
 
     question: int
     length: int
@@ -62,7 +62,7 @@ class Index:
 
 
 def build_index(bundle: Bundle, words: int) -> Index:
-    """The index of a bundle's prompts by runs of so many words; shorter prompts by all of theirs."""
+    """The index of a bundle's prompts by runs of a number of words; shorter prompts by all of their words."""
     built, template_numbers, identities = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
     for place, question in enumerate(bundle.questions()):

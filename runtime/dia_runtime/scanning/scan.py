@@ -260,7 +260,7 @@ class _Scanner:
 
 
 def _lies_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether a place lies in one of the spans, which come in the order of their beginnings."""
+    """Return whether a position is in one of the spans, which are ordered by their beginnings."""
     following = bisect_right(spans, (place, 1 << 62))
     return any(first <= place < last for first, last in spans[max(0, following - NEAR) : following])
 

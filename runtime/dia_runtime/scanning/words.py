@@ -1,4 +1,4 @@
-"""A text as its words, and a number for every run of so many of them.
+"""A text as its words, and a number for every run of several of them.
 
 Words are runs of ASCII letters and digits, letters made small, and of all characters beyond ASCII as they stand;
 everything else only parts them. So spacing, punctuation, markup and the case of ASCII letters play no part.
@@ -47,12 +47,12 @@ class Unescaped:
     removed: tuple[int, ...] = ()
 
     def offset(self, place: int) -> int:
-        """Where in the escaped text a place lies."""
+        """Return the position in the escaped text."""
         before = bisect_right(self.places, place)
         return place + (self.removed[before - 1] if before else 0)
 
     def place(self, offset: int) -> int:
-        """Where a place of the escaped text lies."""
+        """Return the position of a place in the escaped text."""
         ends = [place + removed for place, removed in zip(self.places, self.removed, strict=True)]
         before = bisect_right(ends, offset)
         return offset - (self.removed[before - 1] if before else 0)
@@ -171,13 +171,13 @@ class Words:
         return numbers
 
     def runs(self, count: int) -> Any:
-        """The number of every run of so many words, by its first word."""
+        """Return the number of every run of several words, by its first word."""
         if len(self.ends) < count:
             return self.ends[:0].astype("uint64")
         return self.numbers(self.starts[: len(self.ends) - count + 1], self.ends[count - 1 :])
 
     def place(self, at: int) -> int:
-        """Where in the text a place of `clear` lies."""
+        """Return the position in the text of a place in `clear`."""
         return int(self._places[at]) if at < len(self._places) else len(self._kept) - 1
 
     @cached_property

@@ -57,7 +57,7 @@ class Cell:
             self.add_share(item, entry.share, 1)
 
     def add_share(self, item: str, share: Fraction, number: int) -> None:
-        """Takes the sum of so many shares of full marks."""
+        """Add the sum of this many partial credits."""
         total, count = self.shares.get(item, (Fraction(0), 0))
         self.shares[item] = (total + share, count + number)
 

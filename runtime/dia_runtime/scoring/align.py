@@ -23,7 +23,7 @@ class AlignedReply(NamedTuple):
 
 
 def respondent_names(stores: Sequence[Store]) -> list[str]:
-    """The respondents of all runs; those with one name in several runs with that of their run behind it."""
+    """Return the respondents of all runs; names that occur in several runs are followed by that of the run."""
     pairs = [(respondent.name, store.path.name) for store in stores for respondent in store.respondents()]
     counts = Counter(name for name, _ in pairs)
     return [f"{name} ({run})" if counts[name] > 1 else name for name, run in pairs]

@@ -45,7 +45,7 @@ Shares = Mapping[tuple[Fraction, int], int]  # an item's sum of shares of full m
 
 
 class Part(NamedTuple):
-    """What an item contributes to a figure: the lowest and highest sum, over how many values; so many items do."""
+    """The contribution of equal items to a figure: the lowest and highest sum, the number of values, and of items."""
 
     low: Exact
     high: Exact
@@ -57,7 +57,7 @@ Parts = tuple[Part, ...]
 
 
 class Range(Enum):
-    """Between which values a figure lies, where that is known."""
+    """Return the range of a figure, if it is known."""
 
     SHARE = auto()  # 0 to 1
     BALANCE = auto()  # -1 to 1
@@ -66,7 +66,7 @@ class Range(Enum):
     UNKNOWN = auto()
 
     def ends(self, items: int, points: Ends | None) -> Ends | None:
-        """The lowest and the highest value over so many items, of questions that give these points; None if unknown."""
+        """Return the lowest and highest value over this many items with these points per question; None if unknown."""
         if self is Range.SHARE:
             return (0.0, 1.0)
         if self is Range.BALANCE:

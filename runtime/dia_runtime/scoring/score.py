@@ -104,7 +104,7 @@ def _respondent_labels(path: Path) -> Labels:
 
 @contextmanager
 def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterator[tuple[list[Store], Bundle | None]]:
-    """The runs, and the bundle that has the answers, all of the same questions."""
+    """Open the runs, and the bundle with the answers, after checking that all have the same questions."""
     paths = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not paths:
         raise DiaError(Diagnostic("E801", "no runs to score"))
@@ -152,7 +152,7 @@ def _require_numbers(resamples: int, seed: int, difference: float | None) -> Non
 
 @dataclass(frozen=True, slots=True)
 class _ScoreOptions:
-    """How replies are judged and figures computed: what `score` was asked for."""
+    """How replies are graded and figures computed: the arguments of `score`."""
 
     rules: Rules
     by: tuple[str, ...]
@@ -215,7 +215,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
 def _models(
     store: Store, rules: Rules, source: Bundle | None, options: FigureOptions, questions: int, marks: list[Marks]
 ) -> Iterator[Model]:
-    """The figures of the respondents of a run; marks are kept also where its questions come in several wordings."""
+    """Return the figures of the respondents of a run; marks are also kept if questions have several wordings."""
     options = replace(options, keeps_marks=options.keeps_marks or store.has_variants())
     with closing(Judge(store, rules, source)) as judge:
         for respondent in store.respondents():
@@ -228,7 +228,7 @@ def _models(
 
 
 def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
-    """The fewest and the most points that any question gives; None where there are too many kinds of points."""
+    """Return the smallest and largest number of points of any question; None if there are too many different ones."""
     kinds = [encoded for store in stores for encoded in store.distinct_points(MOST_KINDS)]
     if not 0 < len(kinds) < MOST_KINDS:
         return None

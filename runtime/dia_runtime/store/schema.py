@@ -166,7 +166,7 @@ class StoredReply:
 
 @dataclass(frozen=True, slots=True)
 class StoredTurn:
-    """A turn of a conversation: where it stands, who was asked what, and the reply with all that is known of it.
+    """A turn of a conversation: its position, who was asked what, and the reply with all its facts.
 
     `question` is the position of the question that asked it, `scope` whose turn it is (see THIRD); item and step are -1
     where nothing is repeated. `messages` (JSON) is what the turn added to the conversation, `settings` (JSON) are those

@@ -259,7 +259,7 @@ class Store:
         return bool(self.rows("SELECT 1 FROM question WHERE variant IS NOT NULL LIMIT 1"))
 
     def distinct_points(self, most: int = 20) -> list[str]:
-        """The different points (JSON) of the questions, at most so many."""
+        """Return the different points (JSON) of the questions, up to a maximum number."""
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
 
     def rules(self) -> int:

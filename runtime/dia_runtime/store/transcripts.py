@@ -1,9 +1,9 @@
 """Transcripts: what was said in the sessions of a question, as the text that a run keeps as the question's reply.
 
 One line of canonical JSON: `{"transcript": 1, "sessions": [{"name", "item", "role", "model", "shared", "messages",
-"replies"}]}`. A session that runs once an item stands there once an item. `messages` is the conversation as it was
+"replies"}]}`. A session that runs once per item appears once per item. `messages` is the conversation as it was
 sent, with the model's replies in it; an assistant message whose beginning was given to the model has that beginning
-under `prefill` beside its whole `content`. Each of `replies` has `name, turn, item, text, tokens, seconds,
+under `prefill` in addition to its whole `content`. Each of `replies` has `name, turn, item, text, tokens, seconds,
 finish_reason`, where known `prompt_tokens` and `cost`, and where there is no text `error` with `kind` and `message`:
 
 - `left_out`: nobody plays the role; `condition`: a `when` did not hold; `unset`: what it was to be asked needs a reply
@@ -11,7 +11,7 @@ finish_reason`, where known `prompt_tokens` and `cost`, and where there is no te
   before, because the provider refused to go on (`finish_reason` says why).
 
 A provider's refusal itself has neither text nor error, but a `finish_reason`: `content_filter` or `over_context`.
-`extracted` stands in imported transcripts alone: the typed value where the text is not known.
+`extracted` is only in imported transcripts: the typed value if the text is not known.
 """
 
 from __future__ import annotations

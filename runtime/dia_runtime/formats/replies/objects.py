@@ -2,14 +2,14 @@
 
 | format | chain | what is read |
 |---|---|---|
-| json | strict | the object that the reply is (step `alone`), or that stands in the one code fence (`fence`), if it has all fields and each is of its type; others are passed over |
-| json | lenient | that, else the object in the fence marked `json` (`marked`), from the first `{` to the last `}` (`braces`), or the first that fits of those without others inside (`any`) |
-| flags | strict | the object that the reply is, or that stands in the one code fence, with true or false for each of the options and nothing else (`alone`, `fence`) |
-| flags | lenient | that, wherever the object stands; an option that is missing is false (`marked`, `braces`) |
-| flags | compat | as the published Self-Execution Benchmark: whatever keys the model wrote, in small letters; a value counts by whether it is empty, zero or false (`marked`, `braces`) |
+| json | strict | the object, if it is the whole reply (step `alone`) or the content of the only code fence (`fence`), and has all fields with their types; other fields are ignored |
+| json | lenient | the same; otherwise the object in the fence marked `json` (`marked`), or from the first `{` to the last `}` (`braces`), or the first innermost object that fits (`any`) |
+| flags | strict | the object, if it is the whole reply or the content of the only code fence, and has true or false for each option and nothing else (`alone`, `fence`) |
+| flags | lenient | the same, wherever the object is; a missing option is false (`marked`, `braces`) |
+| flags | compat | like the published Self-Execution Benchmark: any keys that the model wrote, in lowercase; a value is true unless it is empty, zero or false (`marked`, `braces`) |
 
 A field's type is `text`, `integer`, `number`, `boolean`, `{label: [...]}`, `{list: TYPE, length: N}` or
-`{flags: [...]}`. An object with a key twice is none but in compat.
+`{flags: [...]}`. Except in compat, an object with a duplicate key is not valid.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -2,17 +2,17 @@
 
 | format | chain | what is read |
 |---|---|---|
-| label, letter | strict, lenient | as the answer formats label and letter read it |
-| label | compat | as the published Self-Execution Benchmark: the value of `key` in the fence marked `json`, in what stands from the first `{` to the last `}`, in any braces without others inside, else the first label in quotes behind `"key":` (`fence`, `braces`, `any`, `pair`) |
-| letter | compat | the same, in either case, else the first letter of those that stands anywhere in the reply, also inside a word (`first`) |
-| subset | strict | the reply is options alone, a line each or between commas, in any case and with bullets, or `none` (`options`) |
-| subset | lenient | that, else the same of the last line (`line`), of a JSON list (`json`) |
-| ranking | strict | every label once, a line each, or between commas or `>`, on the last line that is not blank or as the whole reply (`order`) |
-| ranking | lenient | that, else a JSON list of them, alone or under `key` (`json`) |
-| ranking | compat | as the published Self-Execution Benchmark: the list under `key` in the fence marked `json`, in what stands from the first `{` to the last `}`, in the first braces without others inside that have one, whatever it holds (`fence`, `braces`, `any`) |
+| label, letter | strict, lenient | like the answer formats label and letter |
+| label | compat | like the published Self-Execution Benchmark: the value of `key` in the fence marked `json`, or in the text from the first `{` to the last `}`, or in any braces without others inside; otherwise the first label in quotes after `"key":` (`fence`, `braces`, `any`, `pair`) |
+| letter | compat | the same, in either case; otherwise the first of the letters anywhere in the reply, even inside a word (`first`) |
+| subset | strict | the reply, if it contains only options, one per line or separated by commas, in any case and with or without bullets, or only `none` (`options`) |
+| subset | lenient | the same; otherwise the same on the last line (`line`), or in a JSON list (`json`) |
+| ranking | strict | every label once, one per line, or separated by commas or `>`, on the last non-empty line or as the whole reply (`order`) |
+| ranking | lenient | the same; otherwise a JSON list of the labels, alone or under `key` (`json`) |
+| ranking | compat | like the published Self-Execution Benchmark: the list under `key`, whatever it contains, in the fence marked `json`, or in the text from the first `{` to the last `}`, or in the first braces without others inside that have one (`fence`, `braces`, `any`) |
 
-`key` is `choice` of a label, `answer` of a letter and `ranking` of a ranking unless the format says otherwise. A
-subset comes in the order of its options.
+By default, `key` is `choice` for a label, `answer` for a letter and `ranking` for a ranking. A subset has the order of
+its options.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

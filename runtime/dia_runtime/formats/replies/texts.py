@@ -2,9 +2,9 @@
 
 | format | chain | what is read |
 |---|---|---|
-| text | strict | the reply as it came, if it holds more than white space (step `whole`) |
-| lines | strict | the lines that are not blank, without bullets, numbers and blanks around them; with `count: n` there must be n (`lines`) |
-| lines | lenient | that, else the lines that have a bullet or number (`listed`), else what a JSON list holds, alone or as the one list of an object (`json`), else what commas separate on the one line (`commas`) |
+| text | strict | the unchanged reply, unless it is only white space (step `whole`) |
+| lines | strict | the non-empty lines, without bullets, numbers and white space around them; with `count: n` there must be n (`lines`) |
+| lines | lenient | the same; otherwise the lines with a bullet or number (`listed`), or the items of a JSON list that is the reply or the only list in its object (`json`), or the parts of the only line between commas (`commas`) |
 """  # noqa: E501 - a table
 
 from __future__ import annotations

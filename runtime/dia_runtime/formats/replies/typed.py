@@ -1,8 +1,8 @@
 """Replies in an answer format, typed if the turn declares a type.
 
-`{"kind": "xml", "type": "integer"}`: the text is found by the steps of the answer format's own chains, then read as the
-answer type; without `type` it is text. All options of the answer format may stand beside, and `answer` holds those of
-the type (`{"kind": "last_line", "type": "list", "answer": {"of": {"type": "integer"}}}`).
+`{"kind": "xml", "type": "integer"}`: the chains of the answer format extract the text, which is then parsed as the
+answer type; without `type` it stays text. All options of the answer format are allowed, and `answer` contains the
+options of the type (`{"kind": "last_line", "type": "list", "answer": {"of": {"type": "integer"}}}`).
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ Actual = tuple[list[int], list[tuple[Any, ...]]]
 def _actual(stored: Stored, scopes: Sequence[Scope], labels: Sequence[str], recorded: Stored) -> Actual:
     """The places of the items in their true order, and the key of each: of equal ones the first label comes first.
 
-    A key that needs a reply which is not there is behind all others. Raises Failed where a log tells no order either.
+    A key that needs a missing reply comes after all others. Raises Failed if a log does not give an order either.
     """
     order = recorded.get("order")
     if isinstance(order, list) and sorted(order) == sorted(labels):

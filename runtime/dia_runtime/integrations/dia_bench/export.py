@@ -27,7 +27,7 @@ class DiaBench(Exporter):
     summary = "DIA-Bench's own JSON: challenges and solutions"
 
     def files(self, bundle: Bundle) -> Files:
-        """One file of all questions, and the assets that go beside them."""
+        """Yield one file with all questions, and their assets."""
         yield f"{bundle.manifest['benchmark']}.json", _pieces(bundle)
         yield from assets_of(bundle)
 

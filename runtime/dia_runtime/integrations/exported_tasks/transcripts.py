@@ -39,7 +39,7 @@ def grade_transcript(row: Row, transcript: str, chain: str = "standard") -> Grad
 
 
 def without_sessions(grade: Graded) -> GradedTranscript:
-    """The grade of an ordinary question beside those of sessions."""
+    """Return the grade of an ordinary question in the form of those of sessions."""
     return GradedTranscript(grade, int(grade.verdict is Verdict.CORRECT))
 
 

@@ -89,7 +89,7 @@ def origin(bundle: Bundle, question: Record) -> dict[str, Any]:
 
 
 def assets_of(bundle: Bundle) -> Files:
-    """The files that go beside prompts, as the bundle holds them."""
+    """Yield the asset files of the bundle."""
     for name in sorted(bundle.manifest["files"]):
         if name.startswith("assets/"):
             yield name, bundle.pieces(name)

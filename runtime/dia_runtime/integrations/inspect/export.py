@@ -1,4 +1,4 @@
-"""A task file for Inspect (UK AI Security Institute), with the questions and what goes beside them.
+"""A task file for Inspect (UK AI Security Institute), with the questions and their assets.
 
 The file makes its task from the questions beside it; dataset, scorer and clustered errors are those of
 dia_runtime.integrations.inspect.task, which `inspect eval dia/...` uses as well.
@@ -19,7 +19,7 @@ IMPORTS = """from inspect_ai import Task, task
 TASK = '''
 @task
 def {name}(tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
-    """The questions that lie beside this file; with tools the model may run bash and Python in a sandbox.
+    """The questions in this folder; with tools, the model may run bash and Python in a sandbox.
 
     `prefill` says that models continue a reply that is begun for them, as some sessions need it.
     """
@@ -33,7 +33,7 @@ class Inspect(Exporter):
     summary = "Inspect: a task file with dataset and scorer"
 
     def files(self, bundle: Bundle) -> Files:
-        """The task, the questions, and the assets that go beside them."""
+        """Yield the task, the questions, and their assets."""
         name = task_name(bundle)
         module = task_module(f"a task of {name}", "for_inspect", ("task_beside",), IMPORTS, TASK.format(name=name))
         yield f"{name}.py", iter([module])

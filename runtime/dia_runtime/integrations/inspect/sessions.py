@@ -238,7 +238,7 @@ def _output(model: str, transcript: Reply) -> ModelOutput:
 
 
 def _said(transcript: str) -> Iterator[ChatMessage]:
-    """All that was said, each conversation behind a heading, for Inspect's viewer."""
+    """Return all conversations, each after a heading, for Inspect's viewer."""
     for session in read_transcript(transcript):
         about = {"session": session.name, "item": session.item, "role": session.role, "shared": session.shared}
         heading = _heading(session.name, session.item, session.role, session.model)

@@ -26,7 +26,7 @@ class JsonLines(Exporter):
     summary = "one line a question: input, ideal, id"
 
     def files(self, bundle: Bundle) -> Files:
-        """One file of questions, and the assets that go beside them."""
+        """Yield one file with the questions, and their assets."""
         yield f"{bundle.manifest['benchmark']}.jsonl", _lines(bundle)
         yield from assets_of(bundle)
 

@@ -41,7 +41,7 @@ def clustered(entries: Sequence[str]) -> dict[str, float]:
 
 
 def asked(row: Mapping[str, Any], task_name: str | None = None) -> Doc:
-    """A question as lighteval has it; nothing is put before or behind its prompt."""
+    """Return a question for lighteval, with nothing before or after its prompt."""
     return Doc(
         task_name=task_name or "",
         query=row["dia_prompt"],

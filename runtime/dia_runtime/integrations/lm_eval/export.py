@@ -19,7 +19,7 @@ LOWER_IS_BETTER = frozenset({"skipped", "unparsed", "correct_clustered_stderr"})
 TOKENS = 8192
 DATASET = '''
 def dataset(**options):
-    """The questions that lie beside this file."""
+    """The questions in this folder."""
     return dataset_beside(__file__)
 '''
 

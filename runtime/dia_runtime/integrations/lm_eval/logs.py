@@ -1,8 +1,8 @@
 """Samples of lm-evaluation-harness (`samples_TASK_TIME.jsonl`, by `--log_samples`).
 
 Every filter of a task has its lines; those of the first one in the file are read, since all hold the same reply. A
-task that compares likelihoods has no text: its reply is the letter of the likeliest option. The model's name stands in
-the file `results_TIME.json` beside the samples.
+task that compares likelihoods has no text: its reply is the letter of the likeliest option. The model's name is in
+the file `results_TIME.json` next to the samples.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def _row(path: Path, line: int, record: Record) -> Row:
 
 
 def _reply(record: Record, response: Record, body: Record) -> Reply:
-    """The reply, or the error that stands in its place."""
+    """Return the reply, or the error instead of it."""
     status, error = response.get("status_code"), mapping(record.get("error") or body.get("error"))
     message = f"{error.get('message') or 'no response'}"[:300]
     if not response:

@@ -1,4 +1,4 @@
-"""A configuration of promptfoo: prompts that nothing renders twice, and our own grader behind one assertion.
+"""A configuration of promptfoo: prompts that nothing renders twice, and our own grader as the only assertion.
 
 promptfoo renders what a prompt function returns as a template once more, with the variables of the test. So the only
 variable is the question's name; prompts are looked up by it, and their braces escaped. Right answers lie in a file

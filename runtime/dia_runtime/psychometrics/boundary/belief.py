@@ -22,7 +22,7 @@ SKILL_SLOPE = 0.7  # logits that a skill adds
 ITEM_SD = 0.4  # standard deviation of what is an item's own
 BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
 STEPS, TOLERANCE = 50, 1e-8
-INSENSITIVE = 1e-6  # logits: what foretells says the same whatever the level
+INSENSITIVE = 1e-6  # logits: predictions are the same at every level
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Logits:
     sd: Array
 
     def within(self, low: float, high: float) -> Array:
-        """The probability of each that its success rate lies between the two."""
+        """Return, for each, the probability that its success rate is between the two."""
         return np.asarray(_normal((_logit(high) - self.mean) / self.sd) - _normal((_logit(low) - self.mean) / self.sd))
 
 

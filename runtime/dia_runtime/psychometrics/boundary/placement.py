@@ -14,7 +14,7 @@ REACHED, SPENT, EXHAUSTED, GOING = "se", "budget", "exhausted", "going"
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """When a placement ends: at a standard error in logits, after so many items, or when the bank is empty.
+    """When a placement ends: at a standard error in logits, after a number of items, or when the bank is empty.
 
     `trials` is how often each item is asked.
     """

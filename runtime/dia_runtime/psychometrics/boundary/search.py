@@ -10,7 +10,7 @@ bundles or models. Its steps:
    is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
 3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
    something new is tried instead, follows from what promises most for each query.
-4. After the last stage it is accepted when at least `accept` (0.78) of its posterior lies between 0.35 and 0.65.
+4. After the last stage it is accepted when at least `accept` (0.78) of its posterior is between 0.35 and 0.65.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class TrialRequest:
-    """An item that is to be tried so many times more."""
+    """An item that will be tried this many more times."""
 
     item: Item
     trials: int
@@ -74,7 +74,7 @@ class Search:
     """A running search: `asks` returns what to try, `tell` takes the results, `ending` says why it ended."""
 
     def __init__(self, space: Space, plan: Plan | None = None, predictor: Predictor | None = None) -> None:
-        """`guide` foretells logits of success; without it only what was tried is known."""
+        """`guide` predicts logits of success; without it, only results of trials are known."""
         self.space, self.plan, self.predictor = space, plan or Plan(), predictor
         self.items: list[Item] = []
         self.ending: str | None = None
@@ -132,7 +132,7 @@ class Search:
     # what has become of items
 
     def _update_states(self, belief: Belief) -> None:
-        """Drops what is hopeless, and accepts what lies at the boundary."""
+        """Drop hopeless items, and accept those at the boundary."""
         tried = self._tried_items()
         if not tried:
             return
@@ -339,7 +339,7 @@ class Search:
 def search(
     space: Space, ask: Callable[[Cell, int], int], plan: Plan | None = None, predictor: Predictor | None = None
 ) -> Search:
-    """The finished search; `ask` tries a new item of a cell so many times and gives the successes.
+    """Run the search to its end; `ask` tries a new item of a cell this many times and returns the successes.
 
     Trials of one item come one after the other; to tell items apart, drive a `Search` by its `asks` and `tell`.
     """

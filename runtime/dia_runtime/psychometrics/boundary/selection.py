@@ -57,7 +57,7 @@ class Selection:
             self.asked[str(self.categories[item])] += 1
 
     def _draw(self, options: int) -> int:
-        """One of so many options, by seed and number of used items: what is resumed goes on as it would have."""
+        """Return one of several options, by seed and number of used items, so that resuming changes nothing."""
         generator = np.random.Generator(np.random.PCG64([self.rule.seed, int((~self.free).sum())]))
         return int(generator.integers(options))
 

@@ -71,7 +71,7 @@ class Space:
         return self.fill_up((), generator.permutation(len(self.skills)).tolist(), number)
 
     def fill_up(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:
-        """The skills, and of the others the first that may be added to them, up to so many together."""
+        """Return the skills, and the first others that may be added, up to a total number."""
         chosen = list(skills)
         groups = {self.skills[at].group for at in chosen} - {None}
         for at in candidates:

@@ -66,7 +66,7 @@ class FixedNodes:
 
     @property
     def nodes(self) -> NDArray[np.intp]:
-        """Their numbers, columns behind rows."""
+        """Return their numbers, columns after rows."""
         return np.flatnonzero(np.concatenate([self.rows, self.columns]))
 
 

@@ -168,7 +168,7 @@ def _is_on_frontier(entry: Candidate, admitted: Sequence[Candidate]) -> bool:
 
 
 def chosen(candidates: Sequence[Sequence[Candidate]]) -> str | None:
-    """The filter that lies on most frontiers; of equals the one that keeps most items; None where none is admitted."""
+    """Return the filter on the most frontiers, or of equals the one that keeps most items; None if none is allowed."""
     votes: dict[str, tuple[int, float]] = {}
     for group in candidates:
         for entry in group:

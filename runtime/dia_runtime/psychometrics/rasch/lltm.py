@@ -46,7 +46,7 @@ def likelihoods(data: Counts, abilities: Array, centre: float, width: float, ste
 
 
 def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
-    """Centre, width and step of places that are close enough for items of so many trials by each model."""
+    """Return centre, width and step of points that are dense enough for items with this many trials per model."""
     centre = float(np.median(abilities))
     width = FAR + float(np.ptp(abilities)) / 2 + 8.0
     narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / 4.0)

@@ -151,7 +151,7 @@ def _is_flat(state: _State) -> bool:
 
 
 def _uphill_step(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State | None:
-    """The state behind one step, halved until the likelihood grows."""
+    """Return the state after one step, which is halved until the likelihood grows."""
     use = keep.copy()
     use[-1] &= not _is_flat(state)
     step = np.zeros(len(use))

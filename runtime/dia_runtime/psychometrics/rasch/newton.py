@@ -12,7 +12,7 @@ from dia_runtime.psychometrics.rasch.counts import Array, Mask
 HALVINGS = 40
 MOST = 200
 State = TypeVar("State")
-ROUNDING = 64 * float(np.finfo(float).eps)  # a sum of many terms is no more exact than so many times itself
+ROUNDING = 64 * float(np.finfo(float).eps)  # relative rounding error of a sum of many terms
 
 
 def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) -> Array:
@@ -60,7 +60,7 @@ def precise_enough(residual: float, largest_total: float, tolerance: float) -> b
 def halve_until_smaller(
     state: State, step: Callable[[State], Callable[[float], State]], merit: Callable[[State], float]
 ) -> State | None:
-    """The state behind a step that is halved until the merit falls; None where none makes it fall."""
+    """Return the state after a step, which is halved until the merit falls; None if it never falls."""
     before, move = merit(state), step(state)
     size = 1.0
     for _ in range(HALVINGS):

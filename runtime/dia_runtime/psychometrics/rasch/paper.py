@@ -1,7 +1,7 @@
 """Algorithm 1 of the Self-Execution paper, as its Table 1 was made: the `paper` preset.
 
 Every model and benchmark moves by the sum of its residuals over the sum of its p(1 - p), taken at the start of the
-iteration for both sides, times the learning rate. Nothing holds the origin, so that where it lies is an accident of
+iteration for both sides, times the learning rate. Nothing fixes the origin, so its position is an accident of
 the path: compare with other scales only after moving one of them.
 """
 

@@ -65,7 +65,7 @@ def figure(estimate: Estimate | None, factor: float = 1, places: int = 1) -> Cel
 
 
 def number(value: float, factor: float = 1, places: int = 1) -> str:
-    """The number with so many decimals and a true minus sign.
+    """Return the number with this many decimals and a real minus sign.
 
     >>> number(-0.5, 100, 0)
     '−50'

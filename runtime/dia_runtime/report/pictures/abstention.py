@@ -37,7 +37,7 @@ TRAD, IDK = "series-1", "series-2"
 
 
 def drop(data: PictureData) -> Drawing:
-    """Each model's traditional score and its score under abstention, joined by what lies between."""
+    """Each model's accuracy and its abstention score, joined by a line."""
     models = ranked(data["score"], "idk_score")
     require(models, "the runs have no replies")
     low = min(0.0, *(value for model in models for value in _values(model)))

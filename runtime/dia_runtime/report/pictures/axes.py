@@ -30,7 +30,7 @@ class Scale:
 
 
 def ticks(low: float, high: float, about: int = 6) -> list[float]:
-    """Round values from low to high, about so many.
+    """Return round values from low to high, about this many.
 
     >>> ticks(0, 1), ticks(-300, 150)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [-300.0, -200.0, -100.0, 0.0, 100.0])

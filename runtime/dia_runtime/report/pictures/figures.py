@@ -54,7 +54,7 @@ def ranked(score: Score, name: str = "rs") -> list[Respondent]:
 
 
 def names(score: Score) -> list[str]:
-    """The names of the models; those that several have with that of their run behind."""
+    """Return the names of the models; names that occur in several runs are followed by that of the run."""
     counts = Counter(model["model"] for model in score["models"])
     return [
         f"{model['model']} ({PurePath(model['run']).name})" if counts[model["model"]] > 1 else model["model"]

@@ -43,7 +43,7 @@ COLOURS: dict[str, tuple[str, str]] = {
 
 
 def _mixed(one: str, other: str, share: float) -> str:
-    """The colour that lies between two, at that share of the way to the other."""
+    """Return the colour between two, at this share of the way to the second."""
     pairs = ((int(one[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
     return "#" + "".join(f"{round(low + (high - low) * share):02x}" for low, high in pairs)
 
@@ -87,7 +87,7 @@ def _step(share: float) -> int:
 
 
 def on(colour: str) -> str:
-    """The colour of text that stands on a step of a scale: ink on the faint ones, paper on the strong ones.
+    """Return the colour of text on a step of a scale: dark on light steps, light on dark ones.
 
     >>> on("heat-1"), on("heat-9"), on("tilt-1")
     ('ink', 'paper', 'paper')

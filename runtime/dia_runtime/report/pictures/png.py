@@ -11,7 +11,7 @@ from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Pol
 from dia_runtime.report.pictures.palette import COLOURS
 
 DOTS, POINTS = 100, 72  # pixels and points to an inch
-TIMES = 2  # so many dots of the file to a pixel of the drawing
+TIMES = 2  # pixels of the file per pixel of the drawing
 POINT = POINTS / DOTS  # points to a pixel
 ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 

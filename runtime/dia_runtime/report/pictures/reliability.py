@@ -34,7 +34,7 @@ class ItemColumn:
 
 
 def columns(models: Sequence[Respondent], k: int, most: int = MOST_COLUMNS) -> list[ItemColumn]:
-    """The items from the easiest to the hardest, those of equal ease by name; at most so many columns."""
+    """Return the items from the easiest to the hardest, equally easy ones by name, in a limited number of columns."""
     items = list(dict.fromkeys(item for model in models for item in model["tsr"]))
     rows = [_item(item, models, k) for item in items]
     rows.sort(key=lambda row: (-fmean([share for share in row.shares if share is not None]), row.name))
@@ -124,7 +124,7 @@ def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int,
 
 
 def _end(items: Sequence[ItemColumn], row: int, at: int) -> int:
-    """The first column behind this one that has another colour in the row."""
+    """Return the next column with another colour in the row."""
     shares = [column.shares[row] for column in items[at:]]
     colours = [None if share is None else heat(share) for share in shares]
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))

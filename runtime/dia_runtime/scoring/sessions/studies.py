@@ -1,4 +1,4 @@
-"""Figures as published studies computed them, beside ours and under the names that their recordings use.
+"""Figures as published studies computed them, in addition to ours, under the names that their recordings use.
 
 The Self-Execution Benchmark's four experiments (https://arxiv.org/abs/2508.12277). What it prints as accuracy has a
 denominator of its own in each experiment; every one of them is given here, so that a printed figure can be found again.

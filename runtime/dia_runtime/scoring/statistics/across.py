@@ -15,7 +15,7 @@ Values = Sequence[float | None]
 def across_models(models: Sequence[Model], abilities: Values | None) -> list[AcrossModels]:
     """Pearson's correlation of each two templates' accuracies over the models that have both, and of each with ability.
 
-    Accuracies are those over all questions. Composites stand beside ability alone: with their own parts they go
+    Accuracies are those over all questions. Composites are only compared with ability: with their own parts they go
     together whatever models do.
     """
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", ()))

@@ -36,7 +36,7 @@ def interval(
 
 
 def widened(items: int) -> tuple[float, float]:
-    """The shares for a difference of so many items: as far out as Student's t is beyond the normal distribution.
+    """Return the shares for a difference over this many items: as far out as Student's t is beyond the normal one.
 
     Resamples spread by divisor n instead of n - 1, and know nothing of the error of the error (Hesterberg 2015).
     """
@@ -72,7 +72,7 @@ def acceleration(left_out: Numbers, times: NDArray[numpy.int64]) -> float:
 
 
 def _quantile(ordered: Numbers, share: float) -> float:
-    """The value below which that share lies, linear between two values."""
+    """Return the quantile of this share, linear between two values."""
     place = share * (len(ordered) - 1)
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)

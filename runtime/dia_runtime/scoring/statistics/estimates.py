@@ -53,7 +53,7 @@ def _without_interval(aggregate: Aggregate) -> Estimate:
 
 
 def interval_of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:
-    """The interval of a figure that so many items have alike, of which resamples show nothing.
+    """Return the interval of a figure that is equal for all items, about which resamples show nothing.
 
     With a chance of 97.5 % a value that one item in q has shows among them when (1 - q)^items is 2.5 %: so much may
     lie unseen at either end. For a share of 0 or 1 this is the interval of Clopper and Pearson (1934).

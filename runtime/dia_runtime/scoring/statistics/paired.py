@@ -80,7 +80,7 @@ class PairedFigures:
         return {"value": low, "se": error, "ci": around}
 
     def _ends(self, name: str, weights: Weights) -> Ends | None:
-        """Between which values the weighted sum lies."""
+        """Return the range of the weighted sum."""
         ends = FIGURES[name].ends(self.items, self.intervals.points)
         if ends is None:
             return None

@@ -22,7 +22,7 @@ Worths = Mapping[Verdict, int]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The variance between items and within an item, of so many items with k instances in the mean."""
+    """The variance between items and within items, their number, and the mean number of instances k."""
 
     items: int
     k: float
@@ -31,7 +31,7 @@ class Spread:
     error: float | None
 
     def detectable(self, figure: str, groups: int, difference: float | None) -> Detectable:
-        """What can be seen of a figure, where so many independent samples make the difference."""
+        """Return what can be detected in a figure, if the difference is made of this many independent samples."""
         items, k = self._needed(groups, difference)
         return {
             "figure": figure,

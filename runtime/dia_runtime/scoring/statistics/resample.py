@@ -16,13 +16,13 @@ Counts = NDArray[numpy.integer[Any]]
 CELLS = 2_000_000  # of a matrix of weights that is held at once, 16 MB
 KEPT = 16  # matrices that are kept for the next figures over as many items, of at most 4 MB each
 LARGE = 5  # times as many cells are kept for the last two
-SMALL, ALIKE = 1_000, 8  # items that are drawn one by one, unless so many are alike
+SMALL, ALIKE = 1_000, 8  # items that are drawn one by one, unless this many are equal
 FEW = 20  # items for each different one, below which drawing them one by one is quicker
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How intervals are computed: by `bca` or `percentile` from so many resamples by a seed, or not at all.
+    """How intervals are computed: by `bca` or `percentile`, with a number of resamples and a seed, or not at all.
 
     `points` are the fewest and the most that a question gives, where these are known.
     """

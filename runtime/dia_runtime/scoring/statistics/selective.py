@@ -23,7 +23,7 @@ from dia_runtime.scoring.statistics.sample import Quantity, sample_of
 
 Levels = tuple[tuple[Fraction, int, int], ...]  # confidence -> questions answered with it, and how many of these wrong
 PENALTIES = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(9))
-STEPS = 20  # confidences with a larger divisor are counted in so many steps
+STEPS = 20  # confidences with a larger divisor are counted in this many steps
 GAMMA = 0.5772156649015329
 TABLE = 64  # harmonic numbers that are added up; larger ones are approximated to 1e-14
 
