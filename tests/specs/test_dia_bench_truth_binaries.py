@@ -115,8 +115,9 @@ def opening(archive: zipfile.ZipFile, name: str, pin: str) -> str | None:
 def test_one_pin_opens_each_archive(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in list(asked(challenges, "zip_with_pin").items())[:FEW]:
         name, encoded = found(
-            r"This is a ZIP file in Base64\. .+ ZipCrypto, .+ PIN of four decimal digits, .+ Its member ([a-z./]+) holds one "
-            rf"line with a token .+{ARTEFACT}",
+            r"This is a ZIP file in Base64\. .+ ZipCrypto, .+ PIN of four decimal digits, which can start with 0\. The "
+            r"member ([a-z./]+) contains one line with a token of letters and digits\. What is the token\? Uppercase and "
+            rf"lowercase letters are different\.{ARTEFACT}",
             challenge,
         )
         archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(encoded, validate=True)))

@@ -47,34 +47,48 @@ def truths(answers: Answers, ids: list[str]) -> dict[str, str]:
 
 
 KEY = (
-    r"This is a picture, a PNG file in Base64\. The description in its XMP metadata \(`dc:description`\) is a key of ten "
-    r"letters and digits\. Give the key; capital and small letters count\."
+    r"This is a picture, a PNG file in Base64\. Its metadata contain four keys of ten letters and digits, in four places\. "
+    r"What is the key in the (.+)\? Uppercase and lowercase letters are different\."
 )
+# The places of keys as the question names them -> as exiftool does
+PLACES = {
+    "PNG comment (tEXt chunk with the keyword Comment)": "PNG:Comment",
+    "EXIF image description (ImageDescription)": "IFD0:ImageDescription",
+    "title in the XMP metadata (dc:title)": "XMP-dc:Title",
+    "description in the XMP metadata (dc:description)": "XMP-dc:Description",
+}
 
 
 def test_keys_stand_in_the_metadata_as_pillow_finds_them(challenges: Challenges, answers: Answers) -> None:
-    found = {}
+    found, places = {}, set()
     for id, challenge in challenges["key_in_metadata"].items():
-        file, _ = shown(KEY, challenge)
-        tree = ElementTree.fromstring(Image.open(io.BytesIO(file)).text["XML:com.adobe.xmp"])
-        (item,) = tree.findall(".//dc:description/rdf:Alt/rdf:li", XML)
-        found[id] = item.text
-    assert found == truths(answers, list(found))
+        file, (place,) = shown(KEY, challenge)
+        image = Image.open(io.BytesIO(file))
+        tree = ElementTree.fromstring(image.text["XML:com.adobe.xmp"])
+        keys = {"PNG:Comment": image.text["Comment"], "IFD0:ImageDescription": image.getexif()[0x010E]}
+        for name in ("title", "description"):
+            (item,) = tree.findall(f".//dc:{name}/rdf:Alt/rdf:li", XML)
+            keys[f"XMP-dc:{name.capitalize()}"] = item.text
+        assert len(set(keys.values())) == 4
+        found[id] = keys[PLACES[place]]
+        places.add(place)
+    assert found == truths(answers, list(found)) and places == set(PLACES)
 
 
 @pytest.mark.skipif(shutil.which("exiftool") is None, reason="exiftool is not installed")
 def test_keys_stand_in_the_metadata_as_exiftool_finds_them(
     challenges: Challenges, answers: Answers, tmp_path: Path
 ) -> None:
-    ids = list(challenges["key_in_metadata"])
-    for place, id in enumerate(ids):
-        (tmp_path / f"{place:04d}.png").write_bytes(shown(KEY, challenges["key_in_metadata"][id])[0])
+    ids, places = list(challenges["key_in_metadata"]), []
+    for number, id in enumerate(ids):
+        file, (place,) = shown(KEY, challenges["key_in_metadata"][id])
+        (tmp_path / f"{number:04d}.png").write_bytes(file)
+        places.append(PLACES[place])
     done = subprocess.run(["exiftool", "-json", "-G1", str(tmp_path)], capture_output=True, check=True)
     tables = sorted(json.loads(done.stdout), key=lambda table: str(table["SourceFile"]))
-    assert {id: str(table["XMP-dc:Description"]) for id, table in zip(ids, tables, strict=True)} == truths(answers, ids)
+    assert {id: str(table[place]) for id, table, place in zip(ids, tables, places, strict=True)} == truths(answers, ids)
     for table in tables:
-        others = [str(table[name]) for name in ("PNG:Comment", "IFD0:ImageDescription", "XMP-dc:Title")]
-        assert len({*others, str(table["XMP-dc:Description"])}) == 4 and "ExifTool:Warning" not in table
+        assert len({str(table[name]) for name in PLACES.values()}) == 4 and "ExifTool:Warning" not in table
 
 
 def test_codes_say_what_zxing_reads(challenges: Challenges, answers: Answers) -> None:

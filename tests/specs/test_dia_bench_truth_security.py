@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any
+from urllib.robotparser import RobotFileParser
 
 import pytest
 from cryptography.hazmat.primitives import hashes, serialization
@@ -93,16 +94,18 @@ def curve_addition(challenge: str) -> str:
 
 
 def robots_txt(challenge: str) -> str:
-    target, robots = found(r".+ forbid the page /([a-z]+)/index\.html\? .+ file\.\n\n(.+)", challenge)
-    agents, current = [], ""
-    for line in robots.split("\n"):
-        name, _, value = line.partition(": ")
-        assert name in ("User-agent", "Disallow", "")
-        current = value if name == "User-agent" else current
-        if name == "Disallow" and f"/{target}/index.html".startswith(value):
-            agents.append(current)
-    assert len(agents) == 1
-    return agents[0]
+    """The only agent that Python's own parser keeps from the page."""
+    target, robots = found(
+        r"This is the file robots\.txt of a website\. Which user agent must not fetch the page /([a-z]+)/index\.html\? "
+        r"Give its name as written in the file\.\n\n(.+)",
+        challenge,
+    )
+    parser = RobotFileParser()
+    parser.parse(robots.split("\n"))
+    agents = re.findall(r"(?m)^User-agent: ([A-Za-z_-]+)$", robots)  # product tokens of RFC 9309
+    assert len(set(agents)) == len(agents) == robots.count("User-agent") >= 8
+    (agent,) = [agent for agent in agents if not parser.can_fetch(agent, f"/{target}/index.html")]
+    return str(agent)
 
 
 def pin_in_text(challenge: str) -> str:
@@ -136,7 +139,13 @@ def http_headers(challenge: str) -> str:
 
 
 def blockchain_transaction(challenge: str) -> str:
-    data = dict(line.split(": ") for line in challenge.split("\n\n")[1].split("\n"))["input"]
+    (rows,) = found(
+        r"This is a transaction of an Ethereum chain, with the field names that nodes use and numbers in decimal\. Its "
+        r"sender has put a flag of ten letters into the field input, as ASCII text\. What is the flag\? Uppercase and "
+        r"lowercase letters are different\.\n\n(.+)",
+        challenge,
+    )
+    data = dict(line.split(": ") for line in rows.split("\n"))["input"]
     assert data.startswith("0x")
     return bytes.fromhex(data[2:]).decode("ascii")
 

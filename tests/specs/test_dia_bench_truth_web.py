@@ -324,8 +324,8 @@ def test_one_parameter_holds_a_flag_of_the_form_told(challenges: Challenges, ans
     derived = {}
     for id, challenge in challenges["url_parameters"].items():
         (url,) = found(
-            r"Every parameter of this address holds a text in Base64\. .+ form flag\{\.\.\.\}, with exactly ten letters .+ "
-            r"whatever they say and whatever their parameter is called\.\n\n(https://\S+)",
+            r"Every parameter of this URL contains a text in Base64\. .+ form flag\{\.\.\.\} as a whole, with exactly ten "
+            r"letters .+ whatever they say and whatever their parameter is called\.\n\n(https://\S+)",
             challenge,
         )
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True, strict_parsing=True)
@@ -340,7 +340,8 @@ def test_one_parameter_holds_a_flag_of_the_form_told(challenges: Challenges, ans
 def test_shadow_entries_are_of_the_passwords(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in challenges["shadow_file"].items():
         user, file = found(
-            r"This is the file /etc/shadow .+ The password of ([a-z]+) has four letters, .+\n\n```\n(.+)\n```",
+            r"This is the file /etc/shadow .+ The password of ([a-z]+) has four letters, each from a to z\. What is the "
+            r"password\?\n\n```\n(.+)\n```",
             challenge,
         )
         rows = [line.split(":") for line in file.split("\n")]
@@ -354,7 +355,9 @@ def test_shadow_entries_are_of_the_passwords(challenges: Challenges, answers: An
 def test_one_key_of_all_gives_text(challenges: Challenges, answers: Answers) -> None:
     asked = {
         id: found(
-            r"An English sentence in ASCII was encrypted with AES-128 .+ they are ([0-9a-f]{28})\. .+\n\n(\S+)\n\nFind the sentence\.",
+            r"An English sentence in ASCII was encrypted with AES-128 in ECB mode with PKCS #7 padding\. The first 14 of the "
+            r"16 bytes of the key are ([0-9a-f]{28}) in hexadecimal; the last two are unknown\. .+\n\n(\S+)\n\nWhat is the "
+            r"sentence\?",
             challenge,
         )
         for id, challenge in challenges["aes_key_bits"].items()
@@ -394,8 +397,8 @@ def signed(header: dict[str, Any], claims: dict[str, Any], secret: str, **layout
 
 def token_of(challenge: str) -> str:
     (token,) = found(
-        r"This JSON Web Token was issued by \S+ to the user \S+:\n\n(\S+)\n\nIt is signed with HS256\. .+ four characters, each "
-        r"a letter from a to z or a digit, .+",
+        r"\S+ issued this JSON Web Token to the user \S+:\n\n(\S+)\n\nIt is signed with HS256\. .+ four characters, each a "
+        r"letter from a to z or a digit\. .+",
         challenge,
     )
     return token
@@ -445,6 +448,8 @@ def test_every_valid_token_of_an_administrator_is_right_and_no_other(challenges:
             signed({**header, "alg": "HS512"}, wanted, secret),
             f"{record['text'].rpartition('.')[0]}.",
             f"{record['text'][:-6]}AAAAAA",
+            signed({**header, "crit": ["exp"], "exp": 1}, wanted, secret),
+            signed(header, {**wanted, "iat": float(wanted["iat"])}, secret),
             secret,
         ]
         graded = {text: grade(record, f"<xml>{text}</xml>", FORMAT).verdict for text in [*right, *wrong]}
@@ -468,7 +473,8 @@ def test_imitated_domains_differ_in_one_place(challenges: Challenges, answers: A
     assert max(times.values()) - min(times.values()) <= 1  # none comes again before all have come
     for id, challenge in challenges["lookalike_domain"].items():
         (listed,) = found(
-            r"Nine of these are the domains of well-known web sites\. .+ Give the true domain\.\n\n(.+)", challenge
+            r"Nine of these ten names are domains of well-known websites\. .+ Which domain does it imitate\?\n\n(.+)",
+            challenge,
         )
         names, truth = listed.split("\n"), answers[id]["text"]
         assert len(set(names)) == 10 and truth not in names
