@@ -135,7 +135,7 @@ def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
 
 
 def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> None:
-    """Nothing, where the specs give here what they gave where the parts were made; else DiaError (exit 2)."""
+    """Raise DiaError (exit 2) unless the specs give the same templates here as where the parts were made."""
     there = {item["template"] for item in parts[0].facts["left_out"]}
     for item in plan.item.left_out:
         if item.template not in there:
@@ -234,7 +234,7 @@ class _JoinedTemplate:
 
     @staticmethod
     def require_artefacts(part: StoredPart, spool: Spool) -> None:
-        """Nothing, where each artefact of a part has the name that a compile gives it; else DiaError (exit 3)."""
+        """Raise DiaError (exit 3) unless each artefact of a part has the name that a compile gives it."""
         for name, content in spool.assets():
             digest, _, extension = name.partition(".")
             if sha256(content).hexdigest() != digest or not (extension.isascii() and extension.isalnum()):

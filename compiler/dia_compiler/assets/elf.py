@@ -156,8 +156,9 @@ def _compiler() -> Path:
 
 
 def _environment(place: Path) -> dict[str, str]:
-    """Nothing of the user's, but what Windows cannot start a process without; its caches, which it gains nothing by,
-    go with the private folder.
+    """Return an environment without the user's variables, except the one that Windows needs to start a process.
+
+    The compiler's caches are in the private folder, because reusing them would save nothing.
     """
     inherited = {name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ}
     folder = str(place.resolve())

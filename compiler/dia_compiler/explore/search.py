@@ -105,7 +105,7 @@ class UnansweredQuestions:
         return self.left.pop() if self.left else None
 
     def finished(self, position: int, reply: Reply | None) -> None:
-        """Nothing: what comes next does not depend on replies."""
+        """Do nothing, because the next question does not depend on replies."""
 
 
 def explore(
@@ -236,7 +236,7 @@ def _identity(
 
 
 def _begin(out: Path, identity: Mapping[str, Any]) -> None:
-    """Nothing; the folder is one of this search. Raises DiaError (exit 2) where it is another's."""
+    """Prepare the folder of the search. Raises DiaError (exit 2) if it belongs to another search."""
     place = out / STATE
     try:
         stored = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else None
@@ -258,7 +258,7 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Nothing; the file is there as a whole or not at all. Raises DiaError (exit 2) where it cannot be made."""
+    """Write the file, completely or not at all. Raises DiaError (exit 2) if that is not possible."""
     refuse_special_file(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -287,7 +287,7 @@ class _BoundarySearch:
         self.requests = 0
 
     def go(self) -> None:
-        """Nothing; asks until the search is over, or questions are left without a reply."""
+        """Ask until the search is over, or questions remain without a reply."""
         while self.trouble is None and (asks := self.search.next_requests()):
             self._make([ask.item for ask in asks if not ask.item.trials])
             ready = [ask for ask in asks if ask.item.number in self.place]
@@ -329,7 +329,7 @@ class _BoundarySearch:
             return
 
     def _forget_others(self, path: Path, root: str) -> None:
-        """Nothing; replies to other questions are gone, which a search for more items or queries may have left."""
+        """Delete replies to other questions, which a search with more items or queries may have left."""
         if not path.is_file() or not path.stat().st_size:
             return
         with read_store(path) as store:
@@ -367,7 +367,7 @@ class _BoundarySearch:
         return self._compiled(folder, self.search.plan.stages[-1])
 
     def tidy(self) -> None:
-        """Nothing; a round that was begun and not made is removed."""
+        """Delete rounds whose bundle was not completed."""
         for folder in (self.out / ROUNDS).glob("*"):
             if folder.is_dir() and not (folder / "bundle").exists():
                 shutil.rmtree(folder, ignore_errors=True)

@@ -70,7 +70,7 @@ class BundlePlan:
         return bool(self.item.folder.chosen) or self.is_limited
 
     def _selection(self) -> str:
-        """Nothing for a whole benchmark; else the one template, or a digest of the names of several."""
+        """Return "" for a whole benchmark, or the name of the only template, or a digest of the names of several."""
         if not self.is_selection:
             return ""
         names = sorted(template.name for template in self.item.clean)

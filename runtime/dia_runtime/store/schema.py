@@ -201,7 +201,7 @@ QUESTION_COLUMNS = tuple(entry.name for entry in fields(StoredQuestion))
 
 
 def read_header(place: Path) -> bytes:
-    """The file's header, when it says that the file is a run."""
+    """Return the file's header. Raises DiaError (exit 2) if the file is not a run."""
     try:
         with place.open("rb") as file:
             header = file.read(HEADER)
@@ -224,13 +224,13 @@ def read_header(place: Path) -> bytes:
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether the file is an SQLite file, as runs are. Raises OSError where it cannot be read."""
+    """Return whether the file is an SQLite file, as runs are. Raises OSError if it cannot be read."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC
 
 
 def storable(value: Any) -> Any:
-    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    """Return the value; in texts, lone surrogates, which UTF-8 cannot encode, become U+FFFD."""
     return SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
 
 

@@ -1,4 +1,4 @@
-"""A run: every reply, safe on disk, in one SQLite file.
+"""A run: all replies, stored safely in one SQLite file.
 
 The file is laid out for several respondents and several processes at once. While it is written it is in
 WAL mode with every commit flushed; a clean close leaves one plain file, readable from a read-only medium.
@@ -75,12 +75,12 @@ class Store:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no questions have been laid down yet."""
+        """Return whether the run has no questions yet."""
         return not self.rows("SELECT 1 FROM sqlite_master LIMIT 1")
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the run says of its bundle."""
+        """Return the facts that the run stores about its bundle."""
         return {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
 
     def initialize(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
@@ -113,11 +113,11 @@ class Store:
 
     @property
     def version(self) -> int:
-        """The version of the file's tables."""
+        """Return the version of the file's tables."""
         return int(self.rows("PRAGMA user_version")[0][0])
 
     def schema(self) -> frozenset[str]:
-        """The statements that made the file's tables, indexes, views and triggers."""
+        """Return the statements that created the file's tables, indexes, views and triggers."""
         query = "SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
         return frozenset(str(sql) for (sql,) in self.rows(query))
 
@@ -134,7 +134,7 @@ class Store:
         return stored.id
 
     def respondents(self) -> list[StoredRespondent]:
-        """The respondents in the order of their coming."""
+        """Return the respondents in the order in which they were added."""
         query = "SELECT id, name, model, settings FROM respondent ORDER BY id"
         return [StoredRespondent(*row) for row in self.rows(query)]
 
@@ -158,7 +158,7 @@ class Store:
             self._connection.executemany(INSERT_TURN, rows)
 
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
-        """The turns of a question, or of what questions share, as far as they are kept, in the order of their coming.
+        """Return the stored turns of a question, or of a shared session, in the order in which they were added.
 
         A run that is older than turns holds none.
         """
@@ -169,7 +169,7 @@ class Store:
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
     def all_turns(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
-        """All turns of a respondent, each with its attempt, in the order of their coming."""
+        """Yield all turns of a respondent, each with its attempt, in the order in which they were added."""
         if self.version < VERSION:
             return
         query = f"SELECT attempt, {', '.join(STORED_TURN_COLUMNS)} FROM turn WHERE respondent = ? ORDER BY id"
@@ -177,24 +177,24 @@ class Store:
             yield attempt, StoredTurn(*row)
 
     def attempts_with_turns(self, respondent: int, position: int) -> set[int]:
-        """The attempts at a question of which turns are kept; none in a run that is older than turns."""
+        """Return the attempts at a question that have stored turns; none in runs of versions without turns."""
         if self.version < VERSION:
             return set()
         query = "SELECT DISTINCT attempt FROM turn WHERE respondent = ? AND question = ? AND scope = ?"
         return {attempt for (attempt,) in self.rows(query, respondent, position, str(position))}
 
     def position(self, question: str) -> int | None:
-        """The position of a question; None where there is none of that id."""
+        """Return the position of a question; None if the id is unknown."""
         rows = self.rows("SELECT position FROM question WHERE id = ?", question)
         return int(rows[0][0]) if rows else None
 
     def answered(self, respondent: int, position: int) -> set[int]:
-        """The attempts at a question that need no further try."""
+        """Return the attempts at a question that need no further try."""
         query = "SELECT attempt FROM reply WHERE respondent = ? AND question = ? AND error IS NULL"
         return {attempt for (attempt,) in self.rows(query, respondent, position)}
 
     def count(self, respondent: int, attempts: int, questions: int, first: int = 0, step: int = 1) -> int:
-        """How many of the first attempts at these questions need no further try."""
+        """Return how many of the first attempts at these questions need no further try."""
         query = (
             "SELECT count(*) FROM reply WHERE respondent = ? AND attempt <= ? AND question < ? AND question % ? = ?"
             " AND error IS NULL"
@@ -203,36 +203,36 @@ class Store:
 
     @property
     def size(self) -> int:
-        """How many questions were laid down."""
+        """Return the number of questions."""
         return int(self.rows("SELECT count(*) FROM question")[0][0])
 
     def leaf(self, position: int) -> bytes | None:
-        """The leaf of the question at a position, by which a changed question is found."""
+        """Return the leaf digest of the question at a position, which reveals a changed question."""
         rows = self.rows("SELECT leaf FROM question WHERE position = ?", position)
         return rows[0][0] if rows else None
 
     def grading(self, question: str) -> dict[str, Any] | None:
-        """The grading record of a question; None in a run of a sealed bundle."""
+        """Return the grading record of a question; None in a run of a sealed bundle."""
         rows = self.rows("SELECT grading FROM question WHERE id = ?", question)
         return self.record(rows[0][0]) if rows and rows[0][0] is not None else None
 
     def texts(self, item: str) -> dict[int, str]:
-        """Instance -> canonical answer, for the instances of an item whose grading records are known."""
+        """Return the canonical answers by instance, for the instances of an item whose grading records are known."""
         query = "SELECT instance, grading FROM question WHERE item = ? AND grading IS NOT NULL"
         return {instance: self.record(grading)["text"] for instance, grading in self.rows(query, item)}
 
     def questions(self) -> Iterator[StoredQuestion]:
-        """All questions in their order."""
+        """Yield all questions in order."""
         query = f"SELECT {self._question_columns()} FROM question ORDER BY position"
         return (StoredQuestion(*row) for row in self._iterate(query))
 
     def _question_columns(self) -> str:
-        """The columns of a question; a run of version 1, which is read as it is, holds no skills."""
+        """Return the columns of a question; runs of version 1 have no skills."""
         missing = {"skills": "'[]'"} if self.version == 1 else {}
         return ", ".join(missing.get(name, f"question.{name}") for name in QUESTION_COLUMNS)
 
     def replies(self, respondent: int, attempt: int | None = 1) -> Iterator[tuple[StoredQuestion, StoredReply]]:
-        """The questions that the respondent was asked, each with its reply at one attempt or all, in their order."""
+        """Yield the questions that the respondent was asked, each with its reply at one or all attempts, in order."""
         wide = len(QUESTION_COLUMNS)
         # CROSS JOIN walks the questions in their order, so that nothing is sorted however many replies there are.
         query = (
@@ -246,7 +246,7 @@ class Store:
             yield StoredQuestion(*row[:wide]), StoredReply(*row[wide:])
 
     def sizes(self) -> tuple[int, int, int, int]:
-        """How many items and questions there are without a variant, and the least and the largest k of an item."""
+        """Return the number of items and of questions without a variant, and the smallest and largest k of an item."""
         query = (
             "SELECT count(*), total(k), min(k), max(k) FROM"
             " (SELECT count(*) AS k FROM question WHERE variant IS NULL GROUP BY item)"
@@ -255,7 +255,7 @@ class Store:
         return items, int(questions), least or 0, most or 0
 
     def has_variants(self) -> bool:
-        """Whether questions come in several wordings."""
+        """Return whether questions have several wordings."""
         return bool(self.rows("SELECT 1 FROM question WHERE variant IS NOT NULL LIMIT 1"))
 
     def distinct_points(self, most: int = 20) -> list[str]:
@@ -263,42 +263,42 @@ class Store:
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
 
     def rules(self) -> int:
-        """The edition of the rules by which replies are read; all questions of a bundle have the same."""
+        """Return the edition of the rules by which replies are read; all questions of a bundle have the same."""
         rows = self.rows("SELECT format FROM question LIMIT 1")
         format = self.parsed(rows[0][0]) if rows else {}
         return rules_of(format) if isinstance(format, dict) and not rules_fault({"kind": "", **format}) else 1
 
     def attempts(self) -> int:
-        """The largest number of attempts at a question."""
+        """Return the largest number of attempts at a question."""
         return int(self.rows("SELECT coalesce(max(attempt), 0) FROM reply")[0][0])
 
     def replies_of(self, respondent: int) -> Iterator[dict[str, Any]]:
-        """Every reply of the respondent with all that is known of it, in the order of questions and attempts."""
+        """Yield every reply of the respondent with all its facts, in the order of questions and attempts."""
         query = (
             f"{SELECT_REPLY_OF_VERSION[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
         )
         return (dict(zip(REPLY_RECORD_NAMES, row, strict=True)) for row in self._iterate(query, respondent))
 
     def reply(self, respondent: int, question: str, attempt: int) -> dict[str, Any] | None:
-        """All that is known of one reply; None where there is none."""
+        """Return all facts of one reply; None if there is none."""
         select = SELECT_REPLY_OF_VERSION[self.version]
         query = f"{select} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
         rows = self.rows(query, respondent, question, attempt)
         return dict(zip(REPLY_RECORD_NAMES, rows[0], strict=True)) if rows else None
 
     def parsed(self, text: str) -> Any:
-        """The value of a JSON text that the run holds."""
+        """Return the value of a JSON text in the run."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
             raise self.damaged("a stored record is not JSON") from None
 
     def damaged(self, why: str) -> DiaError:
-        """The error for a run whose content cannot be used."""
+        """Return the error for a run whose content cannot be used."""
         return DiaError(Diagnostic("E803", f"`{self.path}` is damaged: {why}"), 3)
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, all of them."""
+        """Return all rows of a statement."""
         with self.sqlite_errors():
             return self._connection.execute(query, values).fetchall()
 
@@ -307,7 +307,7 @@ class Store:
             yield from self._connection.execute(query, values)
 
     def record(self, text: str) -> dict[str, Any]:
-        """A grading record as it was laid down."""
+        """A grading record as it was stored."""
         record = self.parsed(text)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise self.damaged("a grading record has no answer")
@@ -315,7 +315,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """What is done meanwhile is done as a whole or not at all, and no other process writes between."""
+        """Run the block as one transaction: completely or not at all, without writes of other processes."""
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -327,7 +327,7 @@ class Store:
 
     @contextmanager
     def relaxed_sync(self) -> Iterator[None]:
-        """What is written meanwhile survives the end of the process, but need not survive a power cut."""
+        """Within the block, writes survive the end of the process, but not necessarily a power failure."""
         self._connection.execute("PRAGMA synchronous = NORMAL")
         try:
             yield
@@ -346,7 +346,7 @@ class Store:
 
 
 def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
-    """The run in that file, to be written; an empty one where there is no file yet.
+    """Open the run in a file for writing; a missing file becomes an empty run.
 
     Raises DiaError: exit 2 for a file that is no run, exit 3 for a run of other questions.
     """
@@ -386,7 +386,7 @@ def _make_folder(place: Path) -> None:
 
 
 def read_store(path: str | os.PathLike[str]) -> Store:
-    """The run in that file, to be read. Raises DiaError (exit 2) for anything but a run."""
+    """Open the run in a file for reading. Raises DiaError (exit 2) if it is not a run."""
     place = Path(path)
     header = read_header(place)
     # A killed run has its last replies in a second file: SQLite must be allowed to merge them.
@@ -426,7 +426,7 @@ def _require_schema(store: Store) -> None:
 
 
 def bundle_facts(store: Store) -> dict[str, Any]:
-    """What the run says of its questions. Raises DiaError (exit 3) where it does not."""
+    """Return the facts that the run stores about its questions. Raises DiaError (exit 3) if they are missing."""
     facts = store.facts
     if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
         raise store.damaged("it does not name its bundle")

@@ -1,4 +1,4 @@
-"""Logs of runs on a bundle: their replies are joined to its questions by id, and the bundle's answers grade them."""
+"""Import logs about a bundle: replies are matched to its questions by id and graded with its answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CLOSE = 2_000  # questions among which a similar id is looked for
 
 
 class JoinedReplies:
-    """Replies on their way to the run of a bundle. Which have come is noted on the disk, in a private folder."""
+    """Writes replies to the run of a bundle. A file in a private folder records which ones have been seen."""
 
     def __init__(self, store: Store, bundle: Bundle, folder: Path) -> None:
         self.store, self.bundle, self.size = store, bundle, store.size
@@ -56,7 +56,7 @@ class JoinedReplies:
         self.seen.close()
 
     def add(self, line: int, reply_row: ReplyRow) -> None:
-        """Takes a row of the last file. Raises Unfit where it fits no question, or comes twice."""
+        """Add a row of the last file. Raises UnusableRow if it matches no question or is a duplicate."""
         position, number = self._position(reply_row.id), self._number(reply_row.model)
         key = (number, reply_row.attempt, position)
         row = (*key, len(self.files) - 1, line)
@@ -99,14 +99,14 @@ class JoinedReplies:
         self.store.save(self.numbers[model], self.waiting.pop(model, []))
 
     def gaps(self) -> Iterator[tuple[str, int, int]]:
-        """Model and attempt, and how many questions have no such reply."""
+        """Yield each model and attempt with the number of questions without a reply."""
         names = {number: model for model, number in self.numbers.items()}
         for number, attempt, count in self.seen.execute("SELECT model, attempt, count(*) FROM seen GROUP BY 1, 2"):
             if count < self.size:
                 yield names[number], attempt, self.size - count
 
     def open(self, model: str, attempt: int) -> Iterator[str]:
-        """The ids of the questions without such a reply, in their order."""
+        """Yield the ids of the questions without a reply, in order."""
         query = "SELECT position FROM seen WHERE model = ? AND attempt = ? ORDER BY position"
         there = (position for (position,) in self.seen.execute(query, (self.numbers[model], attempt)))
         at = next(there, None)
@@ -120,11 +120,11 @@ class JoinedReplies:
 def import_joined(
     sources: Sequence[Source], columns: Cells, bundle: Bundle, out: Path, force: bool = False, keep: bool = False
 ) -> Imported:
-    """What was imported to the file `out`, a run of the bundle, which appears when all is there.
+    """Import the files as a run `out` of the bundle, which only appears when it is complete.
 
-    Raises DiaError with the places of up to 20 rows that fit no question of the bundle, come twice or are missing:
-    exit 3 where one of them is of another `questions_root`, else exit 2. To `keep` is to take what fits, and to tell
-    the rest.
+    Raises DiaError with up to 20 different errors: rows that match no question of the bundle, duplicates, and missing
+    replies. The exit code is 3 if a row has another `questions_root`, and otherwise 2. With `keep`, the replies that
+    match are imported and the errors reported.
     """
     faults = RowErrors(keep)
     with (

@@ -1,4 +1,4 @@
-"""A row's cells to a question with its answer, and the reply to it."""
+"""Convert the cells of a row to a question with its answer, and the reply to it."""
 
 from __future__ import annotations
 
@@ -73,17 +73,17 @@ class ReplyRow:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Which column holds which field."""
+    """The column of each field."""
 
     of: Mapping[str, str]
 
     def reply_row(self, row: Row, model: str) -> ReplyRow:
-        """The reply in a row; `model` is who replied where no column says so. Raises Unfit for a cell that is none."""
+        """Return the reply in a row; `model` applies if no column names it. Raises UnusableRow for a bad cell."""
         values = self.values(row)
         return ReplyRow(values["id"], values.get("questions_root"), *attempt_and_reply(values, model))
 
     def values(self, row: Row) -> dict[str, Any]:
-        """The value of each field."""
+        """Return the value of each field."""
         return {name: self._cell(row, name) for name in self.of}
 
     def _cell(self, row: Row, field: str) -> Any:
@@ -97,7 +97,7 @@ class Cells:
 
 
 def attempt_and_reply(values: Mapping[str, Any], model: str) -> tuple[str, int, Reply]:
-    """Who replied, which attempt it was, and the reply."""
+    """Return the model, the attempt and the reply."""
     error, text = values.get("error"), values["reply"]
     if text is None and error is None and values.get("finish_reason") is None:
         error = NO_REPLY
@@ -108,14 +108,14 @@ def attempt_and_reply(values: Mapping[str, Any], model: str) -> tuple[str, int, 
 
 @dataclass(frozen=True, slots=True)
 class Columns(Cells):
-    """Which column holds which field, and what the answers are."""
+    """The column of each field, and the type of the answers."""
 
     answer: AnswerType
     comparison: Mapping[str, Any]
     skip: str | None
 
     def graded_row(self, row: Row, model: str) -> GradedRow:
-        """Return the content of the row; `model` applies if no column names the model. Raises Unfit for a bad cell."""
+        """Return the content of the row; `model` applies if no column names it. Raises UnusableRow for a bad cell."""
         root = self._cell(row, ROOT) if ROOT in self.of else None
         if root is not None:
             message = f"the log is about questions of a bundle with the root {root[:64]}"
@@ -126,7 +126,7 @@ class Columns(Cells):
         return GradedRow(values["id"], _encoded(labels), grading, *attempt_and_reply(values, model))
 
     def _grading(self, gold: Any, accept: list[Any] | None) -> str:
-        """The record by which replies are graded. Raises Unfit for a gold answer that is none of its type."""
+        """Return the record with which replies are graded. Raises UnusableRow for an invalid correct answer."""
         try:
             truth = self._value(gold)
             text = self.answer.write(truth)

@@ -1,4 +1,4 @@
-"""Tables of replies and gold answers to a run, whole or not at all."""
+"""Import tables of replies and correct answers as a run, completely or not at all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TOP = ("template", "item", "instance", "variant", "category", "domain", "level",
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, how it is read, and whose replies it holds where no column says so."""
+    """A file, its reader, and the model whose replies it contains if no column says so."""
 
     path: Path
     reader: Reader
@@ -45,7 +45,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What the imported questions are: their answer format, their points, and what the benchmark is called."""
+    """The answer format and the points of the imported questions, and the name of the benchmark."""
 
     format: Mapping[str, Any]
     points: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What the run holds: how many items and questions, and how many replies of each model."""
+    """The contents of the new run: the number of items and questions, and of replies of each model."""
 
     path: Path
     questions_root: str
@@ -139,17 +139,17 @@ def each_row(
 
 
 def source(path: Path, kind: str, model: str | None) -> Source:
-    """The file as a source; without a model's name the file's own serves."""
+    """Return the file as a source; by default, the model's name is that of the file."""
     return Source(path, reader_of(kind), model or ENDINGS.sub("", path.name) or path.name)
 
 
 def import_tables(
     sources: Sequence[Source], columns: Columns, form: Form, out: Path, force: bool = False, keep: bool = False
 ) -> Imported:
-    """What was imported to the file `out`, which appears when all is there.
+    """Import the files as a run `out`, which only appears when it is complete.
 
-    Raises DiaError (exit 2) with the places of up to 20 rows that cannot be used, or for a file that already exists.
-    To `keep` is to leave such rows out, and to tell them.
+    Raises DiaError (exit 2) with up to 20 different errors in rows, or if the file already exists. With `keep`, invalid
+    rows are left out and reported.
     """
     faults = RowErrors(keep)
     with publishing(out, force) as folder, closing(SortedRows(folder)) as sorted_rows:
@@ -160,7 +160,7 @@ def import_tables(
 
 @contextmanager
 def publishing(out: Path, force: bool) -> Iterator[Path]:
-    """A private folder; the file `run` that is made in it becomes `out` when all went well."""
+    """Yield a private folder; the file `run` that is created in it becomes `out` if there is no error."""
     refuse_special_file(out)
     if not force and out.exists():
         raise _exists_error(out)
@@ -185,7 +185,7 @@ def _fill(sorted_rows: SortedRows, sources: Sequence[Source], columns: Columns, 
 
 
 def row_error(path: Path, row: Row, columns: Cells, error: UnusableRow) -> DiaError:
-    """The error for a row that cannot be used, at the place of its cell."""
+    """Return the error for a row that cannot be used, at the position of its cell."""
     column = columns.of.get(error.field or "")
     place = row.column_of(column) if column is not None and column in row.cells else 1
     return input_error("E862", error.message, path, row.line, place, error.help)
@@ -202,7 +202,7 @@ def _run(sorted_rows: SortedRows, form: Form, path: Path) -> tuple[str, int, int
 
 
 def _root_and_sizes(sorted_rows: SortedRows, form: Form) -> tuple[str, Counter[str]]:
-    """The name of these questions, of which their order in the files is no part; and the k of each item."""
+    """Return the digest of the questions, which does not depend on their order in the files, and the k of each item."""
     tree, sizes = MerkleTree(), Counter[str]()
     for id, labels, grading in sorted_rows.questions():
         tree.add(_leaf(id, labels, grading, form))
@@ -238,7 +238,7 @@ def _questions(sorted_rows: SortedRows, form: Form) -> Iterator[StoredQuestion]:
 
 
 def _save(store: Store, sorted_rows: SortedRows, model: str) -> int:
-    """How many replies of the model were saved. Both sides come in the order of the ids."""
+    """Save the replies of the model and return their number. Both sides are ordered by id."""
     number, count = store.respondent(model, model, {}), 0
     ids = enumerate(id for id, _, _ in sorted_rows.questions())
     position, at = next(ids)

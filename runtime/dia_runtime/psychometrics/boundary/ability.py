@@ -113,8 +113,8 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior)
     """The mode of the posterior and its negative curvature there, by Newton steps inside a bracket.
 
     The slope falls with theta. It is not negative sd^2 (n - s) below the prior's mean and not positive sd^2 s above it,
-    since no probability is outside 0 and 1. Plain Newton steps can oscillate forever; one that leaves the bracket, or is
-    not half as long as the one before, is replaced by halving the bracket.
+    since no probability is outside 0 and 1. Plain Newton steps can oscillate forever; one that leaves the bracket, or
+    is not half as long as the one before, is replaced by halving the bracket.
     """
     theta, weight, last_step = prior.mean, prior.sd**-2, float("inf")
     total, number = float(successes.sum()), float(trials.sum())
