@@ -220,11 +220,11 @@ def _no_bundle(folder: Path) -> DiaError:
         return integrity_error("E725", visible(message), "use `dia unpack` to unpack the file from `dia pack`")
     if not folder.exists():
         return DiaError(Diagnostic("E701", f"`{folder}` does not exist", None, help))
+    if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
+        return integrity_error("E704", f"`{manifests.NAME}` is missing from `{folder}`")
     if _has_specs(folder):
         help = f"compile it first: `dia compile {folder}`, then name the folder that this writes"
         return DiaError(Diagnostic("E701", visible(f"`{folder}` contains specs, not a bundle"), None, visible(help)))
     if not folder.is_dir():
         return DiaError(Diagnostic("E701", f"`{folder}` is a file, not the folder of a bundle", None, help))
-    if any(folder.glob("questions*.jsonl")) or any(folder.glob("answers*.jsonl")):
-        return integrity_error("E704", f"`{manifests.NAME}` is missing from `{folder}`")
     return DiaError(Diagnostic("E701", f"`{folder}` does not contain a bundle", None, help))

@@ -126,7 +126,7 @@ def test_the_facts_and_the_default_folder(
 
 def test_what_is_no_run_is_refused(tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["export", str(tiny()), "--to", "replies", "-o", str(tmp_path / "x")]) == 2
-    assert "is not a run" in capsys.readouterr().err and not (tmp_path / "x").exists()
+    assert "is a bundle, not a run" in capsys.readouterr().err and not (tmp_path / "x").exists()
 
 
 def test_a_run_of_the_first_version_is_exported_and_replayed_as_it_is(held: Path, tmp_path: Path) -> None:
