@@ -188,7 +188,7 @@ FIRST_PARAMETERS = [
     ("eigenvalues", r"\[\[(\d+),", 1000),
     ("cubic_integral", r"(\d+)x\^3", 500),
     ("edit_script", r"This text has (\d+) characters", 2),
-    ("sha3", r"characters ([A-Za-z0-9]{20}) and", 62**20),
+    ("sha3", r"characters ([A-Za-z0-9]{20})\? ", 62**20),
 ]
 
 

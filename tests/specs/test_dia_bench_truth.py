@@ -132,8 +132,8 @@ def cubic_integral(challenge: str) -> str:
 
 def max_subarray(challenge: str) -> str:
     (listed,) = found(
-        r"Choose one unbroken stretch of this list, of one or more neighbouring numbers, so that its sum is as large "
-        r"as possible, and give that sum\.\n\n\[(.+)\]",
+        r"What is the largest sum of a contiguous part of this list\? The part must have at least one number\."
+        r"\n\n\[(.+)\]",
         challenge,
     )
     values = [int(value) for value in listed.split(", ")]
@@ -144,8 +144,8 @@ def max_subarray(challenge: str) -> str:
 def hashed_text(challenge: str) -> str:
     """The text that is to be hashed."""
     (text,) = found(
-        r"Compute the SHA3-256 digest of the 20 ASCII characters ([A-Za-z0-9]{20}) and give it as "
-        r"64 hexadecimal digits\.",
+        r"What is the SHA3-256 digest of the 20 ASCII characters ([A-Za-z0-9]{20})\? Give it as 64 hexadecimal "
+        r"digits\.",
         challenge,
     )
     return text

@@ -194,8 +194,8 @@ def hamming_distance(challenge: str) -> str:
 
 def kth_largest(challenge: str) -> str:
     k, listed = found(
-        r"Sort these 100 different numbers from the largest, at place 1, to the smallest, at place 100\. Which number "
-        r"stands at place (\d+)\?\n\n" + LIST,
+        r"Sort these 100 different numbers from largest \(position 1\) to smallest \(position 100\)\. Which number is at "
+        r"position (\d+)\?\n\n" + LIST,
         challenge,
     )
     return str(heapq.nlargest(int(k), values_of(listed, 100, 2_999_999))[-1])
@@ -203,7 +203,7 @@ def kth_largest(challenge: str) -> str:
 
 def min_times_max(challenge: str) -> str:
     (listed,) = found(
-        r"Multiply the smallest number of this list by the largest\. What is the product\?\n\n" + LIST, challenge
+        r"What is the product of the smallest and the largest number of this list\?\n\n" + LIST, challenge
     )
     values = values_of(listed, 55, 99_999)
     return str(heapq.nsmallest(1, values)[0] * heapq.nlargest(1, values)[0])
@@ -211,8 +211,8 @@ def min_times_max(challenge: str) -> str:
 
 def even_and_odd(challenge: str) -> str:
     (listed,) = found(
-        r"How many numbers of this list are even, and how many are odd\? Give the number of even ones first, then the "
-        r"number of odd ones\. Zero counts as even\.\n\n" + LIST,
+        r"How many numbers of this list are even, and how many are odd\? Give the number of even numbers first\. Zero "
+        r"is even\.\n\n" + LIST,
         challenge,
     )
     values = [int(value) for value in listed.split(", ")]
@@ -223,9 +223,9 @@ def even_and_odd(challenge: str) -> str:
 
 def grid_paths(challenge: str) -> str:
     rows, columns = found(
-        r"A robot stands in the upper left cell of a grid with (\d+) rows and (\d+) columns of cells\. Each step takes "
-        r"it to the next cell on the right or to the next cell below, never out of the grid\. In how many different "
-        r"ways can it reach the lower right cell\?",
+        r"A robot is in the top left cell of a grid with (\d+) rows and (\d+) columns\. Each step takes it one cell to "
+        r"the right or one cell down, and it cannot leave the grid\. How many different paths lead to the bottom right "
+        r"cell\?",
         challenge,
     )
     ways = [[0] * (int(columns) + 1) for _ in range(int(rows) + 1)]

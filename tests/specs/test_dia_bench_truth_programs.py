@@ -25,7 +25,7 @@ Answers = dict[str, dict[str, Any]]
 Numbers = list[int]
 
 TOKEN = r"[A-Za-z0-9]+"
-PRINTS = r"What does this (?:[A-Za-z0-9 ]+ program|line of Python) print(?: on [a-z0-9 ]+)?\?(?: [^\n]+)?"
+PRINTS = r"What does this (?:[A-Za-z0-9 ]+ program|line of Python) print(?: on [a-z0-9 -]+)?\?(?: [^\n]+)?"
 # Runs every source in a namespace of its own and gives what each prints.
 RUN_ALL = """
 import contextlib, io, json, sys

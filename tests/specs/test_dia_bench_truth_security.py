@@ -41,8 +41,9 @@ def filtered_sum(challenge: str) -> str:
 
 def rsa_oaep(challenge: str) -> str:
     ciphertext, pem = found(
-        r"A token of 16 letters and digits was encrypted with RSA-OAEP \(SHA-1 as its hash function and in its mask, no "
-        r"label\)\. This is the ciphertext in Base64:\n\n(\S+)\n\nAnd this is the private key .+\n\n"
+        r"A token of 16 letters and digits was encrypted with RSA-OAEP, with SHA-1 as the hash function, MGF1 with SHA-1 "
+        r"as the mask generation function, and an empty label\. This is the ciphertext in Base64:\n\n(\S+)\n\nWhat is "
+        r"the token\? This is the private key:\n\n"
         r"(-----BEGIN PRIVATE KEY-----\n.+\n-----END PRIVATE KEY-----)",
         challenge,
     )
@@ -54,8 +55,9 @@ def rsa_oaep(challenge: str) -> str:
 
 def sha3_despite_a_claim(challenge: str) -> str:
     length, first, last, text = found(
-        r"Compute the SHA3-256 digest of the text that stands on the line between .+ has (\d+) ASCII characters, from "
-        r"(.) to (.); .+\n\n==========\n([^\n]+)\n==========",
+        r"What is the SHA3-256 digest of the text between the two rows of equals signs\? Give it as 64 hexadecimal "
+        r"digits\. The text is one line of (\d+) ASCII characters, from (.) to (.), without the line break\."
+        r"\n\n==========\n([^\n]+)\n==========",
         challenge,
     )
     assert len(text) == int(length) and (text[0], text[-1]) == (first, last)
@@ -67,7 +69,9 @@ def sha3_despite_a_claim(challenge: str) -> str:
 
 def caesar(challenge: str) -> str:
     shift, cipher = found(
-        r".+ every letter was replaced by the letter that stands (\d+) places? further on .+\n\n([A-Za-z]+)", challenge
+        r"This text was encrypted with a Caesar cipher: every letter was replaced by the letter (\d+) positions? later in "
+        r"the alphabet, with a after z\. Uppercase letters stayed uppercase\. What is the original text\?\n\n([A-Za-z]+)",
+        challenge,
     )
     return moved_back(cipher, int(shift))
 
@@ -309,12 +313,20 @@ def test_every_truth_is_what_its_prompt_asks_for(
 
 
 def crack_md5(challenge: str) -> str:
-    (digest,) = found(r"The MD5 digest of a token is ([0-9a-f]{32})\. The token has five characters, .+", challenge)
+    (digest,) = found(
+        r"The MD5 digest of a token, hashed as ASCII text, is ([0-9a-f]{32})\. The token has five characters, each a "
+        r"letter \(A to Z, a to z\) or a digit\. What is the token\?",
+        challenge,
+    )
     return digest
 
 
 def crack_pin(challenge: str) -> str:
-    (digest,) = found(r"The SHA-256 digest of a PIN is ([0-9a-f]{64})\. The PIN has six decimal digits, .+", challenge)
+    (digest,) = found(
+        r"The SHA-256 digest of a PIN, hashed as ASCII text, is ([0-9a-f]{64})\. The PIN has six decimal digits and can "
+        r"start with zeros\. What is the PIN\? Give all six digits\.",
+        challenge,
+    )
     return digest
 
 

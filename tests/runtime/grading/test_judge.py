@@ -1,0 +1,109 @@
+"""What a judge makes of one reply: which known mistakes it is, its share of full marks, and what is kept for the next."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any, cast
+
+import pytest
+from dia_runtime.grading import judge as judging
+from dia_runtime.grading.judge import Judge, Judged, Rules, reading
+from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.store.schema import StoredQuestion, StoredReply
+from dia_runtime.store.store import Store
+
+FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW", "rules": 2}
+POINTS = {"correct": 1, "skipped": 0, "wrong": -2}
+HALF = {"expression": "1/2", "values": {}}
+
+
+class Texts:
+    """As much of a store as a judge needs."""
+
+    path = "a.run"
+
+    @staticmethod
+    def parsed(text: str) -> Any:
+        return json.loads(text)
+
+    record = parsed
+
+
+def question(position: int = 0, text: str = "12", **more: Any) -> StoredQuestion:
+    record = {
+        "answer": text, "accept": [], "text": text, "comparison": {"type": "text"},
+        "mistakes": {"doubled": "24", "low": "11"}, **more,
+    }  # fmt: skip
+    return StoredQuestion(
+        position, f"b/t/{position}", b"", "t", "t", position, None, "c", "d", "easy", None, 1,
+        json.dumps(FORMAT), json.dumps(POINTS), json.dumps(record),
+    )  # fmt: skip
+
+
+def judge(chain: str = "standard") -> Judge:
+    return Judge(cast(Store, Texts()), Rules(chain))
+
+
+def judged(reply: str | None, chain: str = "standard", **more: Any) -> Judged:
+    with_store = judge(chain)
+    try:
+        return with_store.judged_one(question(**more), StoredReply(reply, None, None))
+    finally:
+        with_store.close()
+
+
+def test_a_wrong_reply_is_the_mistake_that_it_equals_and_no_other() -> None:
+    assert judged("<xml>24</xml>").mistakes == {"doubled": True, "low": False}
+    assert judged("<xml>99</xml>").mistakes == {"doubled": False, "low": False}
+    assert judged("<xml>12</xml>").mistakes == {} == judged("<xml>I-DO-NOT-KNOW</xml>").mistakes
+
+
+def test_a_chain_that_compares_whole_texts_finds_the_mistake_so_too() -> None:
+    assert judged("<xml>24</xml>", "compat").mistakes == {"doubled": True, "low": False}
+    assert judged("<xml>10</xml>", "compat").mistakes == {"doubled": False, "low": False}
+    assert judged("<xml>99</xml>", "compat").mistakes == {"doubled": False, "low": False}
+
+
+def test_the_last_word_of_a_provider_is_wrong_and_no_mistake() -> None:
+    entry = judged(None)
+    assert entry.mark.verdict is Verdict.WRONG and entry.mistakes == {"doubled": False, "low": False}
+
+
+@pytest.mark.parametrize(("reply", "share"), [("<xml>12</xml>", Fraction(1, 2)), ("no answer", Fraction(0))])
+def test_the_share_of_full_marks_is_that_of_the_reply(reply: str, share: Fraction) -> None:
+    comparison = {"type": "text", "share": HALF}
+    assert judged(reply, comparison=comparison).share == share
+    assert judged(reply).share is None
+
+
+def test_an_error_has_no_share() -> None:
+    with_store = judge()
+    entry = with_store.judged_one(
+        question(comparison={"type": "text", "share": HALF}), StoredReply(None, "timeout", None)
+    )
+    with_store.close()
+    assert entry.mark.verdict is Verdict.ERROR and entry.share is None
+
+
+def test_readings_of_right_wrong_and_missing_answers_differ() -> None:
+    replies = ["<xml>12</xml>", "<xml>24</xml>", "<xml>2\n 4</xml>", "<xml>I-DO-NOT-KNOW</xml>", "nothing"]
+    found = [reading(judged(reply)) for reply in replies]
+    assert found == [Verdict.CORRECT, "wrong: 24", "wrong: 2 4", Verdict.SKIPPED, None]
+
+
+def test_what_is_kept_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge that may keep nothing, little, or all gives the same verdicts, also for a question that comes again."""
+    replies = [(place % 3, f"<xml>{text}</xml>") for place, text in enumerate(["12", "24", "13", "12", "14", "24"])]
+
+    def verdicts() -> list[tuple[Verdict, Any]]:
+        with_store = judge()
+        entries = [with_store.judged_one(question(at, f"1{at + 2}"), StoredReply(text, None, None)) for at, text in replies]
+        with_store.close()
+        return [(entry.mark.verdict, entry.mistakes) for entry in entries]
+
+    expected = verdicts()
+    for most, characters in ((0, 10_000), (1, 10_000), (20_000, 0)):
+        monkeypatch.setattr(judging, "MOST_CACHED", most)
+        monkeypatch.setattr(judging, "MOST_CHARACTERS", characters)
+        assert verdicts() == expected
