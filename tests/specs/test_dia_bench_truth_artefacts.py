@@ -118,7 +118,11 @@ def ook(challenge: str) -> str:
 
 
 def aws_credentials(challenge: str) -> str:
-    user, packed = found(r"This is a credentials file .+ access key id of the profile (\S+)\? .+\n\n(\S+)", challenge)
+    user, packed = found(
+        r"This is a credentials file of the AWS command line interface, encoded in Base64\. What is the complete access key "
+        r"ID of the profile (\S+)\?\n\n(\S+)",
+        challenge,
+    )
     file = configparser.RawConfigParser()
     file.read_string(decoded(packed))
     assert all(
@@ -166,7 +170,13 @@ def cookies_of(request: str) -> dict[str, str]:
 
 def aws_id_prefix(challenge: str) -> str:
     """Two of the twelve prefixes that the user guide of IAM has are those of access keys."""
-    count, listed = found(r"Exactly one of these (\d+) ids .+ Give the id of the access key whole\.\n\n(.+)", challenge)
+    count, listed = found(
+        r"Exactly one of these (\d+) identifiers is the ID of an AWS access key, either a long-term or a temporary one\. Its "
+        r"prefix shows this, according to the documentation of AWS Identity and Access Management \(IAM\)\. The others are "
+        r"identifiers of other IAM resources, or have prefixes that IAM does not use\. Which identifier is the access key "
+        r"ID\?\n\n(.+)",
+        challenge,
+    )
     ids = listed.split("\n")
     assert len(ids) == len(set(ids)) == int(count) and all(re.fullmatch(r"[A-Z]{4}[A-Z2-7]{16}", id) for id in ids)
     (key,) = [id for id in ids if id[:4] in ("AKIA", "ASIA")]
@@ -264,8 +274,11 @@ def holds(operator: str, tests: dict[str, str]) -> bool:
 def encrypted_cookie(challenge: str) -> str:
     """The digest that the cookie holds."""
     label, key, request = found(
-        r"This request carries a cookie (\w+)\. .+ AES-128 in CBC mode and PKCS #7 padding under the key ([0-9a-f]{32}) .+"
-        r" Find the password\.\n\n```http\n(GET .+)\n```",
+        r"A web application encrypted the cookie (\w+) of this request with AES-128 in CBC mode with PKCS #7 padding\. The "
+        r"key is ([0-9a-f]{32}) in hexadecimal\. The value of the cookie is the Base64 encoding of the initialization vector "
+        r"\(16 bytes\) followed by the ciphertext\. The plaintext contains the SHA-256 digest of the user's password in "
+        r"hexadecimal\. The password consists of five lowercase letters from a to z and was hashed as ASCII text\. What is "
+        r"the password\?\n\n```http\n(GET .+)\n```",
         challenge,
     )
     sent = base64.b64decode(cookies_of(request)[label], validate=True)

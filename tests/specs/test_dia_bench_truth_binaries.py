@@ -175,7 +175,8 @@ def test_every_document_is_under_the_cipher_drawn(challenges: Challenges, answer
 def test_every_program_prints_the_truth(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "elf_output").items():
         (encoded,) = found(
-            rf"This is a program for Linux on x86-64, .+ reads nothing and prints one decimal integer\. Which one\?{ARTEFACT}",
+            r"This is a Linux program for x86-64, an ELF file in Base64\. It reads no input and prints one decimal integer\. "
+            rf"Which integer does it print\?{ARTEFACT}",
             challenge,
         )
         assert Program(encoded, tmp_path / "program").printed() == answers[id]["text"] + "\n"
@@ -187,8 +188,8 @@ def test_every_input_leads_to_the_output_told_and_no_neighbour_does(
 ) -> None:
     for id, challenge in asked(challenges, "elf_input").items():
         output, encoded = found(
-            r"This is a program for Linux on x86-64, .+ For which integer from 0 to 4294967295 does it print "
-            rf"(\d+)\?{ARTEFACT}",
+            r"This is a Linux program for x86-64, an ELF file in Base64\. It reads a decimal integer from standard input and "
+            rf"prints another integer\. For which integer from 0 to 4294967295 does it print (\d+)\?{ARTEFACT}",
             challenge,
         )
         program, truth = Program(encoded, tmp_path / "program"), int(answers[id]["text"])

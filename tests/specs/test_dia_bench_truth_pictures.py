@@ -152,8 +152,9 @@ def test_drawn_letters_are_read_by_their_shapes(challenges: Challenges, answers:
 
 
 TOWER = (
-    r"This PNG picture, in Base64, shows the Tower of Hanoi: (\d+) disks .+ labelled A, B and C from the left\. .+\n\n"
-    r"How many moves does it take at least to bring all disks to peg ([ABC])\?"
+    r"This PNG picture, in Base64, shows the Tower of Hanoi: (\d+) disks of different sizes on three pegs, labelled A, B "
+    r"and C from left to right\. One move takes the top disk of a peg and puts it on another peg, but never on a smaller "
+    r"disk\.\n\nWhat is the smallest number of moves that brings all disks to peg ([ABC])\?"
 )
 
 

@@ -202,7 +202,11 @@ def pins_with(serial: str, inner: str) -> list[str]:
 
 def test_of_all_pins_the_answer_alone_has_the_serial_number(challenges: Challenges, answers: Answers) -> None:
     asked = challenges["obfuscated_serial"]
-    pattern = r"This Python program reads .+ printed ([A-Z2-9]{8})\.\n\n```python\n(.+)\n```\n\nWhich .+"
+    pattern = (
+        r"This Python program reads a six-digit PIN from standard input and prints its serial number\. For one PIN, it "
+        r"printed ([A-Z2-9]{8})\.\n\n```python\n(.+)\n```\n\nWhat was the PIN\? Give all six digits, including leading "
+        r"zeros\."
+    )
     shown = [found(pattern, challenge) for challenge in asked.values()]
     peeled = python(PEEL_ALL, [source for _, source in shown])
     few = list(zip(asked, shown, peeled, strict=True))[:20]
@@ -286,7 +290,11 @@ def test_each_c_program_is_whole(template: str, challenges: Challenges, tmp_path
 
 
 def shown_pari(challenge: str) -> str:
-    return found(r"What does this program print when PARI/GP runs it.+\n\n```\n(.+)\n```", challenge)[0]
+    return found(
+        r"What does this program print when PARI/GP runs it(?: until it ends)?\? Integers in PARI/GP have arbitrary "
+        r"precision\.\n\n```\n(.+)\n```",
+        challenge,
+    )[0]
 
 
 def gp(lines: list[str]) -> Numbers:

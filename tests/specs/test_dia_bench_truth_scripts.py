@@ -116,10 +116,26 @@ def outputs(command: list[str], given: Any) -> Any:
     return json.loads(run.stdout)
 
 
+# What comes before a program, in prompts with programs in one of these languages.
+QUESTIONS = {
+    "perl": r"What does this Perl program print\?",
+    "ruby": r"What does this Ruby program print\?",
+    "bash": r"What does this command line print in Bash on a Linux system with GNU tools\?",
+    "javascript": (
+        r"What does this JavaScript program print in Node\.js\?"
+        r"|This program runs on Node\.js\. On which TCP port does its server accept connections\?"
+        r"|This server runs on Node\.js\. It receives .+ Which method does that request use\?"
+    ),
+}
+
+
 def source(challenge: str, language: str) -> str:
     """The one program that a task shows."""
     ((named, program),) = FENCED.findall(challenge)
     assert named == language
+    assert re.fullmatch(QUESTIONS.get(language, ".+"), challenge.partition("\n\n```")[0]) and challenge.endswith(
+        "\n```"
+    )
     return str(program)
 
 

@@ -78,7 +78,9 @@ def caesar(challenge: str) -> str:
 
 def rot_n(challenge: str) -> str:
     shift, sample, cipher = found(
-        r"This text was made with ROT(\d+), which turns abc into ([a-z]{3}), .+\n\n([A-Za-z0-9]+)", challenge
+        r"This text was encrypted with ROT(\d+), which replaces abc with ([a-z]{3})\. Uppercase letters were replaced in the "
+        r"same way and stayed uppercase; digits were not changed\. Decrypt the text\.\n\n([A-Za-z0-9]+)",
+        challenge,
     )
     assert moved_back(sample, int(shift)) == "abc"
     return moved_back(cipher, int(shift))
@@ -279,16 +281,23 @@ def classes(text: str) -> int:
 
 
 def p256_public_key(challenge: str) -> str:
-    (key,) = found(r"A private key on the elliptic curve P-256 \(.+\) is the number (\d+)\. .+", challenge)
+    (key,) = found(
+        r"A private key on the elliptic curve P-256 \(also called secp256r1 or prime256v1\) is the number (\d+)\. The public "
+        r"key is the base point of the curve multiplied by this number\. Compute the public key, and give its coordinates x "
+        r"and y as decimal numbers, x first\.",
+        challenge,
+    )
     told = ec.derive_private_key(int(key), ec.SECP256R1()).public_key().public_numbers()
     return f"({told.x}, {told.y})"
 
 
 def salted_hash_list(challenge: str) -> str:
-    salt, digest, listed = found(
-        rf"The SHA-256 digest of the salt ({TOKEN}), directly followed by a password, .+ is ([0-9a-f]{{64}})\. .+\n\n(.+)",
+    salt, digest, count, listed = found(
+        rf"A password was hashed with a salt: the SHA-256 digest of the ASCII text made of the salt ({TOKEN}), followed "
+        r"directly by the password, is ([0-9a-f]{64})\. Which of these (\d+) passwords was it\?\n\n(.+)",
         challenge,
     )
+    assert len(set(listed.split("\n"))) == int(count)
     (word,) = [w for w in listed.split("\n") if hashlib.sha256(f"{salt}{w}".encode()).hexdigest() == digest]
     return word
 

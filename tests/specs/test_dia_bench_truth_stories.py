@@ -63,13 +63,25 @@ def flask_methods(challenge: str) -> str:
 
 def karatsuba(challenge: str) -> str:
     gmpy2 = pytest.importorskip("gmpy2")
-    ((n, m),) = re.findall(r"multiplies n = (\d+) and m = (\d+)\. Of all this only one thing", challenge)
+    *_, n, m = found(
+        r"Write seven programs that multiply two integers with Karatsuba's algorithm, one program in each of these "
+        r"languages: ([\w+, ]+)\. The programs must meet these requirements:\n\n(.+)\n- As a test, each program first "
+        r"multiplies (\d+) by (\d+) and prints the product\.\n\nThen each program multiplies n = (\d+) by m = (\d+)\. Only "
+        r"one part of your work will be read: the exact product n \* m\. Give this number as your answer, without any "
+        r"programs\.",
+        challenge,
+    )
     return str(gmpy2.mpz(n) * gmpy2.mpz(m))
 
 
 def xor_with_unknown_byte(challenge: str) -> str:
     """The key and the text that alone are made of what English sentences are made of."""
-    (cipher,) = re.findall(r"^[0-9a-f]+$", challenge, re.MULTILINE)
+    (cipher,) = found(
+        r"Each byte of an English sentence in ASCII was XORed with the same secret byte, which is not zero\. This is the "
+        r"result in hexadecimal:\n\n([0-9a-f]+)\n\nFind the secret byte and the sentence\. Give the byte as a decimal number, "
+        r"then two colons, then the sentence with its capital letters and punctuation, for example 42::This is a sentence\.",
+        challenge,
+    )
     texts = {key: bytes(byte ^ key for byte in bytes.fromhex(cipher)) for key in range(256)}
     ((key, text),) = [(key, text) for key, text in texts.items() if re.fullmatch(rb"[A-Za-z ,.-]+", text)]
     assert re.fullmatch(rb"[A-Z][a-z]*(,? [a-z-]+)+\.", text) and key > 0
@@ -113,17 +125,24 @@ def change_with_upper(tower: Tower, n: int) -> None:
 
 
 MOVES: list[tuple[str, Callable[..., Any]]] = [
-    (r"Lift the tower, and put its top cube under it, .+", lambda t: put_under(t, top_of(t, 1))),
-    (r"Pull out the lowest cube, and put it on top\.", lambda t: t.rotate(-1)),
+    (r"Take off the top cube, and put it under the rest of the tower\.", lambda t: put_under(t, top_of(t, 1))),
+    (r"Pull out the bottom cube, and put it on top\.", lambda t: t.rotate(-1)),
     (r"Turn the whole tower upside down\.", turn_over),
-    (r"Take off the top (\w+) cubes .+ upside down, and put it back\.", lambda t, n: put_back(t, top_of(t, n))),
-    (r"Take off the top (\w+) cubes as one block, put the block down .+", lambda t, n: put_under(t, top_of(t, n))),
-    (r"Let the top cube and the lowest cube change places\.", change_ends),
-    (r"Let the (\d)\w\w cube from the bottom and the one that lies on it change places\.", change_with_upper),
+    (
+        r"Take off the top (\w+) cubes as one block, turn the block upside down, and put it back on top\.",
+        lambda t, n: put_back(t, top_of(t, n)),
+    ),
+    (
+        r"Take off the top (\w+) cubes as one block, put the block on the table, and put the rest of the tower on top of "
+        r"it\. Do not turn over either part\.",
+        lambda t, n: put_under(t, top_of(t, n)),
+    ),
+    (r"Swap the top cube and the bottom cube\.", change_ends),
+    (r"Swap the (\d)\w\w cube from the bottom and the cube directly above it\.", change_with_upper),
     (r"Pull out the (\d)\w\w cube from the bottom, and put it on top\.", lambda t, n: t.append(take_out(t, n))),
     (r"Put a new (\w+) cube on top\.", lambda t, colour: t.append(colour)),
-    (r"Put the whole tower on a new (\w+) cube\.", lambda t, colour: t.appendleft(colour)),
-    (r"Take away the top cube and throw it into a box\.", lambda t: t.pop()),
+    (r"Put a new (\w+) cube under the whole tower\.", lambda t, colour: t.appendleft(colour)),
+    (r"Remove the top cube\.", lambda t: t.pop()),
 ]  # fmt: skip
 
 
@@ -134,14 +153,19 @@ def moved(tower: Tower, told: str) -> None:
 
 
 def cube_tower(challenge: str) -> str:
-    told, steps, asked = challenge.split("\n\n")
-    tower: Tower = deque(re.findall(r"from the bottom to the top: ([a-z, ]+)\.", told)[0].split(", "))
-    assert f"built of {len(tower)} cubes" in told
-    for step in steps.split("\n"):
+    count, colours, steps, nth, *ends = found(
+        r"A tower of (\d) cubes is on a table\. From bottom to top, the cubes have these colours: ([a-z, ]+)\. Then these "
+        r"moves are made, one after the other:\n\n(.+)\n\nAt the end, what is the colour of the (\d)\w\w cube from the "
+        r"(top|bottom) of the tower\? The 1st cube from the (top|bottom) is the (top|bottom) cube itself\.",
+        challenge,
+    )
+    tower: Tower = deque(colours.split(", "))
+    assert len(tower) == int(count) and len(set(ends)) == 1
+    for number, step in enumerate(steps.split("\n"), 1):
+        assert step.startswith(f"{number}. ")
         moved(tower, step.partition(". ")[2])
     assert len(set(tower)) == len(tower)
-    n, end = re.findall(r"^Which colour does the (\d)\w\w cube from the (top|bottom) of", asked)[0]
-    return tower[-int(n)] if end == "top" else tower[int(n) - 1]
+    return tower[-int(nth)] if ends[0] == "top" else tower[int(nth) - 1]
 
 
 # How the story of a lost token ends, every token that agrees with it (at most 5000), and how a clue determines the token.
@@ -189,7 +213,7 @@ STORIES: list[Story] = [
     (
         r".+ one of the six entries of this list: (.+)",
         lambda seen: seen.split(", "),
-        r"It is none of these: (.+)",
+        r"It is not among these entries: (.+)",
         lambda seen, others: "".join(set(seen.split(", ")) - set(others.split(", "))),
     ),
     (
