@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from dia_runtime.grading.grader import grade
@@ -14,9 +14,8 @@ Table = list[list[int]]
 
 FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW"}
 HEAD = (
-    "A subsequence of a text is what remains when zero or more of its letters are struck out and the others keep "
-    "their order. Give a longest common subsequence of the two texts below. If there are several of the greatest "
-    "length, any one of them is right."
+    "A subsequence of a text is what is left after removing any number of its letters, without changing the order of the "
+    "others. Find a longest common subsequence of the two texts below. If there are several, any one of them is correct."
 )
 
 
@@ -24,7 +23,7 @@ def texts(challenge: str) -> tuple[str, str]:
     """The two texts of the task."""
     head, both = challenge.split("\n\n")
     s, t = both.split("\n")
-    assert head == HEAD and all(20 <= len(text) <= 200 and text.isalpha() and text.islower() for text in (s, t))
+    assert head == HEAD and all(len(text) == 1000 and text.isalpha() and text.islower() for text in (s, t))
     return s, t
 
 
@@ -55,19 +54,33 @@ def chosen(s: str, t: str, table: Table, choose: Callable[[list[str]], str]) -> 
     return taken
 
 
+class Solved(NamedTuple):
+    """Both texts, the greatest length of a common subsequence, and two of that length."""
+
+    s: str
+    t: str
+    length: int
+    smallest_letters_first: str
+    largest_letters_first: str
+
+
+def solve(s: str, t: str) -> Solved:
+    table = lengths(s, t)  # a million cells, which are not kept
+    return Solved(s, t, table[0][0], chosen(s, t, table, min), chosen(s, t, table, max))
+
+
 @pytest.fixture(scope="module")
-def solved(challenges: Challenges) -> dict[str, tuple[str, str, Table]]:
-    """Both texts and their table, by id."""
-    both = {id: texts(challenge) for id, challenge in challenges["common_subsequence"].items()}
-    return {id: (s, t, lengths(s, t)) for id, (s, t) in both.items()}
+def solved(challenges: Challenges) -> dict[str, Solved]:
+    """The solved tasks, by id."""
+    return {id: solve(*texts(challenge)) for id, challenge in challenges["common_subsequence"].items()}
 
 
 def test_every_truth_is_a_common_subsequence_of_the_greatest_length(
-    solved: dict[str, tuple[str, str, Table]], answers: Answers
+    solved: dict[str, Solved], answers: Answers
 ) -> None:
-    for id, (s, t, table) in solved.items():
+    for id, (s, t, length, *_) in solved.items():
         truth = answers[id]["text"]
-        assert len(truth) == table[0][0] > 0, id
+        assert len(truth) == length > 0, id
         assert is_within(truth, s) and is_within(truth, t), id
         mistake = answers[id]["mistakes"].get("common_substring", "")
         assert len(mistake) < len(truth) and mistake in s and mistake in t, id
@@ -78,13 +91,11 @@ def verdict(record: dict[str, Any], text: str) -> str:
     return grade(record, f"<xml>{text}</xml>", FORMAT).verdict
 
 
-def test_other_longest_common_subsequences_are_right(
-    solved: dict[str, tuple[str, str, Table]], answers: Answers
-) -> None:
+def test_other_longest_common_subsequences_are_right(solved: dict[str, Solved], answers: Answers) -> None:
     others = 0
-    for id, (s, t, table) in solved.items():
+    for id, task in solved.items():
         record = answers[id]
-        for text in (chosen(s, t, table, min), chosen(s, t, table, max)):
+        for text in (task.smallest_letters_first, task.largest_letters_first):
             others += text != record["text"]
             assert verdict(record, text) == "correct", (id, text)
     assert others > 1.5 * len(solved)
@@ -98,11 +109,9 @@ def wrong_texts(s: str, t: str, truth: str) -> list[str]:
     return ["", truth[1:], truth[:-1], truth + truth[-1], truth + "a", truth.upper(), s, t, *foreign]
 
 
-def test_texts_that_are_no_longest_common_subsequence_are_wrong(
-    solved: dict[str, tuple[str, str, Table]], answers: Answers
-) -> None:
+def test_texts_that_are_no_longest_common_subsequence_are_wrong(solved: dict[str, Solved], answers: Answers) -> None:
     foreign = 0
-    for id, (s, t, _) in solved.items():
+    for id, (s, t, *_) in solved.items():
         truth = answers[id]["text"]
         candidates = wrong_texts(s, t, truth)
         foreign += len(candidates) - 8

@@ -125,6 +125,7 @@ def cubic_integral(challenge: str) -> str:
         r"Find the integral of (\d+)x\^3 \+ (\d+)x\^2 \+ (\d+)x \+ (\d+) from x = (\d+) to x = (\d+)\. (.+)", challenge
     )
     *coefficients, low, high = map(int, numbers)
+    assert all(2 <= c <= 500 for c in coefficients[:3]) and 1 <= coefficients[3] <= 500 and 1 <= low <= 5 < high <= 10
     powers = zip(coefficients, (4, 3, 2, 1), strict=True)
     area = sum((Fraction(c * (high**power - low**power), power) for c, power in powers), Fraction(0))
     return rounded(Decimal(area.numerator) / area.denominator, rule)
