@@ -96,7 +96,9 @@ def decoded(text: str) -> str:
 
 def brainfuck(challenge: str) -> str:
     (program,) = found(
-        r"What does this Brainfuck program print\? .+ of either case are different\.\n\n(\S+)", challenge
+        r"What does this Brainfuck program print\? It reads no input, and all cells are 0 at the start\. It prints 20 ASCII "
+        r"letters and digits\. Uppercase and lowercase letters are different\.\n\n(\S+)",
+        challenge,
     )
     return printed(program)
 

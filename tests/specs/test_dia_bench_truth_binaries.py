@@ -91,7 +91,8 @@ def unhidden(held: bytes) -> set[str]:
 def test_one_undoing_of_each_hidden_key_fits(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "shifted_crackme").items():
         wanted, length, encoded = found(
-            r"This is a program for Linux on x86-64, .+ For which key does it print \"([^\"]+)\"\? The key has (\d+) "
+            r"This is a program for Linux on x86-64, .+ and the file does not contain this key as plain text\. For which key "
+            r"does it print \"([^\"]+)\"\? The key has (\d+) "
             rf"characters, all of them letters or digits\.{ARTEFACT}",
             challenge,
         )

@@ -88,8 +88,9 @@ def rot_n(challenge: str) -> str:
 
 def curve_addition(challenge: str) -> str:
     groups = found(
-        r"The curve y\^2 = x\^3 \+ (\d+) x \+ (\d+) is taken over the field of p = (\d+) elements, .+ Add its two points "
-        r"\((\d+), (\d+)\) and \((\d+), (\d+)\)\. .+",
+        r"The elliptic curve y\^2 = x\^3 \+ (\d+)x \+ (\d+) is defined over the field of integers modulo the prime "
+        r"p = (\d+)\. What is the sum of its points \((\d+), (\d+)\) and \((\d+), (\d+)\)\? Give its coordinates as "
+        r"integers from 0 to p - 1, x first\.",
         challenge,
     )
     a, b, p, x1, y1, x2, y2 = map(int, groups)
@@ -393,4 +394,4 @@ def test_secrets_are_powers_of_the_values_told(challenges: Challenges, answers: 
         x, y = (int(drawn[name]["integer"]) if isinstance(drawn[name], dict) else drawn[name] for name in "xy")
         assert (pow(g, x, p), pow(g, y, p)) == (first, second)
         assert str(pow(second, x, p)) == str(pow(first, y, p)) == answers[id]["text"]
-        assert pow(g, (p - 1) // 2, p) == p - 1 and p.bit_length() == 56
+        assert pow(g, (p - 1) // 2, p) == p - 1 and p.bit_length() == 128
