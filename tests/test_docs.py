@@ -147,6 +147,12 @@ def test_the_examples_of_the_commands_run(shell: Shell) -> None:
         assert code == 0, f"{example}\n{printed}"
 
 
+def test_the_citation_names_the_present_version() -> None:
+    project, citation = ((ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "CITATION.cff"))
+    version = re.search(r'^version = "(.+)"$', project, re.MULTILINE)
+    assert version is not None and re.search(rf"^version: {re.escape(version[1])}$", citation, re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
