@@ -168,87 +168,149 @@ def cube_tower(challenge: str) -> str:
     return tower[-int(nth)] if ends[0] == "top" else tower[int(nth) - 1]
 
 
-# How the story of a lost token ends, every token that agrees with it (at most 5000), and how a clue determines the token.
-Story = tuple[str, Callable[[str], Iterable[str]], str, Callable[[str, str], str]]
+# How the story of a lost token ends, and for each second piece of information how it reads and all tokens that agree with both.
+Clue = tuple[str, Callable[[str, str], Iterable[str]]]
 
 
-def eight(*parts: Iterable[str]) -> list[str]:
-    """The first tokens whose parts are taken from these, in turn."""
-    return ["".join(chosen) for chosen, _ in zip(product(*parts), range(5000), strict=False)]
+def every(*parts: Iterable[str]) -> list[str]:
+    """All tokens whose parts are taken from these, in turn."""
+    return ["".join(chosen) for chosen in product(*parts)]
 
 
-def shuffled_back(seen: str, listed: str) -> str:
-    """The characters put at the listed positions."""
-    token = [""] * 8
-    for character, position in zip(seen, listed.split(", "), strict=True):
-        token[int(position) - 1] = character
-    return "".join(token)
+def of_pad(seen: str, key: str) -> list[str]:
+    """The tokens whose XOR with a key that begins like this is what was seen."""
+    known = [chr(a ^ b) for a, b in zip(bytes.fromhex(seen), bytes.fromhex(key), strict=False)]
+    assert len(known) in (7, 8)
+    return every(*known, *[SIGNS] * (8 - len(known)))
 
 
-STORIES: list[Story] = [
+def shuffled_back(seen: str, listed: str) -> list[str]:
+    """The tokens whose first characters after the shuffle were at the listed positions."""
+    positions = [int(position) - 1 for position in listed.split(", ")]
+    others = [position for position in range(8) if position not in positions]
+    return [
+        "".join(sign for _, sign in sorted(zip([*positions, *rest], seen, strict=True)))
+        for rest in permutations(others)
+    ]
+
+
+def blotted(seen: str, agrees: Callable[[int], bool]) -> list[str]:
+    """The tokens that were seen with one question mark, and whose sum of codes agrees."""
+    assert seen.count("?") == 1
+    return [
+        token for token in every(*(SIGNS if sign == "?" else sign for sign in seen)) if agrees(sum(map(ord, token)))
+    ]
+
+
+def in_cases(seen: str, agrees: Callable[[list[str]], bool]) -> list[str]:
+    """The tokens that were seen in lowercase, and whose positions of uppercase letters agree."""
+    tokens = every(*({sign, sign.upper()} for sign in seen))
+    return [token for token in tokens if agrees([str(at) for at, sign in enumerate(token, 1) if sign.isupper()])]
+
+
+def not_among(seen: str, others: str) -> set[str]:
+    assert len(set(seen.split(", "))) == 6
+    return set(seen.split(", ")) - set(others.split(", "))
+
+
+STORIES: list[tuple[str, list[Clue]]] = [
     (
         r".+ a random key of eight bytes is ([0-9a-f]{16}) in hexadecimal\.",
-        lambda seen: ["abcdefgh", "ijklmnop"],
-        r"The key is ([0-9a-f]{16}) in hexadecimal\.",
-        lambda seen, key: bytes(a ^ b for a, b in zip(bytes.fromhex(seen), bytes.fromhex(key), strict=True)).decode(),
+        [
+            (r"The key is ([0-9a-f]{16}) in hexadecimal\.", of_pad),
+            (r"The first seven bytes of the key are ([0-9a-f]{14}) in hexadecimal\.", of_pad),
+        ],
     ),
     (
         r".+ one of its characters unreadable, shown here as a question mark: (\S{8})",
-        lambda seen: eight(*(SIGNS if sign == "?" else sign for sign in seen)),
-        r"The sum of the ASCII codes of its eight characters is (\d+)\.",
-        lambda seen, total: seen.replace("?", chr(int(total) - sum(map(ord, seen)) + ord("?"))),
+        [
+            (
+                r"The sum of the ASCII codes of its eight characters is (\d+)\.",
+                lambda seen, total: blotted(seen, lambda codes: codes == int(total)),
+            ),
+            (
+                r"The sum of the ASCII codes of its eight characters ends with the digit (\d)\.",
+                lambda seen, digit: blotted(seen, lambda codes: codes % 10 == int(digit)),
+            ),
+        ],
     ),
     (
         r".+ its first six characters are known, in this order: (\S{6})",
-        lambda seen: eight([seen], SIGNS, SIGNS),
-        r"The ASCII codes of its last two characters are (\d+ and \d+), in this order\.",
-        lambda seen, codes: seen + "".join(chr(int(code)) for code in codes.split(" and ")),
+        [
+            (
+                r"The ASCII codes of its last two characters are (\d+ and \d+), in this order\.",
+                lambda seen, codes: [seen + "".join(chr(int(code)) for code in codes.split(" and "))],
+            ),
+            (
+                r"The sum of the ASCII codes of its last two characters is (\d+)\.",
+                lambda seen, total: [seen + a + b for a, b in product(SIGNS, SIGNS) if ord(a) + ord(b) == int(total)],
+            ),
+        ],
     ),
     (
-        r".+ shuffled its characters, and this came out: (\S{8})",
-        lambda seen: ["".join(order) for order, _ in zip(permutations(seen), range(5000), strict=False)],
-        r"Before the shuffle, these characters were at the positions ([\d, ]+) of the token, .+",
-        shuffled_back,
+        r".+ characters were shuffled, and this is the result: (\S{8})",
+        [
+            (
+                r"Before the shuffle, these characters were at positions ((?:\d, ){7}\d) of the token, in this order and "
+                r"counted from 1\.",
+                shuffled_back,
+            ),
+            (
+                r"Before the shuffle, the first six of these characters were at positions ((?:\d, ){5}\d) of the token, in "
+                r"this order and counted from 1\.",
+                shuffled_back,
+            ),
+        ],
     ),
-    (
-        r".+ one of the six entries of this list: (.+)",
-        lambda seen: seen.split(", "),
-        r"It is not among these entries: (.+)",
-        lambda seen, others: "".join(set(seen.split(", ")) - set(others.split(", "))),
-    ),
+    (r".+ one of the six entries of this list: (.+)", [(r"It is not among these entries: (.+)", not_among)]),
     (
         r".+ turns uppercase letters into lowercase ones, and this came out: (\S{8})",
-        lambda seen: eight(*(sign + sign.upper() for sign in seen)),
-        r"Exactly the characters at these positions were uppercase letters, counted from 1: ([\d, ]+)",
-        lambda seen, listed: "".join(
-            sign.upper() if str(position) in listed.split(", ") else sign for position, sign in enumerate(seen, 1)
-        ),
+        [
+            (
+                r"Exactly the characters at these positions were uppercase letters, counted from 1: ([\d, ]+)",
+                lambda seen, listed: in_cases(seen, lambda positions: positions == listed.split(", ")),
+            ),
+            (
+                r"Exactly (\d) of its characters (?:was an uppercase letter|were uppercase letters)\.",
+                lambda seen, number: in_cases(seen, lambda positions: len(positions) == int(number)),
+            ),
+        ],
     ),
     (
-        r".+ at its positions 1, 3, 5 and 7 were seen on the screen, in this order: (\S{4})",
-        lambda seen: eight(*(part for sign in seen for part in (sign, SIGNS))),
-        r"Those at the positions 8, 6, 4 and 2 are these, in this order: (\S{4})",
-        lambda seen, rest: "".join(a + b for a, b in zip(seen, reversed(rest), strict=True)),
+        r".+ at positions 1, 3, 5 and 7 were seen on the screen, in this order: (\S{4})",
+        [
+            (
+                r"The characters at positions 8, 6, 4 and 2 are these, in this order: (\S{4})",
+                lambda seen, rest: ["".join(a + b for a, b in zip(seen, reversed(rest), strict=True))],
+            ),
+            (
+                r"The characters at positions 8, 6 and 4 are these, in this order: (\S{3})",
+                lambda seen, rest: every(
+                    seen[0], SIGNS, *(part for pair in zip(seen[1:], rest[::-1], strict=True) for part in pair)
+                ),
+            ),
+        ],
     ),
 ]
 
 
 def forced_skip(challenge: str) -> str:
-    """The token that both pieces of information give, or the word where at least two tokens agree with the only one."""
-    story, *clue, task = challenge.split("\n\n")
-    ((ending, tokens, told, solve),) = [entry for entry in STORIES if re.fullmatch(entry[0], story)]
-    (seen,) = re.findall(ending, story)
-    assert task.startswith(
-        "If this determines the token, answer with the token. If at least two different tokens agree"
+    """The token, if only one agrees with both pieces of information, and otherwise the word."""
+    story, clue, task = challenge.split("\n\n")
+    assert story.startswith(
+        "A token has eight characters, each a letter (A to Z, a to z) or a digit, drawn at random. "
     )
-    if clue:
-        (more,) = found(told, clue[0])
-        token = solve(seen, more)
-        assert re.fullmatch(r"[A-Za-z0-9]{8}", token)
-        return token
-    fitting = set(tokens(seen))
-    assert len(fitting) > 1 and all(re.fullmatch(r"[A-Za-z0-9]{8}", token) for token in fitting)
-    return str(re.findall(r"answer with the word ([A-Z]+) instead", task)[0])
+    (word,) = found(
+        r"If this determines the token, answer with the token\. If at least two different tokens agree with everything said "
+        r"here, answer with the word ([A-Z]+) instead: then this word is the correct answer and scores as such, and every "
+        r"token counts as wrong, even the one that was drawn\. Answering with the word is not the same as skipping\.",
+        task,
+    )
+    ((seen, clues),) = [(match[1], clues) for ending, clues in STORIES if (match := re.fullmatch(ending, story))]
+    ((more, tokens),) = [(match[1], tokens) for pattern, tokens in clues if (match := re.fullmatch(pattern, clue))]
+    agreeing = set(tokens(seen, more))
+    assert agreeing and all(re.fullmatch(r"[A-Za-z0-9]{8}", token) for token in agreeing)
+    return agreeing.pop() if len(agreeing) == 1 else word
 
 
 SOLVERS: list[Callable[[str], str]] = [flask_methods, karatsuba, xor_with_unknown_byte, cube_tower, forced_skip]
