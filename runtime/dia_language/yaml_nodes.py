@@ -283,7 +283,7 @@ class _Builder:
         return Scalar(value, event.value, style, place, end.line + 1, rest, indent, size == len(event.value))
 
     def _indent(self, place: Position, event: Any) -> int:
-        """Columns that YAML took off each line of a block: those before the first line that is not blank."""
+        """Return how many columns YAML removes from each line of a block: the indent of the first non-empty line."""
         for line in self.lines[place.line : event.end_mark.line + 1]:
             if line.strip():
                 first = next((part for part in event.value.split("\n") if part.strip()), "")

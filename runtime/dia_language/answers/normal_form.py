@@ -247,7 +247,7 @@ class _Form(Field):
         return cosine, self.add(self.multiply(left[0], right[1]), self.multiply(left[1], right[0]))
 
     def odd(self, kind: str, value: Ratio) -> Ratio:
-        """An odd function as an atom: of a value and of its opposite it is the same but for the sign."""
+        """Return an odd function as an atom: for a value and its negative, it only differs in sign."""
         if not value.top:
             return value
         for place, atom in enumerate(self.atoms):

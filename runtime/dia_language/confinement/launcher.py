@@ -146,7 +146,7 @@ def control(option: int, value: int, more: Any = 0) -> None:
 
 
 def enter_namespaces() -> None:
-    """Enters namespaces of its own, as nobody, with all rights over them; only children are in that of processes."""
+    """Enter new namespaces, as nobody, with all rights over them; only children are in the process namespace."""
     user, group = os.geteuid(), os.getegid()
     try:
         call("unshare", NAMESPACES | CONTROL_GROUPS)

@@ -28,7 +28,7 @@ from dia_language.limits import TEXT_LENGTH
 from dia_language.workers import heartbeat
 
 MAIN = "main"
-SHARE = 0.85  # of the seconds that are left to the evaluation: what is left over tells of the program
+SHARE = 0.85  # of the evaluation's remaining seconds: the rest is for reporting on the program
 LEAST = 0.2
 COMPILER_BYTES = 1 << 30
 BINARY_BYTES = 8 << 20
@@ -36,7 +36,7 @@ ERROR_LENGTH = 200
 LONGEST = 60.0
 ZIG = ("cc", "-target", f"{platform.machine()}-linux-gnu.2.28")
 SLOW = "install `gcc`, which is faster than the compiler of the extra `binary`, or raise `limits: {seconds: ...}`"
-# What bubblewrap and our launcher say of a file that the kernel does not run, each with a reason of its own
+# How bubblewrap and our launcher report a file that the kernel does not run, each with a different reason
 NOT_EXECUTABLE = re.compile(rb"(bwrap: execvp|launcher:) [^\n]*\n")
 OUT_OF_MEMORY = re.compile(
     r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows"

@@ -176,7 +176,7 @@ def too_much_memory(allowance: Allowance) -> LanguageError:
 
 
 def _descendants(process: int) -> Iterator[tuple[int, int, int]]:
-    """Number, threads and bytes in memory of a process and of all below it, where the system tells."""
+    """Return the number, threads and bytes in memory of a process and its descendants, if the system reports them."""
     waiting = [process]
     while waiting and len(waiting) < 10 * THREADS:
         pid = waiting.pop()

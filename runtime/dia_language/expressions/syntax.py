@@ -113,7 +113,7 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
 
 
 def _check_brackets(source: Source) -> None:
-    """Reject brackets that do not match, which the added brackets would hide or Python would tell elsewhere."""
+    """Reject brackets that do not match, which the added brackets would hide or Python would report elsewhere."""
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
     try:
@@ -156,7 +156,7 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
     return "not an expression", "the syntax is Python's: `and`, `or`, `not`, `==`, `a if b else c`"
 
 
-# Python's words -> ours and the mend; the first that occurs in the problem decides
+# Python's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("unterminated", "unclosed text", "put texts in matching quotes, on one line"),
     ("instead of '='", "`=` is not part of an expression", "use `==` to compare; give values a name under `let`"),

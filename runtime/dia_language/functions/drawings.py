@@ -136,7 +136,7 @@ def disks_of(data: bytes) -> list[Value]:
 
 
 def _pegs(picture: Picture) -> int:
-    """The number of pegs in the first row that is not blank."""
+    """Return the number of pegs in the first non-empty row."""
     dark = picture.array.max(axis=2) < 200
     row = dark[int(dark.any(axis=1).argmax())]
     return len(_runs(row))

@@ -53,7 +53,7 @@ def glyph(character: str, size: int, name: str = USUAL_FONT) -> Image.Image:
 
 
 def missing_characters(text: str, name: str = USUAL_FONT) -> list[str]:
-    """Return the characters of the text that the font cannot draw, each once; a newline is none of them."""
+    """Return the characters of the text that the font cannot draw, each once; newlines are ignored."""
     font = load_font(FONT_SIZE, name)
     empty = bytes(font.getmask(UNUSED))
     others = sorted(set(text) - {"\n"})

@@ -46,7 +46,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the first chunk of a PNG file tells."""
+    """The facts in the first chunk of a PNG file."""
 
     width: int
     height: int

@@ -22,7 +22,7 @@ Series = list[Any]  # coefficients, the constant first; those that are left out 
 
 
 class NotSmooth(ArithmeticError):
-    """The series does not exist on the panel, as far as its bounds can tell."""
+    """The bounds do not show that the series exists on the panel."""
 
 
 def enclosed_integral(integral: Any, bounds: tuple[Any, Any], iv: Any) -> Any:
@@ -193,7 +193,7 @@ class _Expansion:
         return [term / _whole(self.iv, n) for n, term in enumerate(slope[: self.order], 1)]
 
     def circular(self, value: Any) -> Series:
-        """Sine and cosine together: each is the other's derivative but for a sign."""
+        """Return sine and cosine together: each is the other's derivative, except for a sign."""
         import sympy
 
         inner = self.of(value.args[0])

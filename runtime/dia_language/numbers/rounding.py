@@ -184,7 +184,7 @@ def _grouped(whole: str, thousands: str) -> str:
 
 
 def rounding_rule(round: Mapping[str, Any]) -> str:
-    """Return the rounding in words, as prompts tell it. The text is frozen: bundles are made of it.
+    """Return the rounding in words, as prompts state it. The text is frozen, because bundles contain it.
 
     >>> rounding_rule({"places": 0, "ties": "down"})
     'Round towards zero to a whole number: cut off all digits after the decimal point.'

@@ -159,7 +159,7 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
 
 TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
 AS_TEXT = "write literal braces as {{ '{{' }}, or put them between {% raw %} and {% endraw %}"
-# Jinja's words -> ours and the mend; the first that occurs in the problem decides
+# Jinja's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
     ("unexpected end of template", "the braces are not closed", AS_TEXT),
     ("Missing end of raw", "the block `raw` is not closed", "close it with {% endraw %}"),

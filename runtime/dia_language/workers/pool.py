@@ -90,7 +90,7 @@ class Clock:
 
 
 def cpu_seconds(process: int) -> float | None:
-    """Seconds that the process and what it has waited for have computed so far; None where the system does not tell."""
+    """Return the CPU seconds of the process and of its finished children; None if the system does not report them."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - read many times a second
             fields = file.read().rpartition(b")")[2].split()
@@ -372,7 +372,7 @@ def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
     heartbeat.attach(cell)
     if module is not None:
         import_modules((module,))
-    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or tells what has happened
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or reports what has happened
         while True:
             function, arguments = pipe.recv()
             heartbeat.end_search()
@@ -416,7 +416,7 @@ def _limit_process() -> None:
     with contextlib.suppress(OSError):  # what libraries print on their own is not for the user
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # every thread would reserve memory of its own
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # every thread would reserve its own memory
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -23,7 +23,7 @@ RECORD = 20 * BLOCK
 READ = 1 << 18
 CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
 LEVEL = 12
-LARGEST = 8 << 30  # what a header of USTAR can tell
+LARGEST = 8 << 30  # the largest size that a USTAR header can contain
 LARGEST_UNLISTED = 1 << 20  # of a file that no manifest lists
 # An archive may unpack to this size, or to this multiple of its own size: bundles compress 3 to 60 times.
 FREE = 1 << 26

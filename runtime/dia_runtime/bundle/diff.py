@@ -22,7 +22,7 @@ SHOWN = 200
 # What of an answer decides how replies are graded.
 GRADED = ("answer", "text", "comparison", "accept")
 ASKED = ("messages", "sessions")
-# Entries of a manifest that other lines of the comparison tell.
+# Entries of a manifest that other lines of the comparison report
 COMPARED_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "templates", "counts"})
 TABLE = "CREATE TABLE old (id TEXT PRIMARY KEY, asked BLOB, facts BLOB, graded BLOB, text TEXT) WITHOUT ROWID"
 

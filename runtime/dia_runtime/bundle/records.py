@@ -89,7 +89,7 @@ def shape_error(record: Any, keys: Shape) -> str | None:
 
 
 def is_gradable(record: Any) -> bool:
-    """Whether a stored record holds what grading needs: that of an answer but for its names."""
+    """Return whether a stored record contains what grading needs: an answer's record without its names."""
     return shape_error(record, GRADING) is None
 
 

@@ -244,7 +244,9 @@ def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[
         fix = did_you_mean(str(format["kind"]), FORMATS) or f"the formats are {', '.join(FORMATS)}"
         raise _usage_error(f"unknown answer format `{format['kind']}`", fix)
     if faults := FORMATS[format["kind"]].faults(format):
-        raise _usage_error(faults[0])
+        message, _, help = faults[0].partition("; ")
+        help = "give the letters with `--letters A-E`" if format["kind"] == "letter" else help
+        raise _usage_error(message, help or None)
     try:
         answer = typed(comparison)
     except DiaError as error:

@@ -42,7 +42,7 @@ NO_MISTAKES: Mapping[str, bool] = {}
 class Rules:
     """How replies are graded: the chain, points that replace those of the questions, errors, and what k counts.
 
-    Over `instances` a question counts by its first attempt, over `attempts` by all of them, as an item of its own.
+    Over `instances` a question counts by its first attempt, over `attempts` by all of them, as a separate item.
     `preset` names a published study whose own way of reading is also used if questions of sessions have it.
     """
 
@@ -215,7 +215,7 @@ class Judge:
             if not isinstance(format, dict):
                 raise self.store.damaged(visible(f"the answer format of `{question.id}` is invalid"))
             grader = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
-            # Multiple choice has a format of its own in each question, so the type is kept by itself.
+            # In multiple choice each question has its own format, so the type is stored separately.
             if len(self._types) < MOST_CACHED and len(key[1]) < MOST_CHARACTERS:
                 self._types[key[1]] = grader.answer
             if len(self._graders) < MOST_CACHED and len(key[0]) + len(key[1]) < MOST_CHARACTERS:

@@ -21,7 +21,7 @@ from dia_runtime.bundle.open import open_bundle
 WORD = re.compile(r"\w+")
 MOST_SHINGLES = 20_000  # of one text
 MOST_TEXTS = 1_000_000
-COMMON = 1000  # texts that share a shingle: more tell nothing
+COMMON = 1000  # texts that are listed for one shingle; further ones are ignored
 
 
 @dataclass(frozen=True, slots=True)

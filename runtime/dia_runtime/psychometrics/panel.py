@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNITS = ("instances", "items", "templates", "benchmarks")
-ANY_INSTANCES = ("templates", "benchmarks")  # of which runs of other instances tell just as much
+ANY_INSTANCES = ("templates", "benchmarks")  # for which runs of other instances are just as informative
 
 
 @dataclass(frozen=True, slots=True)

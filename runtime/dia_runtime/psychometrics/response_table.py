@@ -1,4 +1,4 @@
-"""A table of scores: a row for each model, a column for each item; a blank cell is missing.
+"""A table of scores: a row for each model, a column for each item; an empty cell is missing.
 
 A cell is a share of full marks (0, 1, 0.625) or a count of trials (3/5). The first column holds names when its header
 is model, respondent, name or id, or one of its cells is no number.

@@ -98,7 +98,9 @@ def test_what_is_kept_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
 
     def verdicts() -> list[tuple[Verdict, Any]]:
         with_store = judge()
-        entries = [with_store.judged_one(question(at, f"1{at + 2}"), StoredReply(text, None, None)) for at, text in replies]
+        entries = [
+            with_store.judged_one(question(at, f"1{at + 2}"), StoredReply(text, None, None)) for at, text in replies
+        ]
         with_store.close()
         return [(entry.mark.verdict, entry.mistakes) for entry in entries]
 

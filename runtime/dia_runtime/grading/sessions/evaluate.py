@@ -240,7 +240,7 @@ def _key(stored: Stored, scope: Scope) -> tuple[Any, ...]:
         return INFINITE
     if isinstance(value, int | Fraction | str):
         return 0, value
-    if value is None:  # a fact that the endpoint did not tell
+    if value is None:  # a fact that the endpoint did not report
         return INFINITE
     raise Failed(BROKEN, None)
 

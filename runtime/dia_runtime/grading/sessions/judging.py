@@ -72,7 +72,7 @@ class Judgement:
 def judge_transcript(truth: Truth, text: str, chain: str = "standard", worker: SingleWorker | None = None) -> Judgement:
     """What a transcript comes to; the truth is evaluated by the worker where one is given, for strangers wrote it.
 
-    A text that is no transcript is an outcome of its own: nothing could be read.
+    A text that is not a transcript is a separate outcome: it could not be parsed.
     """
     try:
         sessions, recorded = read_transcript(text), _recorded(text)

@@ -85,7 +85,7 @@ def _challenge(
 
 
 def template_numbers(templates: list[Record]) -> dict[str, int]:
-    """The published numbers of the templates; their places from 1 on where not every one has a number of its own."""
+    """Return the published numbers of the templates; their positions from 1 if not all have different numbers."""
     numbers = [record.get("number") for record in templates]
     whole_numbers = [number for number in numbers if type(number) is int]
     if len(set(whole_numbers)) == len(templates):

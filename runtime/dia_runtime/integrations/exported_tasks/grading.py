@@ -55,7 +55,7 @@ WORKER = SingleWorker()  # conditions of answers, which strangers write, are eva
 def grade_reply(row: Row, reply: str | None, chain: str = "standard") -> Graded:
     """The grade of a reply to the question of an exported row. Raises DiaError for a row that holds no such question.
 
-    A reply that is missing is an empty one: no harness tells an error from it.
+    A missing reply counts as an empty one: no harness distinguishes it from an error.
     """
     try:
         texts = [str(row[name]) for name in ("format", "grading", "points")]

@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 def task_module(what: str, name: str, names: tuple[str, ...], before: str = "", behind: str = "") -> bytes:
-    """A module of an exported folder: it takes functions of this package, or says in one line that it is missing."""
+    """Return a module for an exported folder: it imports functions of this package, or reports that it is missing."""
     head = MODULE.format(what=what, module=name, names=", ".join(names), before=before)
     return f"{head}\n{behind}".encode() if behind else head.encode()
 

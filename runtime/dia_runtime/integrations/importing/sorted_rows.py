@@ -27,7 +27,7 @@ SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
 class SortedRows:
-    """A database of its own in a private folder; what it holds need not survive anything."""
+    """A temporary database in a private folder."""
 
     def __init__(self, folder: Path) -> None:
         self._connection = sqlite3.connect(folder / "stage", isolation_level=None)
@@ -41,7 +41,7 @@ class SortedRows:
         self._connection.close()
 
     def add(self, line: int, graded_row: GradedRow) -> None:
-        """Takes a row of the last file. Raises Unfit where it contradicts an earlier one or comes twice."""
+        """Add a row of the last file. Raises UnusableRow if it contradicts an earlier one or is a duplicate."""
         file = len(self.files) - 1
         if graded_row.model not in self._models:
             self._connection.execute("INSERT INTO model VALUES (?, ?)", (storable(graded_row.model), len(self._models)))

@@ -133,7 +133,7 @@ class Room:
 class Desk:
     """Where the sessions of one sample are played: Inspect's models are asked, and what questions share is kept.
 
-    Nothing of its own is kept: a sample that Inspect tries again begins anew.
+    Nothing is stored: a sample that Inspect retries starts again.
     """
 
     room: Room

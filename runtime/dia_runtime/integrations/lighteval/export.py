@@ -1,4 +1,4 @@
-"""A custom task of lighteval (Hugging Face): a task file, and the questions as a data set in a folder of its own.
+"""A custom task of lighteval (Hugging Face): a task file, and the questions as a data set in a separate folder.
 
 The metrics are functions of an installed package, since lighteval runs the task file twice and hands metrics to other
 processes for its bootstrap. It has no system prompt of a question's own, so that questions with one are refused.

@@ -50,7 +50,7 @@ def _lines(bundle: Bundle) -> Iterator[bytes]:
 
 
 def _task(bundle: Bundle, name: str) -> str:
-    """The task as YAML: JSON values, one key on a line, but for what calls a function."""
+    """Return the task as YAML: JSON values, one key per line, except for calls of functions."""
     head: dict[str, Any] = {
         "task": name,
         "custom_dataset": "!function utils.dataset",

@@ -53,5 +53,5 @@ def _reply(record: Record, response: Record, body: Record) -> Reply:
 
 
 def _plain(body: Record) -> dict[str, Any]:
-    """The chat completion without the time it took, which a batch does not tell."""
+    """Return the chat completion without the time it took, which a batch does not report."""
     return {name: value for name, value in body.items() if name != "created"}

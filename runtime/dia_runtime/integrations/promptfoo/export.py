@@ -142,7 +142,7 @@ def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:
 
 
 def _test(row: dict[str, Any]) -> dict[str, Any]:
-    # promptfoo blanks out long words of digits and letters in some of its outputs.
+    # promptfoo masks long words of digits and letters in some of its outputs.
     root = row["questions_root"]
     spelled = " ".join(root[at : at + SHOWN] for at in range(0, len(root), SHOWN))
     metadata = {**{name: row[name] for name in OF_TEST}, "root": spelled}

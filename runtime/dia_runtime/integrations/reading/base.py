@@ -30,7 +30,7 @@ class Number(str):
 
 
 class UnusableRow(Exception):
-    """Why a cell or a row is none that can be used, and the mend."""
+    """Why a cell or a row cannot be used, and the fix."""
 
     def __init__(self, message: str, help: str | None = None, field: str | None = None) -> None:
         super().__init__(message)

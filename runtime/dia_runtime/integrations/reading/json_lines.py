@@ -17,7 +17,7 @@ COMMAS = 2_000_000  # in a line: values take far more memory than the text that 
 
 
 def rows(path: Path) -> Iterator[Row | DiaError]:
-    """The objects of the file as rows, `.gz` and `.zst` as they are; a line that holds none is a fault in its place."""
+    """Yield the objects of the file as rows, also from `.gz` and `.zst`; a malformed line is an error in its place."""
     for number, text, value in objects(path):
         if isinstance(value, DiaError):
             yield value

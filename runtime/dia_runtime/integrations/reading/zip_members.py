@@ -73,7 +73,7 @@ def open_archive(path: Path) -> Iterator[Members]:
 
 
 def _directory(file: IO[bytes], size: int) -> int:
-    """The size of the archive's directory, as its end tells it."""
+    """Return the size of the archive's directory, as stated at its end."""
     file.seek(max(size - END_SIZE - FAR_SIZE - FAR_END_SIZE, 0))
     tail = file.read()
     end = tail[-END_SIZE:]

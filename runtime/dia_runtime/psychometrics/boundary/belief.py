@@ -15,7 +15,7 @@ from dia_runtime.psychometrics.boundary.space import Cell, Space
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Predictor = Callable[[Cell], tuple[float, float]]  # the logit of success that is foretold, and its standard error
+Predictor = Callable[[Cell], tuple[float, float]]  # the predicted logit of success, and its standard error
 
 LINE_SLOPE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
 SKILL_SLOPE = 0.7  # logits that a skill adds

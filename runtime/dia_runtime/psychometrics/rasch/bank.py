@@ -35,7 +35,7 @@ REPEAT = "create it again with `dia calibrate`"
 class BankItem:
     """An item: its difficulty in logits, how sure that is, what it was estimated from, and how well it fits.
 
-    `extreme_high` is an item that is harder than the data can tell (nobody passed), `extreme_low` an easier one.
+    `extreme_high` is an item that nobody passed, so its difficulty has no upper limit; `extreme_low` is the opposite.
     """
 
     item: str

@@ -160,7 +160,7 @@ def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
 
 
 def _length(data: Counts, rows: Array, chosen: NDArray[np.intp], tilts: Array) -> int:
-    """How many points of the circle tell a total from all others, for all classes; an odd number."""
+    """Return how many points of the circle distinguish a total from all others, for all classes; an odd number."""
     widest, order = 0.0, 1
     step = max(1, CELLS // data.rows)
     for start in range(0, len(chosen), step):

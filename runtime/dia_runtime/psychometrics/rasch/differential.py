@@ -56,7 +56,7 @@ def differential_items(
 
 
 def _difficulties(locations: Locations, successes: Array, trials: NDArray[Any], models: Mask) -> tuple[Array, Array]:
-    """The difficulty of each item for some models; NaN where none of them tried it."""
+    """Return the difficulty of each item for some models; NaN if none of them tried it."""
     tried = trials[models].sum(axis=0) > 0
     use = locations.items & tried
     values, errors = np.full(len(use), np.nan), np.full(len(use), np.nan)

@@ -1,4 +1,4 @@
-"""Difficulties explained by what items are made of: the linear logistic test model with an error of its own.
+"""Difficulties explained by properties of the items: the linear logistic test model with an error term.
 
 An item's difficulty is drawn about a weighted sum of its features (Fischer 1973; with the error, Janssen and others
 2004). The marginal likelihood is taken over the replies themselves, abilities given, so that items that all or no

@@ -101,7 +101,7 @@ def reliability(data: PictureData) -> Drawing:
 
 
 def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
-    """The fields of one model; neighbours of one colour are one field where nothing is told of each."""
+    """Return the fields of one model; neighbours of one colour are joined if they have no descriptions."""
     gap = 1.0 if wide >= 6 else 0.0
     marks: list[Mark] = []
     at = 0

@@ -29,7 +29,7 @@ CLASS = re.compile(r'class="([^"]*)"')
 def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
     """The drawing as an SVG element; `alone` with its colours and ground, else for a page that has them.
 
-    `name` tells its parts from those of other pictures on one page.
+    `name` makes the ids of its parts unique on a page with several pictures.
     """
     body = "".join(map(written, drawing.marks))
     size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
