@@ -349,8 +349,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     "check-repeats-value": "A check only repeats the solver's own expression.",
     "constant-answer": "Every instance has the same answer.",
     "few-distinct-answers": (
-        "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of shuffled "
-        "`choices` are not checked."
+        "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of "
+        "shuffled `choices` are not checked."
     ),
     "k-equals-d": "The bundle contains every instance that the template can make.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
