@@ -88,7 +88,7 @@ class Diagnostics:
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """The errors among the entries."""
+        """Return the errors among the entries."""
         return [entry for entry in self.entries if entry.severity == "error"]
 
     def ordered(self, files: Iterable[str] = ()) -> list[Diagnostic]:

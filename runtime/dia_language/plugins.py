@@ -41,7 +41,7 @@ class Registry(Mapping[str, T]):
 
     @cached_property
     def plugins(self) -> dict[str, Plugin[T]]:
-        """The things of installed packages by name. Raises DiaError for one that cannot be used."""
+        """Return the things of installed packages by name. Raises DiaError for one that cannot be used."""
         from importlib.metadata import entry_points
 
         plugins: dict[str, Plugin[T]] = {}

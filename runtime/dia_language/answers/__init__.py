@@ -71,7 +71,7 @@ TYPES = Types(ANSWER_TYPES)
 
 
 def answer_type(comparison: Comparison) -> AnswerType:
-    """The answer type of a comparison; keep it if many answers share it. Raises LanguageError."""
+    """Return the answer type of a comparison; keep it if many answers share it. Raises LanguageError."""
     if messages := TYPES.faults(comparison):
         raise LanguageError(messages[0], "; ".join(messages[1:]) or None)
     return TYPES.build(comparison)
@@ -87,7 +87,7 @@ def validate(comparison: Comparison) -> list[str]:
 
 
 def settle(value: Value, comparison: Comparison) -> Value:
-    """The typed correct answer for the value of a template, rounded if the comparison says so.
+    """Return the typed correct answer for the value of a template, rounded if the comparison says so.
 
     Raises LanguageError for a value of the wrong kind, or one that no reply could equal.
 
@@ -99,7 +99,7 @@ def settle(value: Value, comparison: Comparison) -> Value:
 
 
 def write(value: Value, comparison: Comparison) -> str:
-    """The canonical text of a settled value. Raises LanguageError if no reply could contain it.
+    """Return the canonical text of a settled value. Raises LanguageError if no reply could contain it.
 
     >>> write([1, 2, 3], {"type": "list", "of": {"type": "integer"}})
     '[1, 2, 3]'
@@ -108,7 +108,7 @@ def write(value: Value, comparison: Comparison) -> str:
 
 
 def read(text: str, comparison: Comparison, mode: Mode = "strict") -> Value:
-    """The typed value of a text. Raises Unreadable if the text is not a value of the type.
+    """Return the typed value of a text. Raises Unreadable if the text is not a value of the type.
 
     >>> read(" +007 ", {"type": "integer"}), read("1,000", {"type": "integer"}, "lenient")
     (7, 1000)
@@ -120,7 +120,7 @@ def read(text: str, comparison: Comparison, mode: Mode = "strict") -> Value:
 
 
 def equal(reply: Value, truth: Value, comparison: Comparison) -> bool:
-    """Whether a parsed value equals the correct answer under the comparison.
+    """Return whether a parsed value equals the correct answer under the comparison.
 
     >>> equal("Straße", "STRASSE", {"type": "text", "case": "fold"})
     True
@@ -129,7 +129,7 @@ def equal(reply: Value, truth: Value, comparison: Comparison) -> bool:
 
 
 def describe(comparison: Comparison) -> str:
-    """A noun phrase that describes what an answer looks like. Frozen, because prompts contain it.
+    """Return a noun phrase that describes what an answer looks like. Frozen, because prompts contain it.
 
     >>> describe({"type": "integer"})
     'an integer in plain digits, without separators or units'

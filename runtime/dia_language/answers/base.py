@@ -56,47 +56,47 @@ class AnswerType(ABC):
 
     @abstractmethod
     def holds(self, value: Value) -> bool:
-        """Whether the value is a settled value of this type."""
+        """Return whether the value is a settled value of this type."""
 
     @abstractmethod
     def write(self, value: Value) -> str:
-        """The canonical text. Raises LanguageError if a reply could not contain it."""
+        """Return the canonical text. Raises LanguageError if a reply could not contain it."""
 
     @abstractmethod
     def read(self, text: str, mode: Mode) -> Value:
-        """The value of a reply's text. Raises Unreadable."""
+        """Return the value of a reply's text. Raises Unreadable."""
 
     @abstractmethod
     def describe(self) -> str:
-        """A noun phrase that describes what an answer looks like. Frozen, because prompts contain it."""
+        """Return a noun phrase that describes what an answer looks like. Frozen, because prompts contain it."""
 
     @abstractmethod
     def samples(self) -> list[Value]:
         """Three settled values for examples."""
 
     def equal(self, reply: Value, truth: Value) -> bool:
-        """Whether a parsed value equals the correct answer. Raises Undecided if neither can be proven."""
+        """Return whether a parsed value equals the correct answer. Raises Undecided if neither can be proven."""
         return bool(reply == truth)
 
     def write_inside(self, value: Value, separator: str) -> str:
-        """The canonical text as an element of a list."""
+        """Return the canonical text as an element of a list."""
         return self.write(value)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
-        """The value of an element's text, which has no outer whitespace."""
+        """Return the value of an element's text, which has no outer whitespace."""
         return self.read(piece, mode)
 
     def equal_inside(self, reply: Value, truth: Value) -> bool:
-        """Whether a parsed element equals that of the correct answer."""
+        """Return whether a parsed element equals that of the correct answer."""
         return self.equal(reply, truth)
 
     def key(self, value: Value) -> Hashable | None:
-        """A key that two values share if and only if they are equal; None if only `equal` can decide."""
+        """Return a key that two values share if and only if they are equal; None if only `equal` can decide."""
         return cast(Hashable, value)
 
     @property
     def has_quotes(self) -> bool:
-        """Whether an element of this type can be in quotes, or contain one that can."""
+        """Return whether an element of this type can be in quotes, or contain one that can."""
         return False
 
 
@@ -107,7 +107,7 @@ class Types:
     table: Mapping[str, type[AnswerType]]
 
     def build(self, comparison: Comparison) -> AnswerType:
-        """The answer type of a comparison without errors."""
+        """Return the answer type of a comparison without errors."""
         return self.table[comparison["type"]](comparison, self)
 
     def faults(self, comparison: Any) -> list[str]:
@@ -123,7 +123,7 @@ class Types:
 
 
 def unfit(name: str, value: Value, help: str | None = None) -> LanguageError:
-    """The error for a template's value of the wrong kind."""
+    """Return the error for a template's value of the wrong kind."""
     return LanguageError(f"the answer's type is {name}, but its value is {described(value)}", help)
 
 

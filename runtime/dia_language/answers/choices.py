@@ -72,7 +72,7 @@ class ChoiceAnswer(WordAnswer):
         return label
 
     def _meant(self, text: str) -> str | None:
-        """The only label that a text can mean, if it is not written exactly like the label."""
+        """Return the only label that a text can mean, if it is not written exactly like the label."""
         begin = MARK.match(text)
         choice = text[begin.end() :] if begin else text
         for candidates in (
@@ -85,7 +85,7 @@ class ChoiceAnswer(WordAnswer):
         return None
 
     def _is_both(self, label: str, choice: str) -> bool:
-        """Whether the text is the label followed by its option."""
+        """Return whether the text is the label followed by its option."""
         choice = choice.lstrip("*([ ")
         behind = BEHIND.match(choice, len(label)) if choice[: len(label)].casefold() == label.casefold() else None
         return behind is not None and bool(folded(choice[behind.end() :]) == folded(self.texts[label]))
@@ -98,12 +98,12 @@ class ChoiceAnswer(WordAnswer):
 
 
 def is_label(label: Any) -> bool:
-    """Whether the label is an integer, or a text that replies can contain unchanged."""
+    """Return whether the label is an integer, or a text that replies can contain unchanged."""
     if type(label) is int:
         return bool(abs(label) < 10**LONGEST)
     return isinstance(label, str) and 0 < len(label) <= LONGEST and label == label.strip() and "\n" not in label
 
 
 def folded(text: str) -> str:
-    """The text as options are compared: without case, repeated whitespace, and surrounding marks."""
+    """Return the text as options are compared: without case, repeated whitespace, and surrounding marks."""
     return " ".join(text.casefold().split()).strip(AROUND)

@@ -86,7 +86,7 @@ def _lenient(text: str) -> date:
 
 
 def _worded(text: str) -> date:
-    """The date of a text with the month as a word."""
+    """Return the date of a text with the month as a word."""
     if match := DAY_FIRST.fullmatch(text):
         return _date(int(match[3]), _month(match[2]), int(match[1]))
     if match := MONTH_FIRST.fullmatch(text):
@@ -102,6 +102,6 @@ def _month(word: str) -> int:
 
 
 def _place(word: str, words: tuple[str, ...]) -> int | None:
-    """The index of the word among others, which may be abbreviated to three or more letters."""
+    """Return the index of the word among others, which may be abbreviated to three or more letters."""
     places = [number for number, full in enumerate(words) if len(word) >= 3 and full.startswith(word)]
     return places[0] if places else None

@@ -62,7 +62,7 @@ class DomainAnswer(WordAnswer):
 
 
 def _host(text: str) -> str:
-    """The host in a URL."""
+    """Return the host in a URL."""
     begin = SCHEME.match(text)
     if not begin:
         return text
@@ -81,7 +81,7 @@ def _is_allowed(char: str) -> bool:
 
 
 def _script(label: str) -> str:
-    """The label in Unicode."""
+    """Return the label in Unicode."""
     if not label.startswith(PREFIX):
         return label
     try:

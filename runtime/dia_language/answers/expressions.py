@@ -106,7 +106,7 @@ class ExpressionAnswer(WordAnswer):
 
 
 def are_equal(left: Node, right: Node, variables: list[str]) -> bool:
-    """Whether two expressions have the same real value wherever both have one. Raises Undecided."""
+    """Return whether two expressions have the same real value wherever both have one. Raises Undecided."""
     if differs(left, right, variables):
         return False
     difference = added(left, multiplied(MINUS, right))

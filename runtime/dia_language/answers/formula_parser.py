@@ -34,19 +34,19 @@ class Builder(Protocol):
     """Turns the parts of a formula into values; each method may raise Unreadable."""
 
     def number(self, digits: str) -> Any:
-        """A number in digits, with or without a decimal point."""
+        """Return a number in digits, with or without a decimal point."""
 
     def name(self, name: str) -> Any:
-        """A variable or a constant."""
+        """Return a variable or a constant."""
 
     def call(self, name: str, arguments: list[Any]) -> Any:
-        """A function call."""
+        """Return a function call."""
 
     def binary(self, operator: str, left: Any, right: Any) -> Any:
-        """A sum, difference, product, quotient or power: + - * / **."""
+        """Return a sum, difference, product, quotient or power: + - * / **."""
 
     def negative(self, value: Any) -> Any:
-        """A negated value."""
+        """Return a negated value."""
 
 
 class _Token(NamedTuple):
@@ -91,11 +91,11 @@ class _Parser:
         self.place = self.depth = 0
 
     def peek(self) -> _Token:
-        """The next token."""
+        """Return the next token."""
         return self.tokens[self.place]
 
     def take(self, *signs: str) -> str | None:
-        """The next token, if it is one of these."""
+        """Return the next token, if it is one of these."""
         token = self.peek()
         if token.kind != "sign" or token.text not in signs:
             return None
@@ -103,7 +103,7 @@ class _Parser:
         return token.text
 
     def sum(self) -> Any:
-        """A sum; counts its depth."""
+        """Return a sum; counts its depth."""
         self.depth += 1
         if self.depth > DEPTH:
             raise Unreadable("a formula that nests too deep")
@@ -114,7 +114,7 @@ class _Parser:
         return result
 
     def product(self) -> Any:
-        """A product."""
+        """Return a product."""
         result, is_quotient = self.factor(), False
         while True:
             sign = self.take("*", "/")
@@ -130,7 +130,7 @@ class _Parser:
         return token.kind in ("number", "name", "command") or (token.kind == "sign" and token.text in BEGINNINGS)
 
     def factor(self) -> Any:
-        """A power, with prefix signs."""
+        """Return a power, with prefix signs."""
         is_negative = False
         while sign := self.take("+", "-"):
             is_negative ^= sign == "-"
@@ -138,7 +138,7 @@ class _Parser:
         return self.builder.negative(result) if is_negative else result
 
     def power(self) -> Any:
-        """An atom, optionally with an exponent; powers associate to the right."""
+        """Return an atom, optionally with an exponent; powers associate to the right."""
         base = self.atom()
         if not self.take("**", "^"):
             return base
@@ -150,7 +150,7 @@ class _Parser:
         return self.builder.binary("**", base, exponent)
 
     def atom(self) -> Any:
-        """A number, a name, a call, or a formula in brackets."""
+        """Return a number, a name, a call, or a formula in brackets."""
         token = self.peek()
         self.place += 1
         if token.kind == "number":
@@ -177,7 +177,7 @@ class _Parser:
         return self.builder.call(name, arguments)
 
     def group(self) -> Any:
-        """A formula in braces."""
+        """Return a formula in braces."""
         if not self.take("{"):
             raise Unreadable("braces that are missing")
         result = self.sum()

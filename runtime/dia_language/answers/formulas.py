@@ -27,7 +27,7 @@ FUNCTIONS = {
 
 
 def number(value: Fraction | int) -> Node:
-    """The node of a rational number. Raises Unreadable if it has too many digits."""
+    """Return the node of a rational number. Raises Unreadable if it has too many digits."""
     exact = Fraction(value)
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > BITS:
         raise Unreadable("too many digits")
@@ -35,21 +35,21 @@ def number(value: Fraction | int) -> Node:
 
 
 def added(left: Node, right: Node) -> Node:
-    """The sum of two nodes."""
+    """Return the sum of two nodes."""
     if left[0] == right[0] == "number":
         return number(left[1] + right[1])
     return ("+", *(left[1:] if left[0] == "+" else (left,)), *(right[1:] if right[0] == "+" else (right,)))
 
 
 def multiplied(left: Node, right: Node) -> Node:
-    """The product of two nodes."""
+    """Return the product of two nodes."""
     if left[0] == right[0] == "number":
         return number(left[1] * right[1])
     return ("*", *(left[1:] if left[0] == "*" else (left,)), *(right[1:] if right[0] == "*" else (right,)))
 
 
 def raised(base: Node, exponent: Node) -> Node:
-    """The power of two nodes. Raises Unreadable for a division by zero and for huge powers."""
+    """Return the power of two nodes. Raises Unreadable for a division by zero and for huge powers."""
     if exponent[0] == "number" and abs(exponent[1]) > EXPONENT:
         raise Unreadable("a huge power")
     if base[0] == "**" and _is_whole(exponent) and _is_whole(base[2]):
@@ -70,12 +70,12 @@ def _is_whole(node: Node) -> bool:
 
 
 def divided(left: Node, right: Node) -> Node:
-    """The quotient of two nodes."""
+    """Return the quotient of two nodes."""
     return multiplied(left, raised(right, MINUS))
 
 
 def ordered(node: Node) -> Node:
-    """The tree with the terms and factors in a fixed order and their numbers combined."""
+    """Return the tree with the terms and factors in a fixed order and their numbers combined."""
     if node[0] in ("number", "symbol", "pi"):
         return node
     if node[0] == "call":
@@ -178,7 +178,7 @@ class NodeBuilder:
 
 
 def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
-    """The tree of a number or a sympy object. Raises Unreadable for anything that trees do not support."""
+    """Return the tree of a number or a sympy object. Raises Unreadable for anything that trees do not support."""
     if depth > 200:
         raise Unreadable("an expression that nests too deep")
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
@@ -210,7 +210,7 @@ def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
 
 
 def sympy_of(node: Node) -> Any:
-    """The sympy object of a tree, unevaluated except for rational numbers."""
+    """Return the sympy object of a tree, unevaluated except for rational numbers."""
     import sympy
 
     kind = node[0]

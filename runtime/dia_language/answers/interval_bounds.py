@@ -20,13 +20,13 @@ class Undefined(Exception):
 
 
 def points(variables: list[str]) -> Iterator[Mapping[str, Fraction]]:
-    """The points at which expressions are compared."""
+    """Yield the points at which expressions are compared."""
     for start in range(len(POINTS) if variables else 1):
         yield {name: POINTS[(start + 3 * place) % len(POINTS)] for place, name in enumerate(variables)}
 
 
 def differs(left: Node, right: Node, variables: list[str]) -> bool:
-    """Whether two expressions are proven to differ at a point where both have a real value."""
+    """Return whether two expressions are proven to differ at a point where both have a real value."""
     whole = added(left, multiplied(MINUS, right))
     for precision in (80, 400):
         for point in points(variables):
@@ -40,7 +40,7 @@ def differs(left: Node, right: Node, variables: list[str]) -> bool:
 
 
 def is_defined(node: Node, variables: list[str]) -> bool:
-    """Whether the expression is proven to have a real value at one of the points."""
+    """Return whether the expression is proven to have a real value at one of the points."""
     for point in points(variables):
         try:
             enclosed(node, point, 400)
@@ -51,7 +51,7 @@ def is_defined(node: Node, variables: list[str]) -> bool:
 
 
 def enclosed(node: Node, point: Mapping[str, Fraction], precision: int) -> Any:
-    """An interval that contains the expression's value. Raises Undefined."""
+    """Return an interval that contains the expression's value. Raises Undefined."""
     from mpmath import iv
 
     before, iv.prec = iv.prec, precision
@@ -220,7 +220,7 @@ def _size_of_angle(node: Node, roots: dict[Node, int]) -> Size | None:
 
 
 def _share_of_pi(node: Node) -> Fraction | None:
-    """The rational number by which pi is multiplied in an angle, if there is one."""
+    """Return the rational number by which pi is multiplied in an angle, if there is one."""
     parts = node[1:] if node[0] == "*" else (node,)
     if [part[0] for part in parts].count("pi") != 1 or any(part[0] not in ("pi", "number") for part in parts):
         return None

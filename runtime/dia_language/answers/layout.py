@@ -26,7 +26,7 @@ class Layout:
         return "".join((*parts, self.literals[-1]))
 
     def gaps(self, text: str) -> list[str]:
-        """The texts in the gaps of a filled form, ignoring whitespace. Raises Unreadable.
+        """Return the texts in the gaps of a filled form, ignoring whitespace. Raises Unreadable.
 
         A gap ends at the first occurrence of the literal text after it.
         """
@@ -46,7 +46,7 @@ class Layout:
 
 
 def _next(mark: str, text: str, place: int) -> tuple[int, int]:
-    """The start and end of the literal text; one of only whitespace matches any whitespace after the gap."""
+    """Return the start and end of the literal text; one of only whitespace matches any whitespace after the gap."""
     if mark:
         start = text.find(mark, place)
         end = start + len(mark)
@@ -60,7 +60,7 @@ def _next(mark: str, text: str, place: int) -> tuple[int, int]:
 
 
 def layout_of(template: str) -> Layout:
-    """The form of a template without errors."""
+    """Return the form of a template without errors."""
     parts = GAP.split(template)
     return Layout(tuple(parts[::2]), tuple(parts[1::2]))
 

@@ -37,7 +37,7 @@ def pieces_of(text: str, separator: str, separators: Separators, has_quotes: boo
 
 
 def is_bracketed(text: str) -> bool:
-    """Whether the text begins with a bracket and ends with the one that closes its kind."""
+    """Return whether the text begins with a bracket and ends with the one that closes its kind."""
     return len(text) > 1 and BRACKETS.get(text[0]) == text[-1]
 
 
@@ -48,7 +48,7 @@ def _split(text: str, separator: str, separators: Separators, has_quotes: bool) 
 def _inner_pieces(
     inner: str, opener: str, separator: str, separators: Separators, has_quotes: bool
 ) -> list[str] | None:
-    """The pieces between the brackets; None if these are not a pair, because the first is closed earlier."""
+    """Return the pieces between the brackets; None if these are not a pair, because the first is closed earlier."""
     if len(separators) > 1:
         try:
             return nested(inner, separators, has_quotes)
@@ -69,7 +69,7 @@ def _filled(pieces: list[str], separator: str) -> list[str]:
 
 
 def _close_early(pieces: list[str], opener: str) -> bool:
-    """Whether a bracket in a bare text closes the bracket before the pieces."""
+    """Return whether a bracket in a bare text closes the bracket before the pieces."""
     closer, depth = BRACKETS[opener], 0
     if closer not in "".join(pieces):
         return False
@@ -82,7 +82,7 @@ def _close_early(pieces: list[str], opener: str) -> bool:
 
 
 def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
-    """The pieces between separators outside quotes."""
+    """Return the pieces between separators outside quotes."""
     if not has_quotes or not ('"' in text or "'" in text or separator.isspace()):
         return [piece.strip() for piece in text.split(separator)]
     pieces, place = [], 0
@@ -95,7 +95,7 @@ def flat(text: str, separator: str, has_quotes: bool) -> list[str]:
 
 
 def _end(text: str, start: int, separator: str) -> int:
-    """The end of the element that starts at this position: at a separator or at the end of the text."""
+    """Return the end of the element that starts at this position: at a separator or at the end of the text."""
     behind = _after(QUOTED[text[start]], text, start) if text[start : start + 1] in QUOTED else start
     place = text.find(separator, behind)
     end = len(text) if place < 0 else place
@@ -112,7 +112,7 @@ def _after(pattern: re.Pattern[str], text: str, place: int) -> int:
 
 
 def nested(text: str, separators: Separators, has_quotes: bool) -> list[str]:
-    """The pieces between separators outside quotes and brackets."""
+    """Return the pieces between separators outside quotes and brackets."""
     marks = [_marks(level) for level in (*separators, frozenset[str]())]
     pieces, start, place = [], 0, 0
     waiting: list[str] = []  # the expected closing brackets

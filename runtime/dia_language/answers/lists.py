@@ -102,7 +102,7 @@ class ListAnswer(AnswerType):
         return f"a {self.name} such as {self.write(example)}{rule}"
 
     def _shown(self) -> list[Value]:
-        """The elements of the example: as many as the answer has, if their number is declared and small."""
+        """Return the elements of the example: as many as the answer has, if their number is declared and small."""
         samples = self.of[0].samples()
         if self.length is None or self.length > (len(samples) if self.name == "set" else SHOWN):
             return samples
@@ -173,7 +173,7 @@ class TupleAnswer(ListAnswer):
 
     @property
     def _places(self) -> list[int]:
-        """The positions of the elements in the order of the form's gaps."""
+        """Return the positions of the elements in the order of the form's gaps."""
         assert self.layout is not None
         return [int(name[3:-1]) for name in self.layout.names]
 
@@ -194,7 +194,7 @@ class TupleAnswer(ListAnswer):
         return super().write(value)
 
     def read_inside(self, piece: str, mode: Mode) -> Value:
-        """The value of `(a, b)`, as `write_inside` writes it, or else of the form, which could look the same."""
+        """Return the value of `(a, b)`, as `write_inside` writes it, or else of the form, which could look the same."""
         if not is_bracketed(piece):
             raise Unreadable("a list inside a list without brackets")
         try:
@@ -210,14 +210,14 @@ class TupleAnswer(ListAnswer):
 
 
 def elements_of(comparison: Comparison, types: Types) -> list[dict[str, Any]]:
-    """The comparisons of the elements, with the options inherited from the list."""
+    """Return the comparisons of the elements, with the options inherited from the list."""
     of = comparison["of"]
     several = of if isinstance(of, Sequence) and not isinstance(of, str) else [of]
     return [inheriting(item, comparison, types) for item in several]
 
 
 def inheriting(of: Any, comparison: Comparison, types: Types) -> dict[str, Any]:
-    """The comparison of an element, with the options inherited from its container."""
+    """Return the comparison of an element, with the options inherited from its container."""
     own = dict(of) if isinstance(of, Mapping) else {"type": of}
     name = own.get("type")
     inherited = INHERITED & types.table[name].options if isinstance(name, str) and name in types.table else frozenset()
@@ -247,7 +247,7 @@ def element_faults(comparison: Comparison, types: Types) -> list[str]:
 
 
 def comparison_depth(comparison: Comparison) -> int | None:
-    """The nesting depth of the types of elements and fields; None if it is too deep."""
+    """Return the nesting depth of the types of elements and fields; None if it is too deep."""
     depth, level = 0, [comparison]
     while level:
         depth += 1
@@ -258,7 +258,7 @@ def comparison_depth(comparison: Comparison) -> int | None:
 
 
 def _inside(comparison: Comparison) -> list[Any]:
-    """The declared types of elements and fields."""
+    """Return the declared types of elements and fields."""
     of = comparison.get("of", comparison.get("fields"))
     if isinstance(of, list | tuple):
         return list(of)
@@ -268,7 +268,7 @@ def _inside(comparison: Comparison) -> list[Any]:
 
 
 def too_deep() -> str:
-    """The message for types that nest deeper than DEPTH."""
+    """Return the message for types that nest deeper than DEPTH."""
     return f"lists are nested deeper than {DEPTH} levels"
 
 

@@ -61,7 +61,7 @@ class MatrixAnswer(AnswerType):
         return self.rows.write(value)
 
     def _only_element(self, value: Value) -> str:
-        """The text of the only element of a matrix, which no comma separates from others.
+        """Return the text of the only element of a matrix, which no comma separates from others.
 
         Spaces, semicolons and line breaks would separate elements and rows, so a text that has any is quoted.
         """
@@ -121,7 +121,7 @@ class MatrixAnswer(AnswerType):
 
 
 def _nested(comparison: Comparison, separator: str) -> dict[str, Any]:
-    """The matrix as a list of lists."""
+    """Return the matrix as a list of lists."""
     inherited = {name: comparison[name] for name in sorted(INHERITED & comparison.keys())}
     row = {"type": "list", "of": comparison.get("of", "rational"), "separator": separator, **inherited}
     return {"type": "list", "of": row}
@@ -132,7 +132,7 @@ def _is_matrix(rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _without_outer(text: str, mode: Mode) -> str:
-    """The text without the brackets around all rows, if it has them in addition to those of the rows."""
+    """Return the text without the brackets around all rows, if it has them in addition to those of the rows."""
     if not is_bracketed(text):
         return text
     inner = text[1:-1].strip()
@@ -141,6 +141,6 @@ def _without_outer(text: str, mode: Mode) -> str:
 
 
 def _lines(text: str, mode: Mode) -> list[str]:
-    """The rows of a text, without empty rows and trailing commas."""
+    """Return the rows of a text, without empty rows and trailing commas."""
     rows = ROW_ENDS.split(text) if mode in LENIENT else text.split("\n")
     return [row.strip().removesuffix(",").rstrip() for row in rows if row.strip()]

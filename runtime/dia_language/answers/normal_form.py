@@ -30,7 +30,7 @@ RESTARTS, PRIMES = 8, 1_000
 
 
 def is_zero(node: Node) -> bool | None:
-    """Whether the normal form is zero; True proves that the expression is zero. None if it takes too long."""
+    """Return whether the normal form is zero; True proves that the expression is zero. None if it takes too long."""
     finest: dict[int, int] = {}
     for _ in range(RESTARTS):
         try:
@@ -46,7 +46,7 @@ class _Form(Field):
     """One attempt at the normal form of an expression."""
 
     def ratio(self, node: Node) -> Ratio:
-        """The normal form of an expression."""
+        """Return the normal form of an expression."""
         kind = node[0]
         if kind == "number":
             return constant(node[1])
@@ -63,7 +63,7 @@ class _Form(Field):
         return result
 
     def general_power(self, base: Ratio, exponent: Ratio) -> Ratio:
-        """A power: whole, rational, or by the exponential function."""
+        """Return a power: whole, rational, or by the exponential function."""
         number = number_of(exponent)
         if number is None:
             return self.exponential(self.multiply(exponent, self.logarithm(base)))
@@ -72,7 +72,7 @@ class _Form(Field):
         return self.root(base, number)
 
     def root(self, base: Ratio, exponent: Fraction) -> Ratio:
-        """A rational power: of primes, of what is positive for certain, and of the rest as one atom."""
+        """Return a rational power: of primes, of what is positive for certain, and of the rest as one atom."""
         if not base.top:
             return base
         content, rest = content_of(base)
@@ -102,7 +102,7 @@ class _Form(Field):
         return result
 
     def root_of_number(self, number: Fraction, exponent: Fraction) -> Ratio:
-        """A rational power of a positive rational number."""
+        """Return a rational power of a positive rational number."""
         result = constant(ONE)
         for whole, sign in ((number.numerator, 1), (number.denominator, -1)):
             for prime, times in _factors(whole):
@@ -110,7 +110,7 @@ class _Form(Field):
         return result
 
     def root_atom(self, base: Ratio, exponent: Fraction) -> Ratio:
-        """A rational power of something whose root is an atom."""
+        """Return a rational power of something whose root is an atom."""
         place = self.atom("root", base, exponent.denominator)
         parts = self.finest[place]
         whole, rest = divmod(int(exponent * parts), parts)
@@ -130,7 +130,7 @@ class _Form(Field):
         return result
 
     def units(self, value: Ratio) -> list[tuple[Fraction, Ratio]]:
-        """The terms of a sum as rational multiples of something else; the whole where it is no sum."""
+        """Return the terms of a sum as rational multiples of something else; the whole where it is no sum."""
         if value.bottom == UNIT:
             return [(factor, Ratio({one: ONE}, UNIT)) for one, factor in value.top.items()]
         content, rest = content_of(value)
@@ -147,7 +147,7 @@ class _Form(Field):
         return self.atoms[one[0][0]].of
 
     def monomial(self, place: int, exponent: int) -> Ratio:
-        """A whole power, negative ones too, of an atom."""
+        """Return a whole power, negative ones too, of an atom."""
         if abs(exponent) > 500:
             raise TooMuch
         terms: Terms = {((place, abs(exponent)),): ONE} if exponent else UNIT
@@ -173,11 +173,11 @@ class _Form(Field):
         return self.add(result, Ratio({((place, 1),): ONE}, UNIT))
 
     def log_atom(self, prime: int) -> Ratio:
-        """The logarithm of a prime."""
+        """Return the logarithm of a prime."""
         return Ratio({((self.atom("log", constant(Fraction(prime))), 1),): ONE}, UNIT)
 
     def positive(self, value: Ratio) -> Ratio | None:
-        """The logarithm of a product of exponentials and roots of numbers; None for others."""
+        """Return the logarithm of a product of exponentials and roots of numbers; None for others."""
         (above,), below = value.top, value.bottom
         if len(below) != 1 or set(below.values()) != {ONE}:
             return None
@@ -205,7 +205,7 @@ class _Form(Field):
         return result
 
     def is_pi(self, unit: Ratio) -> bool:
-        """Whether the unit is pi itself."""
+        """Return whether the unit is pi itself."""
         return unit == self.symbol(" pi")
 
     def special(self, factor: Fraction) -> tuple[Ratio, Ratio] | None:
@@ -256,7 +256,7 @@ class _Form(Field):
         return Ratio({((self.atom(kind, value), 1),): ONE}, UNIT)
 
     def is_number_of_roots(self, value: Ratio) -> bool:
-        """Whether nothing but rationals and roots of numbers is in the quotient."""
+        """Return whether nothing but rationals and roots of numbers is in the quotient."""
         places = {place for terms in value for one in terms for place, _ in one}
         return all(self.atoms[place].kind == "root" and number_of(self.atoms[place].of) for place in places)
 
@@ -298,7 +298,7 @@ CALLS: dict[str, Callable[[_Form, Ratio], Ratio]] = {
 
 
 def _factors(number: int) -> list[tuple[int, int]]:
-    """The prime factors of a number with exponents; a cofactor without small factors counts as prime."""
+    """Return the prime factors of a number with exponents; a cofactor without small factors counts as prime."""
     factors: list[tuple[int, int]] = []
     for prime in range(2, PRIMES):
         times = 0

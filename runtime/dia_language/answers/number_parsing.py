@@ -33,7 +33,7 @@ GROUPED = {mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+
 
 
 def read_integer(text: str, thousands: str, mode: Mode) -> int:
-    """The integer in the text. Raises Unreadable."""
+    """Return the integer in the text. Raises Unreadable."""
     text = _with_plain_sign(text, mode)
     if WHOLE.fullmatch(text):
         return _integer(text)
@@ -48,7 +48,7 @@ def read_integer(text: str, thousands: str, mode: Mode) -> int:
 
 
 def read_real(text: str, thousands: str, mode: Mode) -> Value:
-    """The integer or decimal in the text. Raises Unreadable."""
+    """Return the integer or decimal in the text. Raises Unreadable."""
     text = _with_plain_sign(text, mode)
     if scaled := _scientific(text, mode):
         return _scaled(*scaled)
@@ -57,7 +57,7 @@ def read_real(text: str, thousands: str, mode: Mode) -> Value:
 
 
 def without_unit(text: str, units: tuple[str, ...], mode: Mode) -> str:
-    """The number's text without a unit before or after it, which all modes except strict allow."""
+    """Return the number's text without a unit before or after it, which all modes except strict allow."""
     if mode == "strict":
         return text
     sign = text[:1] if mode in STANDARD and text[:1] in ("+", "-", "−") else ""
@@ -71,7 +71,7 @@ def without_unit(text: str, units: tuple[str, ...], mode: Mode) -> str:
 
 
 def _with_plain_sign(text: str, mode: Mode) -> str:
-    """The text with an ASCII sign directly before the digits, where the mode allows others."""
+    """Return the text with an ASCII sign directly before the digits, where the mode allows others."""
     return SIGN.sub(r"\1", text.replace("−", "-"), count=1) if mode in STANDARD else text
 
 
@@ -98,7 +98,7 @@ def _required_whole(number: Value) -> int:
 
 
 def _ungrouped(text: str, thousands: str, mode: Mode) -> str:
-    """The text without the separators between its groups of three, if it is so grouped throughout."""
+    """Return the text without the separators between its groups of three, if it is so grouped throughout."""
     for mark in THOUSANDS if mode in LENIENT else thousands:
         if mark in text and GROUPED[mark].fullmatch(text):
             return text.replace(mark, "")
@@ -106,7 +106,7 @@ def _ungrouped(text: str, thousands: str, mode: Mode) -> str:
 
 
 def _scaled(text: str, exponent: int) -> Value:
-    """The number of plain digits times a power of ten."""
+    """Return the number of plain digits times a power of ten."""
     match = PLAIN.fullmatch(text)
     if not match or not (match[2] or match[3]):
         raise Unreadable("not a number in digits")

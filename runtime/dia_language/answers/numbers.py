@@ -45,7 +45,7 @@ class RoundedAnswer(AnswerType):
         self.thousands: str = self.round.get("thousands", "")
 
     def rounded(self, value: Value) -> Value:
-        """The template's number, rounded if the answer declares it."""
+        """Return the template's number, rounded if the answer declares it."""
         number = number_of(self.name, value)
         if not self.round:
             return number
@@ -192,7 +192,7 @@ class RealAnswer(RoundedAnswer):
         return margin
 
     def margin(self, truth: Fraction) -> Fraction:
-        """How far a reply may be from the correct answer."""
+        """Return how far a reply may be from the correct answer."""
         size = truth if truth >= 0 else -truth
         return max(self.absolute, self.relative * size)
 
@@ -228,7 +228,7 @@ class RealAnswer(RoundedAnswer):
 
 
 def number_of(name: str, value: Value) -> Value:
-    """The template's number in normal form. Raises LanguageError for any other kind of value."""
+    """Return the template's number in normal form. Raises LanguageError for any other kind of value."""
     number = normal(value)
     if type(number) in RATIONAL or getattr(number, "is_number", False):
         return number
@@ -243,7 +243,7 @@ def few_digits(text: str) -> str:
 
 
 def _size(number: Any) -> Fraction:
-    """A number slightly below the absolute value of the symbolic number; 0 for zero.
+    """Return a number slightly below the absolute value of the symbolic number; 0 for zero.
 
     If terms nearly cancel, an enclosure can be wide relative to the number, or contain 0; then narrower ones are tried.
     """
@@ -257,7 +257,7 @@ def _size(number: Any) -> Fraction:
 
 
 def _near(number: Value, margin: Fraction) -> Value:
-    """A decimal within the given distance of the number, with as few places as possible."""
+    """Return a decimal within the given distance of the number, with as few places as possible."""
     places = 0
     while Fraction(1, 2 * 10**places) > margin:
         places += 1

@@ -68,7 +68,7 @@ def tolerance_faults(tolerance: Any) -> list[str]:
 
 
 def units_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
-    """The units that lenient ignores, longest first."""
+    """Return the units that lenient ignores, longest first."""
     units = comparison.get("units", ())
     several = (units,) if isinstance(units, str) else units
     return tuple(sorted(several, key=lambda unit: (-len(unit), unit)))
@@ -87,7 +87,7 @@ def unit_faults(units: Any) -> list[str]:
 
 
 def variables_of(comparison: Mapping[str, Any]) -> tuple[str, ...]:
-    """The variables that a formula can contain."""
+    """Return the variables that a formula can contain."""
     several = comparison.get("variables", comparison.get("variable", ()))
     return (several,) if isinstance(several, str) else tuple(several)
 
@@ -108,7 +108,7 @@ def variable_faults(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def exact_number(value: Any) -> Fraction | None:
-    """The exact number of an option, as given or in the stored form; None for anything else."""
+    """Return the exact number of an option, as given or in the stored form; None for anything else."""
     if isinstance(value, Mapping):
         try:
             value = decode(value)

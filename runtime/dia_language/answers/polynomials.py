@@ -36,7 +36,7 @@ class TermsBuilder:
         return self.rational(Fraction(integer_of(whole + places), 10 ** len(places)))
 
     def rational(self, value: Fraction) -> Terms:
-        """A constant polynomial."""
+        """Return a constant polynomial."""
         return {self.constant: value} if value else {}
 
     def name(self, name: str) -> Terms:
@@ -68,7 +68,7 @@ class TermsBuilder:
         return self._product(left, {self.constant: 1 / number})
 
     def _sum(self, left: Terms, right: Terms) -> Terms:
-        """The sum, accumulated in the larger polynomial, which has no other references."""
+        """Return the sum, accumulated in the larger polynomial, which has no other references."""
         terms, rest = (left, right) if len(left) >= len(right) else (right, left)
         self.work += len(rest)
         for powers, factor in rest.items():
@@ -206,7 +206,7 @@ class PolynomialAnswer(WordAnswer):
 
 
 def _terms(value: Any, builder: TermsBuilder) -> Terms:
-    """The terms of a sympy object, read part by part; sympy never parses text."""
+    """Return the terms of a sympy object, read part by part; sympy never parses text."""
     if isinstance(value, bool):
         raise Unreadable("not a number")
     if isinstance(value, int | Fraction):

@@ -53,7 +53,7 @@ class Field:
     # polynomials
 
     def times(self, left: Terms, right: Terms) -> Terms:
-        """The product of two polynomials; atoms beyond their relation are reduced later."""
+        """Return the product of two polynomials; atoms beyond their relation are reduced later."""
         self.work += len(left) * len(right)
         if self.work > WORK:
             raise TooMuch
@@ -65,7 +65,7 @@ class Field:
         return self.bounded({one: factor for one, factor in terms.items() if factor})
 
     def plus(self, left: Terms, right: Terms) -> Terms:
-        """The sum of two polynomials."""
+        """Return the sum of two polynomials."""
         terms = dict(left)
         for one, factor in right.items():
             total = terms.pop(one, Fraction(0)) + factor
@@ -74,7 +74,7 @@ class Field:
         return self.bounded(terms)
 
     def bounded(self, terms: Terms) -> Terms:
-        """The polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
+        """Return the polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
         if self.work > WORK or len(terms) > TERMS:
             raise TooMuch
         parts = (part for value in terms.values() for part in (value.numerator, value.denominator))
@@ -85,7 +85,7 @@ class Field:
     # quotients
 
     def made(self, top: Terms, bottom: Terms) -> Ratio:
-        """The quotient with every relation used."""
+        """Return the quotient with every relation used."""
         top, below = self.reduced(top)
         bottom, above = self.reduced(bottom)
         if not bottom:
@@ -101,7 +101,7 @@ class Field:
         return Ratio(top, bottom)
 
     def reduced(self, terms: Terms) -> tuple[Terms, Terms]:
-        """The polynomial with every relation used, and what it has been multiplied by for that."""
+        """Return the polynomial with every relation used, and what it has been multiplied by for that."""
         by: Terms = UNIT
         for place in range(len(self.atoms) - 1, -1, -1):
             while (relation := self.relation(place)) is not None:
@@ -121,7 +121,7 @@ class Field:
         return terms, by
 
     def relation(self, place: int) -> tuple[int, Ratio] | None:
-        """The power of the atom that is something else, and what."""
+        """Return the power of the atom that is something else, and what."""
         atom = self.atoms[place]
         if atom.kind == "root":
             return atom.parts, atom.of
@@ -130,7 +130,7 @@ class Field:
         return None
 
     def power(self, terms: Terms, exponent: int) -> Terms:
-        """A whole power of a polynomial."""
+        """Return a whole power of a polynomial."""
         if exponent > 200:
             raise TooMuch
         result = UNIT
@@ -139,18 +139,18 @@ class Field:
         return result
 
     def add(self, left: Ratio, right: Ratio) -> Ratio:
-        """The sum of two quotients."""
+        """Return the sum of two quotients."""
         if left.bottom == right.bottom:
             return self.made(self.plus(left.top, right.top), left.bottom)
         top = self.plus(self.times(left.top, right.bottom), self.times(right.top, left.bottom))
         return self.made(top, self.times(left.bottom, right.bottom))
 
     def multiply(self, left: Ratio, right: Ratio) -> Ratio:
-        """The product of two quotients."""
+        """Return the product of two quotients."""
         return self.made(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
 
     def raise_(self, base: Ratio, exponent: int) -> Ratio:
-        """A whole power of a quotient."""
+        """Return a whole power of a quotient."""
         if exponent < 0:
             if not base.top:
                 raise TooMuch
@@ -160,7 +160,7 @@ class Field:
     # atoms
 
     def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
-        """The number of the atom of this kind of the same quotient, which is made where there is none."""
+        """Return the number of the atom of this kind of the same quotient, which is made where there is none."""
         for place, atom in enumerate(self.atoms):
             if atom.kind == kind and self.are_equal(atom.of, of):
                 return self.divided(place, parts)
@@ -169,7 +169,7 @@ class Field:
         return self.divided(place, parts)
 
     def divided(self, place: int, parts: int) -> int:
-        """The atom, divided into the given number of parts or more. Raises Finer if it is not."""
+        """Return the atom, divided into the given number of parts or more. Raises Finer if it is not."""
         if self.finest.setdefault(place, 1) % parts:
             self.finest[place] = lcm(self.finest[place], parts)
             if self.finest[place] > FINEST:
@@ -178,12 +178,12 @@ class Field:
         return place
 
     def are_equal(self, left: Ratio, right: Ratio) -> bool:
-        """Whether the two are the same quotient."""
+        """Return whether the two are the same quotient."""
         difference = self.plus(self.times(left.top, right.bottom), negated(self.times(right.top, left.bottom)))
         return not self.reduced(difference)[0]
 
     def symbol(self, name: str) -> Ratio:
-        """A variable, or pi."""
+        """Return a variable, or pi."""
         if name not in self.names:
             self.names[name] = len(self.atoms)
             self.finest.setdefault(len(self.atoms), 1)
@@ -192,24 +192,24 @@ class Field:
 
 
 def constant(value: Fraction) -> Ratio:
-    """The quotient that is a rational number."""
+    """Return the quotient that is a rational number."""
     return Ratio({(): value} if value else {}, UNIT)
 
 
 def number_of(value: Ratio) -> Fraction | None:
-    """The rational number that the quotient is, if it is one."""
+    """Return the rational number that the quotient is, if it is one."""
     if value.bottom != UNIT or set(value.top) - {()}:
         return None
     return value.top.get((), Fraction(0))
 
 
 def negated(terms: Terms) -> Terms:
-    """The polynomial with the other sign."""
+    """Return the polynomial with the other sign."""
     return {one: -factor for one, factor in terms.items()}
 
 
 def content_of(value: Ratio) -> tuple[Fraction, Ratio]:
-    """The positive rational factor of the quotient, and the rest."""
+    """Return the positive rational factor of the quotient, and the rest."""
     top, bottom = _factor(value.top), _factor(value.bottom)
     rest = Ratio(_over(value.top, top), _over(value.bottom, bottom))
     return top / bottom, rest

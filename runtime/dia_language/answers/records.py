@@ -99,7 +99,7 @@ class RecordAnswer(AnswerType):
         return text
 
     def _plain(self, value: Value, is_inside: bool = False) -> str:
-        """The values with their names; inside a list, quoted texts must not contain separators or brackets."""
+        """Return the values with their names; inside a list, quoted texts must not contain separators or brackets."""
         texts = {name: _on_one_line(kind.write_inside(value[name], ",")) for name, kind in self.fields.items()}
         if is_inside:
             texts = {name: _hidden(text) for name, text in texts.items()}
@@ -176,22 +176,22 @@ class RecordAnswer(AnswerType):
 
 
 def _on_one_line(text: str) -> str:
-    """The text of a value, quoted if it is bare and has line breaks, which end fields in lenient mode."""
+    """Return the text of a value, quoted if it is bare and has line breaks, which end fields in lenient mode."""
     return quoted(text) if "\n" in text and text[0] not in BRACKETS else text
 
 
 def _hidden(text: str) -> str:
-    """The text of a value with brackets, commas and quotes inside its quotes as escapes."""
+    """Return the text of a value with brackets, commas and quotes inside its quotes as escapes."""
     return f'"{text[1:-1].translate(HIDDEN)}"' if text[:1] == '"' else text
 
 
 def fields_of(comparison: Comparison) -> Any:
-    """The declared fields, under either name."""
+    """Return the declared fields, under either name."""
     return comparison.get("of", comparison.get("fields"))
 
 
 def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
-    """The names and the texts of the values. Raises Unreadable."""
+    """Yield the names and the texts of the values. Raises Unreadable."""
     text = text.rstrip()
     if text.endswith(","):
         if not has_lines:
@@ -208,7 +208,7 @@ def pairs_of(text: str, has_lines: bool) -> Iterator[tuple[str, str]]:
 
 
 def _value_end(text: str, start: int, has_lines: bool) -> int:
-    """The end of a value: a comma outside brackets and quotes, the end of its line (lenient), or the end."""
+    """Return the end of a value: a comma outside brackets and quotes, the end of its line (lenient), or the end."""
     if text[start : start + 1] in QUOTED:
         match = QUOTED[text[start]].match(text, start)
         if match is None:
@@ -239,7 +239,7 @@ def _behind_quote(text: str, start: int) -> int:
 
 
 def _stop(text: str, place: int, has_lines: bool) -> int:
-    """The comma after a quoted value, the end of its line (lenient), or the end of the text."""
+    """Return the comma after a quoted value, the end of its line (lenient), or the end of the text."""
     blank = BLANK_ON_LINE if has_lines else BLANK
     match = blank.match(text, place)
     end = match.end() if match else place

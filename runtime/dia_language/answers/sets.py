@@ -29,7 +29,7 @@ class MultisetAnswer(ListAnswer):
         return elements
 
     def _ordered(self, items: Sequence[Value]) -> list[Value]:
-        """The elements in ascending order: numbers by size, others by their text."""
+        """Return the elements in ascending order: numbers by size, others by their text."""
         if all(type(item) is int or isinstance(item, Fraction) for item in items):
             return sorted(items)
         return sorted(items, key=lambda item: self.of[0].write_inside(item, self.separator))
@@ -50,7 +50,7 @@ class MultisetAnswer(ListAnswer):
         return None if None in keys else keys
 
     def _can_pair(self, reply: Sequence[Value], truth: Sequence[Value]) -> bool:
-        """Whether the reply's elements can be matched one to one with those of the answer (Kuhn's algorithm)."""
+        """Return whether the reply's elements can be matched one to one with those of the answer (Kuhn's algorithm)."""
         suits = [[at for at, right in enumerate(truth) if self.of[0].equal_inside(element, right)] for element in reply]
         owner: dict[int, int] = {}
         return all(_find_place(number, suits, owner, set()) for number in range(len(reply)))
@@ -86,7 +86,7 @@ class SetAnswer(MultisetAnswer):
 
 
 def _find_place(number: int, suits: list[list[int]], owner: dict[int, int], visited: set[int]) -> bool:
-    """Whether the element can be matched, possibly by re-matching others."""
+    """Return whether the element can be matched, possibly by re-matching others."""
     for place in suits[number]:
         if place not in visited:
             visited.add(place)

@@ -23,7 +23,7 @@ WRITTEN = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t
 
 
 def is_no_punctuation(char: str) -> bool:
-    """Whether the character is not in the Unicode categories P."""
+    """Return whether the character is not in the Unicode categories P."""
     return category(char)[0] != "P"
 
 
@@ -78,7 +78,7 @@ class TextAnswer(AnswerType):
         return self.compared(reply).strip() == self.compared(truth).strip()
 
     def compared(self, text: str) -> str:
-        """The text as it is compared."""
+        """Return the text as it is compared."""
         if self.is_exact:
             return text
         if self.folds_unicode:
@@ -138,18 +138,18 @@ class WordAnswer(AnswerType):
 
 
 def quoted_if_needed(text: str, separator: str) -> str:
-    """The text as an element of a list, in quotes if it could be misread."""
+    """Return the text as an element of a list, in quotes if it could be misread."""
     is_bare = text and text == text.strip() and separator not in text and SPECIAL.isdisjoint(text)
     return text if is_bare else quoted(text)
 
 
 def quoted(text: str) -> str:
-    """The text in double quotes, as `unquoted` reads it."""
+    """Return the text in double quotes, as `unquoted` reads it."""
     return f'"{text.translate(WRITTEN)}"'
 
 
 def unquoted(piece: str) -> str:
-    """The text of an element, which can be in quotes. Raises Unreadable."""
+    """Return the text of an element, which can be in quotes. Raises Unreadable."""
     if not piece:
         raise Unreadable("an empty element")
     if piece[0] not in QUOTES:
@@ -160,7 +160,7 @@ def unquoted(piece: str) -> str:
 
 
 def normalized(text: str) -> str:
-    """The text in normal form NFKC, or unchanged if that would take too long."""
+    """Return the text in normal form NFKC, or unchanged if that would take too long."""
     if text.isascii():
         return text
     marks = "".join(char for char in set(text) if combining(normalize("NFKD", char)[0]))
@@ -170,7 +170,7 @@ def normalized(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    r"""The text between quotes, with \n, \r, \t, \\, \", \', \/ and \uXXXX replaced.
+    r"""Return the text between quotes, with \n, \r, \t, \\, \", \', \/ and \uXXXX replaced.
 
     A backslash before any other character is kept, as in Python. Raises Unreadable for half a surrogate pair.
     """

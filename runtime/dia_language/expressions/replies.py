@@ -39,7 +39,7 @@ class SessionReply:
 
     @property
     def has_come(self) -> bool:
-        """Whether there is a reply at all, readable or not; one that was imported may have no text."""
+        """Return whether there is a reply at all, readable or not; one that was imported may have no text."""
         facts = (self.text, self.tokens, self.seconds, self.finish_reason)
         return self.value is not UNSET or any(fact is not None for fact in facts)
 

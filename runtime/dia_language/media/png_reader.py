@@ -38,7 +38,7 @@ class Picture:
 
     @cached_property
     def array(self) -> numpy.ndarray[Any, Any]:
-        """The samples as an array of rows, columns and channels."""
+        """Return the samples as an array of rows, columns and channels."""
         import numpy
 
         return numpy.frombuffer(self.samples, numpy.uint8).reshape(self.height, self.width, self.channels)

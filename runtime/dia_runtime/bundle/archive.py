@@ -84,7 +84,7 @@ def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
 
 
 def _tar(bundle: Bundle, members: list[tuple[str, int]]) -> Iterator[bytes]:
-    """The bytes of the tar file."""
+    """Yield the bytes of the tar file."""
     folder, length = archive_name(bundle), 0
     for name, size in members:
         yield _header(f"{folder}/{name}", size)
@@ -195,7 +195,7 @@ class _Tar:
         self.clear, self.held = self._cleared(file), bytearray()
 
     def refused(self, why: str) -> DiaError:
-        """The error for an archive that is not taken."""
+        """Return the error for an archive that is not taken."""
         message = visible(f"the archive `{self.source}` is refused: {why}")
         return integrity_error(
             "E725", message, "`dia unpack` accepts only archives from `dia pack`; nothing was written"

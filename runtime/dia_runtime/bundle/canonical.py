@@ -64,12 +64,12 @@ def require_canonical(record: Any) -> None:
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """The manifest's canonical bytes (RFC 8785): the whole content of `manifest.json`."""
+    """Return the manifest's canonical bytes (RFC 8785): the whole content of `manifest.json`."""
     return _rfc8785(dict(manifest))
 
 
 def bundle_id(encoded: bytes) -> str:
-    """The name of a bundle: the SHA-256 of its manifest's canonical bytes, in hex."""
+    """Return the name of a bundle: the SHA-256 of its manifest's canonical bytes, in hex."""
     return hashlib.sha256(encoded).hexdigest()
 
 

@@ -23,7 +23,7 @@ LONGEST_PASSPHRASE = 1024
 
 
 def passphrase_bytes(passphrase: str) -> bytes:
-    """The passphrase in UTF-8, composed (NFC), so that keyboards of all systems give the same.
+    """Return the passphrase in UTF-8, composed (NFC), so that keyboards of all systems give the same.
 
     Raises DiaError (exit 2) for one that is empty or endless.
     """
@@ -35,14 +35,14 @@ def passphrase_bytes(passphrase: str) -> bytes:
 
 
 def key_from_passphrase(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
-    """The 32 bytes that scrypt (RFC 7914) makes of a passphrase."""
+    """Return the 32 bytes that scrypt (RFC 7914) makes of a passphrase."""
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
     return Scrypt(salt, KEY, cost["n"], cost["r"], cost["p"]).derive(passphrase_bytes(passphrase))
 
 
 def is_affordable(cost: Any) -> bool:
-    """Whether these are parameters of scrypt that a stranger may ask this computer to spend."""
+    """Return whether these are parameters of scrypt that a stranger may ask this computer to spend."""
     if not isinstance(cost, dict) or any(type(cost.get(name)) is not int for name in ("n", "r", "p")):
         return False
     n, r, p = int(cost["n"]), int(cost["r"]), int(cost["p"])
@@ -51,7 +51,7 @@ def is_affordable(cost: Any) -> bool:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """The 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) makes of a random key for a purpose."""
+    """Return the 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) makes of a random key for a purpose."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -77,7 +77,7 @@ def decrypt_secret(key: bytes, nonce: bytes, encrypted: bytes, beside: bytes) ->
 
 
 def encrypt_blocks(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces in blocks of 64 KiB, each encrypted under its number; the last one is marked as the last."""
+    """Yield the pieces in blocks of 64 KiB, each encrypted under its number; the last one is marked as the last."""
     number, buffer = 0, bytearray()
     for piece in pieces:
         buffer += piece
@@ -89,7 +89,7 @@ def encrypt_blocks(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterat
 
 
 def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:
-    """The blocks in clear. Raises DiaError (exit 3) at the first that was changed, moved, cut off or added."""
+    """Yield the blocks in clear. Raises DiaError (exit 3) at the first that was changed, moved, cut off or added."""
     number, block = 0, file.read(PIECE + TAG)
     while True:
         after = file.read(PIECE + TAG)

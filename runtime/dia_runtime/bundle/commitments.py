@@ -38,7 +38,7 @@ def commitment(salt: bytes, answer: Record) -> str:
 
 
 def commitment_record(sealing_key: bytes, answer: Record) -> dict[str, Any]:
-    """The record of `commitments.jsonl` for an answer."""
+    """Return the record of `commitments.jsonl` for an answer."""
     record = {"id": answer["id"], "commitment": commitment(salt_of(sealing_key, answer["id"]), answer)}
     return record | ({"canary": answer["canary"]} if "canary" in answer else {})
 
@@ -59,7 +59,7 @@ def make_proof(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, 
 
 
 def read_proof(encoded: bytes) -> dict[str, Any]:
-    """The proof in a file's bytes. Raises DiaError (exit 3) for anything else."""
+    """Return the proof in a file's bytes. Raises DiaError (exit 3) for anything else."""
     try:
         proof = parse_json(encoded)
     except ValueError as error:
@@ -106,7 +106,7 @@ def _commitment_in(bundle: Bundle, id: str) -> str | None:
 
 
 def commitments(bundle: Bundle) -> Iterator[dict[str, Any]]:
-    """The commitments of a sealed bundle, in the order of its questions."""
+    """Return the commitments of a sealed bundle, in the order of its questions."""
     return bundle.records(NAME, {"id": (str,), "commitment": (str,)})
 
 

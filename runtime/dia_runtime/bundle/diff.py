@@ -64,7 +64,7 @@ class Changes:
             self.listed.append(change)
 
     def as_json(self) -> ChangesRecord:
-        """The mapping that `dia diff --json` prints."""
+        """Return the mapping that `dia diff --json` prints."""
         return {"count": self.count, "listed": self.listed}
 
 
@@ -88,30 +88,30 @@ class Difference:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the two are one bundle."""
+        """Return whether the two are one bundle."""
         return self.old.id == self.new.id
 
     @property
     def manifest(self) -> list[FactChange]:
-        """The facts of the manifests that differ."""
+        """Return the facts of the manifests that differ."""
         old, new = _facts(self.old), _facts(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 
     @property
     def templates(self) -> dict[str, list[str]]:
-        """The templates that only one of the two has."""
+        """Return the templates that only one of the two has."""
         return _sides(_templates(self.old), _templates(self.new))
 
     @property
     def specs(self) -> dict[str, list[str]]:
-        """The files of the specs that were added, removed or changed."""
+        """Return the files of the specs that were added, removed or changed."""
         old, new = _specs(self.old), _specs(self.new)
         changed = [name for name in old if name in new and old[name] != new[name]]
         return {**_sides(list(old), list(new)), "changed": sorted(changed)}
 
     @property
     def versions(self) -> list[FactChange]:
-        """The libraries that computed the truth in different versions."""
+        """Return the libraries that computed the truth in different versions."""
         old, new = _versions(self.old), _versions(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 
@@ -129,7 +129,7 @@ def compare(old: Bundle, new: Bundle) -> Difference:
 
 
 def _opened(folder: Path) -> sqlite3.Connection:
-    """An empty table on disk for the rows of the old bundle."""
+    """Return an empty table on disk for the rows of the old bundle."""
     store = sqlite3.connect(folder / "old", isolation_level=None)
     for command in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", TABLE, "BEGIN"):
         store.execute(command)
@@ -197,7 +197,7 @@ def _specs(bundle: Bundle) -> dict[str, str]:
 
 
 def _versions(bundle: Bundle) -> dict[str, str]:
-    """The versions that the bundle names, which its digest does not cover; none where there are none to read."""
+    """Return the versions that the bundle names, which its digest does not cover; none where there are none to read."""
     try:
         record = json.loads((bundle.path / PROVENANCE).read_bytes())
         return {"python": str(record["python"]), **{str(name): str(item) for name, item in record["libraries"].items()}}

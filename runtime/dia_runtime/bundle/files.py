@@ -29,12 +29,12 @@ class Measured:
 
 
 def integrity_error(code: str, message: str, help: str | None = None) -> DiaError:
-    """The error for damaged, foreign or unverifiable bytes: exit code 3."""
+    """Return the error for damaged, foreign or unverifiable bytes: exit code 3."""
     return DiaError(Diagnostic(code, message, None, help), 3)
 
 
 def path_error(name: str) -> str | None:
-    """Why a path of a manifest is refused, or None when it stays inside the folder.
+    """Return why a path of a manifest is refused, or None when it stays inside the folder.
 
     >>> refused_path("../x"), refused_path("specs/a.yaml")
     ('it leads out of the folder', None)

@@ -21,11 +21,11 @@ def first_repeat(names: Iterable[str]) -> str | None:
 def input_error(
     code: str, message: str, path: Path, line: int = 1, column: int = 1, help: str | None = None
 ) -> DiaError:
-    """The error at a place of a table."""
+    """Return the error at a place of a table."""
     return DiaError(Diagnostic(code, visible(message), Position(str(path), line, column), help))
 
 
 def unreadable_file(path: Path, error: Exception) -> DiaError:
-    """The error for a file that cannot be read at all."""
+    """Return the error for a file that cannot be read at all."""
     why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return DiaError(Diagnostic("E861", visible(f"`{path}` cannot be read: {why[:1].lower()}{why[1:]}")))

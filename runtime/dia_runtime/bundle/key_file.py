@@ -22,7 +22,7 @@ AES_256_CBC = bytes.fromhex("60864801650304012a")
 
 
 def encrypted_pem(key: bytes, passphrase: bytes) -> bytes:
-    """The file of a private key that is given as PKCS#8 in DER."""
+    """Return the file of a private key that is given as PKCS#8 in DER."""
     salt, start = secrets.token_bytes(SALT), secrets.token_bytes(16)
     secret = hashlib.pbkdf2_hmac("sha256", passphrase, salt, ROUNDS, 32)
     rounds = ROUNDS.to_bytes(ROUNDS.bit_length() // 8 + 1, "big")
@@ -46,7 +46,7 @@ def _encrypted(key: bytes, secret: bytes, start: bytes) -> bytes:
 
 
 def _der(tag: int, *parts: bytes) -> bytes:
-    """A value in DER: its tag, its length and its parts."""
+    """Return a value in DER: its tag, its length and its parts."""
     body = b"".join(parts)
     if len(body) < 128:
         return bytes([tag, len(body)]) + body

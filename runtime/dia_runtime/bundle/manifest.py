@@ -43,7 +43,7 @@ KEYS: dict[str, tuple[type, ...]] = {
 
 
 def checksum(manifest: Mapping[str, Any]) -> str:
-    """The SHA-256 of the canonical manifest without its key `checksum`."""
+    """Return the SHA-256 of the canonical manifest without its key `checksum`."""
     covered = {name: value for name, value in manifest.items() if name != "checksum"}
     return hashlib.sha256(manifest_bytes(covered)).hexdigest()
 
@@ -54,7 +54,7 @@ def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
-    """The manifest, or None where it cannot be used, and everything that is wrong with it."""
+    """Return the manifest, or None where it cannot be used, and everything that is wrong with it."""
     try:
         manifest = parse_json(encoded)
     except ValueError as error:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 
 
 def leaf_hash(record: bytes) -> bytes:
-    """The hash of a record as a leaf: SHA-256 of a zero byte and the record."""
+    """Return the hash of a record as a leaf: SHA-256 of a zero byte and the record."""
     return hashlib.sha256(b"\x00" + record).digest()
 
 
 def node_hash(left: bytes, right: bytes) -> bytes:
-    """The hash of two subtrees: SHA-256 of a one byte and both hashes."""
+    """Return the hash of two subtrees: SHA-256 of a one byte and both hashes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
 
@@ -39,7 +39,7 @@ class MerkleTree:
         self._peaks.append(leaf)
 
     def root(self) -> str:
-        """The tree's root in hex."""
+        """Return the tree's root in hex."""
         if not self._peaks:
             return hashlib.sha256().hexdigest()
         node = self._peaks[-1]
@@ -49,7 +49,7 @@ class MerkleTree:
 
 
 def root(leaves: Iterable[bytes]) -> str:
-    """The root, in hex, over the hashes of leaves."""
+    """Return the root, in hex, over the hashes of leaves."""
     tree = MerkleTree()
     for leaf in leaves:
         tree.add(leaf)

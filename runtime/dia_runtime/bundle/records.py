@@ -41,7 +41,7 @@ TEMPLATE: Shape = {"template": TEXT}
 
 
 def question_core(question: Record) -> dict[str, Any]:
-    """The part of a question that `questions_root` covers: what is asked, in which form, for which points."""
+    """Return the part of a question that `questions_root` covers: what is asked, in which form, for which points."""
     content = "sessions" if "sessions" in question else "messages"
     return {
         "id": question["id"],
@@ -53,17 +53,17 @@ def question_core(question: Record) -> dict[str, Any]:
 
 
 def leaf(question: Record) -> bytes:
-    """The question's leaf in the tree whose root is `questions_root`."""
+    """Return the question's leaf in the tree whose root is `questions_root`."""
     return leaf_hash(canonical_line(question_core(question)))
 
 
 def leaf_of_checked(question: Record) -> bytes:
-    """The leaf of a question that `canonical_line` has encoded before."""
+    """Return the leaf of a question that `canonical_line` has encoded before."""
     return leaf_hash(encoded_line(question_core(question)))
 
 
 def leaf_or_none(question: Record) -> bytes | None:
-    """The question's leaf, or None for a stranger's question that has no canonical form."""
+    """Return the question's leaf, or None for a stranger's question that has no canonical form."""
     try:
         return leaf(question)
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -71,7 +71,7 @@ def leaf_or_none(question: Record) -> bytes | None:
 
 
 def question_id(benchmark: str, question: Record) -> str:
-    """The id that the question's facts give: `benchmark/item/instance`, and `/variant` where it has one."""
+    """Return the id that the question's facts give: `benchmark/item/instance`, and `/variant` where it has one."""
     base = f"{benchmark}/{question['item']}/{question['instance']}"
     return f"{base}/{question['variant']}" if question["variant"] is not None else base
 
@@ -105,7 +105,7 @@ def _asks_nothing(question: Record) -> str | None:
 
 
 def is_listed(asset: Any, files: Mapping[str, Any]) -> bool:
-    """Whether the manifest lists the file of an asset, with the digest that the question names."""
+    """Return whether the manifest lists the file of an asset, with the digest that the question names."""
     listed = files.get(str(asset.get("path"))) if isinstance(asset, Mapping) else None
     return isinstance(listed, Mapping) and listed.get("sha256") == asset.get("sha256")
 

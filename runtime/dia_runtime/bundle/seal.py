@@ -105,7 +105,7 @@ def _refuse_weak(seed: Any) -> None:
 
 
 def seed_bits(seed: str) -> int:
-    """How many bits a seed can hold at most: by its characters, each of its words counted as one of 16,384.
+    """Return how many bits a seed can hold at most: by its characters, each of its words counted as one of 16,384.
 
     >>> seed_bits("0"), seed_bits("spring-2026-of-the-benchmark")
     (0, 88)
@@ -181,7 +181,7 @@ def _put(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a file that comes in pieces, each with its end."""
+    """Yield the lines of a file that comes in pieces, each with its end."""
     end = b""
     for piece in pieces:
         *complete, end = (end + piece).split(b"\n")

@@ -47,11 +47,11 @@ class Header:
     facts: Mapping[str, Any]
 
     def encoded(self) -> bytes:
-        """The line, which every block is bound to."""
+        """Return the line, which every block is bound to."""
         return canonical_line(dict(self.facts)) + b"\n"
 
     def key(self, passphrase: str) -> bytes:
-        """The sealing key. Raises DiaError (exit 3) for a wrong passphrase."""
+        """Return the sealing key. Raises DiaError (exit 3) for a wrong passphrase."""
         cost = self.facts["kdf"]
         key = key_from_passphrase(passphrase, bytes.fromhex(cost["salt"]), cost)
         encrypted, nonce = bytes.fromhex(self.facts["key"]), bytes.fromhex(self.facts["nonce"])
@@ -78,12 +78,12 @@ def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Head
 
 
 def _bound_part(facts: Mapping[str, Any]) -> bytes:
-    """The header without the key: what the key is bound to."""
+    """Return the header without the key: what the key is bound to."""
     return canonical_line({name: value for name, value in facts.items() if name != "key"})
 
 
 def read_header(file: IO[bytes]) -> Header:
-    """The header at the file's beginning. Raises DiaError (exit 3) for anything else."""
+    """Return the header at the file's beginning. Raises DiaError (exit 3) for anything else."""
     raw = file.readline(LONGEST_HEADER)
     if not raw.endswith(b"\n"):
         raise _damaged("its first line is not a header, or is truncated")
@@ -129,7 +129,7 @@ def _damaged(why: str) -> DiaError:
 
 
 def sealed_bytes(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:
-    """The bytes of the file, from the path, size and pieces of each file to be sealed."""
+    """Yield the bytes of the file, from the path, size and pieces of each file to be sealed."""
     encoded = header.encoded()
     yield encoded
     yield from encrypt_blocks(derive_key(sealing_key, CONTENT), encoded, _cleartext(members))

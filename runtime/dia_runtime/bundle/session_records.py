@@ -87,7 +87,7 @@ def session_use(bundle: Bundle) -> SessionUse:
 
 
 def may_have_sessions(bundle: Bundle) -> bool:
-    """Whether `"sessions"` occurs in the questions, which is quicker to find out than to parse them."""
+    """Return whether `"sessions"` occurs in the questions, which is quicker to find out than to parse them."""
     for name in bundle.names("questions"):
         end = b""
         for piece in bundle.pieces(name):
@@ -98,12 +98,12 @@ def may_have_sessions(bundle: Bundle) -> bool:
 
 
 def roles_in(sessions: Any) -> Iterator[str]:
-    """The role of every session of a record, whatever its shape."""
+    """Return the role of every session of a record, whatever its shape."""
     return (role for role, _ in _with_roles(sessions))
 
 
 def roles_with_prefill(sessions: Any) -> Iterator[str]:
-    """The roles for which a reply is begun."""
+    """Yield the roles for which a reply is begun."""
     for role, session in _with_roles(sessions):
         turns = session.get("turns")
         if isinstance(turns, list) and any(isinstance(turn, Mapping) and "assistant" in turn for turn in turns):
@@ -118,7 +118,7 @@ def _with_roles(sessions: Any) -> Iterator[tuple[str, Record]]:
 
 
 def read_sessions(question: Record) -> list[SessionRecord]:
-    """The sessions of a question, each after those that it needs. Raises ValueError for what is none."""
+    """Return the sessions of a question, each after those that it needs. Raises ValueError for what is none."""
     records = question.get("sessions")
     if not isinstance(records, list) or not 1 <= len(records) <= MOST_SESSIONS:
         raise ValueError(f"`sessions` is a list of 1 to {MOST_SESSIONS}")
@@ -188,7 +188,7 @@ def _texts(value: Any) -> Texts | None:
 
 
 def _items(record: Any) -> Items | None:
-    """A list as it is stored, once it is sure that it is one; or stored code."""
+    """Return a list as it is stored, once it is sure that it is one; or stored code."""
     if not isinstance(record, list):
         return _code(record)
     for value in record:
@@ -215,7 +215,7 @@ def _settings(settings: Any) -> Mapping[str, Any]:
 
 
 def _has_kind(kind: str, value: Any) -> bool:
-    """Whether a setting is of its kind."""
+    """Return whether a setting is of its kind."""
     if kind == "text":
         return isinstance(value, str)
     if kind == "texts":

@@ -147,7 +147,7 @@ def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[st
 
 
 def read_signature(folder: Path) -> dict[str, Any] | None:
-    """The signature in a bundle's folder, or None where there is none that has the right shape."""
+    """Return the signature in a bundle's folder, or None where there is none that has the right shape."""
     try:
         with open_inside(folder, SIGNATURE) as file:
             signature = parse_json(file.read(LONGEST_FILE))
@@ -161,7 +161,7 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
 
 
 def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
-    """Why the bundle of that digest does not count as signed by the key, or None where it does.
+    """Return why the bundle of that digest does not count as signed by the key, or None where it does.
 
     Without a key a signature need not be there, and one that is there has to be by the key that it names.
     """
@@ -190,5 +190,5 @@ def _disagreement(signature: dict[str, Any], digest: str, key: Ed25519PublicKey 
 
 
 def is_open_to_others(place: Path) -> bool:
-    """Whether others than its owner may read the file."""
+    """Return whether others than its owner may read the file."""
     return os.name == "posix" and bool(stat.S_IMODE(place.stat().st_mode) & 0o077)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 
 def parse_json(encoded: bytes) -> Any:
-    """The value of the JSON text.
+    """Return the value of the JSON text.
 
     Raises ValueError for duplicate keys, floats, NaN, Infinity, bytes that are not UTF-8, deep nesting.
     """

@@ -25,7 +25,7 @@ NEAR = 20_000  # with more ids, no similar one is suggested
 
 
 def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> Bundle:
-    """The bundle that was sealed, the same to the byte, written to the target.
+    """Return the bundle that was sealed, the same to the byte, written to the target.
 
     Raises DiaError (exit 3) for a wrong passphrase and where a byte of bundle or seal differs; then nothing is written.
     """
@@ -119,7 +119,7 @@ def _public_and_sealed_facts(bundle: Bundle, unsealed: Bundle) -> Iterator[tuple
 
 
 def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
-    """The proof for one question. Raises DiaError: exit 2 for an unknown question, 3 for a wrong passphrase."""
+    """Return the proof for one question. Raises DiaError: exit 2 for an unknown question, 3 for a wrong passphrase."""
     bundle = sealed_bundle(source)
     name = _question(bundle, id)
     with _opened(bundle, passphrase) as (key, sealed_files):
@@ -133,7 +133,7 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
 
 
 def _question(bundle: Bundle, id: str) -> str:
-    """The whole id of a question; the benchmark's name before it may be left out."""
+    """Return the whole id of a question; the benchmark's name before it may be left out."""
     accepted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
     for entry in commitments(bundle):
         if entry["id"] in accepted:
@@ -144,7 +144,7 @@ def _question(bundle: Bundle, id: str) -> str:
 
 
 def _answer(sealed_files: SealedFiles, id: str) -> dict[str, Any]:
-    """The answer to the question of that id."""
+    """Return the answer to the question of that id."""
     for name, pieces in sealed_files.members():
         if not name.startswith("answers"):
             deque(pieces, 0)  # passes over them

@@ -61,12 +61,12 @@ class Verification:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every listed file is there under its name, and no other."""
+        """Return whether every listed file is there under its name, and no other."""
         return self.manifest is not None and not any(entry.kind in INCOMPLETE for entry in self.problems)
 
     @property
     def is_valid(self) -> bool:
-        """Whether every existing file matches the manifest."""
+        """Return whether every existing file matches the manifest."""
         return self.manifest is not None and all(entry.kind in INCOMPLETE for entry in self.problems)
 
 
@@ -76,7 +76,7 @@ def verify(path: str | os.PathLike[str]) -> list[Problem]:
 
 
 def examine(path: str | os.PathLike[str]) -> Verification:
-    """The bundle's id, its manifest and every problem. Raises DiaError (exit 2) where there is no bundle."""
+    """Return the bundle's id, its manifest and every problem. Raises DiaError (exit 2) where there is no bundle."""
     folder = Path(path)
     encoded = manifest_file(folder)
     manifest, faults = manifests.read_manifest(encoded)
@@ -94,12 +94,12 @@ def examine(path: str | os.PathLike[str]) -> Verification:
 
 
 def _not_covered(folder: Path) -> tuple[str, ...]:
-    """The files that are there and that the bundle's digest does not cover."""
+    """Return the files that are there and that the bundle's digest does not cover."""
     return tuple(name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (folder / name).exists())
 
 
 def file_problems(bundle: Bundle, already_read: Collection[str] = ()) -> list[Problem]:
-    """The files that are missing, added, renamed, changed or links; `already_read` are not hashed."""
+    """Return the files that are missing, added, renamed, changed or links; `already_read` are not hashed."""
     listed = bundle.manifest["files"]
     present = dict(walk(bundle.path))
     links = [name for name, is_regular in present.items() if not is_regular]

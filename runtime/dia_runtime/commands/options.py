@@ -20,24 +20,24 @@ SEED = click.IntRange(min=0)
 
 
 def choice_option(*names: str, choices: Sequence[str], help: str, default: str | None = None) -> Decorator[Any]:
-    """An option that takes one of several words; its help shows a default where there is one."""
+    """Return an option that takes one of several words; its help shows a default where there is one."""
     return click.option(
         *names, type=click.Choice(choices), default=default, show_default=default is not None, help=help
     )
 
 
 def format_option(*formats: str, help: str = "Output format.") -> Decorator[Any]:
-    """The option `--format` of a command that prints tables; the first format is the default."""
+    """Return the option `--format` of a command that prints tables; the first format is the default."""
     return choice_option("--format", "form", choices=formats, default=formats[0], help=help)
 
 
 def quiet_option(of: str) -> Decorator[Any]:
-    """The option `-q` of a command that prints notes, or progress."""
+    """Return the option `-q` of a command that prints notes, or progress."""
     return click.option("-q", "--quiet", is_flag=True, help=f"Do not print {of}.")
 
 
 def combined(*decorators: Decorator[Any]) -> Decorator[Any]:
-    """A group of options as one decorator."""
+    """Return a group of options as one decorator."""
 
     def decorate(function: Function) -> Function:
         for decorator in reversed(decorators):
@@ -106,7 +106,7 @@ class GradingOptions:
 
 
 def is_quiet(flag: bool) -> bool:
-    """Whether progress and notes are unwanted: `-q` after the command's name, or before it."""
+    """Return whether progress and notes are unwanted: `-q` after the command's name, or before it."""
     context = click.get_current_context(silent=True)
     return flag or bool(context and context.find_root().meta.get("dia.quiet"))
 

@@ -223,7 +223,7 @@ def command(options: ScoreOptions) -> int:
 
 
 def _output(result: Score, options: ScoreOptions) -> str:
-    """The result in the form that the options ask for."""
+    """Return the result in the form that the options ask for."""
     if options.as_json:
         return as_json_text(result)
     if options.form != "text" or options.tables == "all":

@@ -60,12 +60,12 @@ class FormatOption:
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of its value."""
+        """Return the JSON Schema of its value."""
         return described(KINDS[self.kind], self.description or None)
 
 
 def option_table(options: Mapping[str, FormatOption] | frozenset[str]) -> Mapping[str, FormatOption]:
-    """The options as data; a package may give only their names, without further data."""
+    """Return the options as data; a package may give only their names, without further data."""
     return options if isinstance(options, Mapping) else dict.fromkeys(sorted(options), FormatOption("any", ""))
 
 
@@ -88,7 +88,7 @@ class Format(ABC):
 
     @classmethod
     def example(cls, kind: str) -> dict[str, Any]:
-        """An example of the format in a spec, under its name there."""
+        """Return an example of the format in a spec, under its name there."""
         shown = {name: option.example for name, option in cls.options.items() if option.example is not None}
         return {"kind": kind, **shown}
 
@@ -104,7 +104,7 @@ class Format(ABC):
 
     @abstractmethod
     def wrap(self, text: str, format: FormatRecord) -> str:
-        """A reply with the text as its answer."""
+        """Return a reply with the text as its answer."""
 
     def extract(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Extraction:
         """Extract the answer's text from a reply with a chain, without stripping it."""
@@ -119,7 +119,7 @@ class Format(ABC):
 
 
 def rules_of(format: FormatRecord) -> int:
-    """The edition of the rules by which replies in this format are read."""
+    """Return the edition of the rules by which replies in this format are read."""
     return int(format.get("rules", 1))
 
 
@@ -133,12 +133,12 @@ def rules_fault(format: FormatRecord) -> list[str]:
 
 
 def effective_chain(chain: str, format: FormatRecord) -> str:
-    """The chain that reads the replies: the default chain of the first rules is `strict`."""
+    """Return the chain that reads the replies: the default chain of the first rules is `strict`."""
     return "strict" if chain == STANDARD and rules_of(format) < 2 else chain
 
 
 def ignores_reasoning(chain: str, format: FormatRecord) -> bool:
-    """Whether the chain skips reasoning in <think> blocks."""
+    """Return whether the chain skips reasoning in <think> blocks."""
     return rules_of(format) >= 2 and chain in (STANDARD, "lenient")
 
 

@@ -24,7 +24,7 @@ WORDS = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|
 
 
 def only(reply: str, format: FormatRecord) -> str | None:
-    """The content of the only box in the reply."""
+    """Return the content of the only box in the reply."""
     text = reply[-CHARACTERS:]
     start = text.find(BOX)
     if start < 0 or text.find(BOX, start + 1) >= 0:
@@ -33,7 +33,7 @@ def only(reply: str, format: FormatRecord) -> str | None:
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The content of the last closed box in the reply."""
+    """Return the content of the last closed box in the reply."""
     text = reply[-CHARACTERS:]
     opened = list(BOXES.finditer(text))
     content = braced(text, opened[-1].end()) if opened else None
@@ -41,7 +41,7 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def braced(text: str, start: int) -> str | None:
-    """The text from this position to the brace that closes the one before it; None if it is never closed."""
+    """Return the text from this position to the brace that closes the one before it; None if it is never closed."""
     depth = 1
     for mark in BRACES.finditer(text, start):
         depth += {"{": 1, "}": -1}.get(mark[0], 0)
@@ -51,7 +51,7 @@ def braced(text: str, start: int) -> str | None:
 
 
 def bare(text: str) -> str:
-    """The text without surrounding dollar signs and without one purely typographic command."""
+    """Return the text without surrounding dollar signs and without one purely typographic command."""
     text = text.strip().strip("$").strip()
     command = WORDS.match(text)
     if command and text.endswith("}") and braced(text, command.end()) == text[command.end() : -1]:

@@ -39,18 +39,18 @@ class _Number(str):
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """The value if the whole reply is an object."""
+    """Return the value if the whole reply is an object."""
     return value_in(reply, _key(format)) if len(reply) <= CHARACTERS else None
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """The value if the whole reply is one code fence with an object."""
+    """Return the value if the whole reply is one code fence with an object."""
     body = fenced_body(reply)
     return None if body is None else value_in(body, _key(format))
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The value in the last object in the reply that has the key."""
+    """Return the value in the last object in the reply that has the key."""
     for text in reversed(deque(objects(reply[-SEARCHED:]), TRIES)):
         value = value_in(text, _key(format), True)
         if value is not None:
@@ -59,7 +59,7 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def objects(text: str) -> Iterator[str]:
-    """The outermost pairs of braces, respecting quotes; a brace that is never closed is skipped."""
+    """Yield the outermost pairs of braces, respecting quotes; a brace that is never closed is skipped."""
     place = -1
     for _ in range(RESTARTS):
         place = text.find("{", place + 1)
@@ -81,7 +81,7 @@ def objects(text: str) -> Iterator[str]:
 
 
 def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
-    """The value of the key as the answer's text; None if the text is not a JSON object with this key."""
+    """Return the value of the key as the answer's text; None if the text is not a JSON object with this key."""
     try:
         value = json.loads(
             text, object_pairs_hook=_pairs, parse_constant=_refused, parse_int=_Number, parse_float=_Number
@@ -112,7 +112,7 @@ def _text(value: Any) -> str:
 
 
 def _inner(value: Any, depth: int) -> str:
-    """The value as JSON, with numbers in their original spelling. Raises ValueError if it is nested too deep."""
+    """Return the value as JSON, with numbers in their original spelling. Raises ValueError if it is nested too deep."""
     if not depth:
         raise ValueError("too deep")
     if isinstance(value, dict):
@@ -127,7 +127,7 @@ def _quoted(value: Any) -> str:
 
 
 def json_fence(reply: str, format: FormatRecord) -> str | None:
-    """The value in the first fence marked as JSON."""
+    """Return the value in the first fence marked as JSON."""
     text = reply[:CHARACTERS]
     start = FENCED.search(text)
     end = text.find("```", start.end()) if start else -1
@@ -135,13 +135,13 @@ def json_fence(reply: str, format: FormatRecord) -> str | None:
 
 
 def braces(reply: str, format: FormatRecord) -> str | None:
-    """The value in the text between the first and the last brace."""
+    """Return the value in the text between the first and the last brace."""
     text = reply[:CHARACTERS]
     return value_in(text[max(text.find("{"), 0) : text.rfind("}") + 1], _key(format))
 
 
 def flat(reply: str, format: FormatRecord) -> str | None:
-    """The value in the first innermost braces that contain it."""
+    """Return the value in the first innermost braces that contain it."""
     for candidate in islice(FLAT.finditer(reply[:CHARACTERS]), 10 * TRIES):
         value = value_in(candidate[0], _key(format))
         if value is not None:
@@ -150,7 +150,7 @@ def flat(reply: str, format: FormatRecord) -> str | None:
 
 
 def pair(reply: str, format: FormatRecord) -> str | None:
-    """The quoted text after the quoted key."""
+    """Return the quoted text after the quoted key."""
     pattern = rf'"{re.escape(_key(format))}"\s*:\s*"([^"]*)"'
     match = re.search(pattern, reply[:CHARACTERS])
     return match[1] if match else None

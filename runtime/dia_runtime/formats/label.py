@@ -23,25 +23,25 @@ AROUND = "*_\"'`()[]{}. \t"
 
 
 def words_of(format: FormatRecord) -> list[str]:
-    """The labels and the skip token."""
+    """Return the labels and the skip token."""
     return [*format["of"], *([format["skip"]] if format.get("skip") else [])]
 
 
 def line(reply: str, format: FormatRecord) -> str | None:
-    """The label if it is the last line."""
+    """Return the label if it is the last line."""
     last_line = (last(reply, format) or "").strip()
     return last_line if last_line in words_of(format) else None
 
 
 def bare(reply: str, format: FormatRecord) -> str | None:
-    """The only label that equals the last line, ignoring case and surrounding marks."""
+    """Return the only label that equals the last line, ignoring case and surrounding marks."""
     last_line = unmarked((last(reply, format) or "")[-2 * LONGEST :]).strip(AROUND).casefold()
     same = [word for word in words_of(format) if word.strip(AROUND).casefold() == last_line]
     return same[0] if len(same) == 1 else None
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
-    """The only label that occurs in the reply as a word."""
+    """Return the only label that occurs in the reply as a word."""
     pattern = _pattern(tuple(words_of(format)))
     labels = {match[1] for match in pattern.finditer(reply[-CHARACTERS:])}
     return labels.pop() if len(labels) == 1 else None
@@ -49,7 +49,7 @@ def single(reply: str, format: FormatRecord) -> str | None:
 
 @lru_cache(maxsize=64)
 def _pattern(words: tuple[str, ...]) -> Any:
-    """The labels as words, the longest first."""
+    """Return the labels as words, the longest first."""
     import re2
 
     options = re2.Options()
@@ -88,7 +88,7 @@ class Label(Format):
 
 
 def is_label(word: str) -> bool:
-    """Whether the word is one line that can be found again."""
+    """Return whether the word is one line that can be found again."""
     return 0 < len(word) <= LONGEST and word == word.strip() and len(word.splitlines()) == 1
 
 

@@ -22,20 +22,20 @@ MARK = re.compile(
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The last line that is not empty."""
+    """Return the last line that is not empty."""
     text = reply[-CHARACTERS:].rstrip()
     return text[max(text.rfind("\n"), text.rfind("\r")) + 1 :] or None
 
 
 def marked(reply: str, format: FormatRecord) -> str | None:
-    """The last line that is not empty and does not close a fence, without a leading answer mark."""
+    """Return the last line that is not empty and does not close a fence, without a leading answer mark."""
     text = reply[-CHARACTERS:].rstrip()
     line = last(text.removesuffix("```"), format)
     return None if line is None else unmarked(line)
 
 
 def unmarked(line: str) -> str:
-    """The line without `Answer:` before it and asterisks around it."""
+    """Return the line without `Answer:` before it and asterisks around it."""
     line = line.strip()
     mark = MARK.match(line)
     line = line[mark.end() :].strip() if mark else line

@@ -36,17 +36,17 @@ AROUND = 20  # most characters around a single letter
 
 
 def letters_of(format: FormatRecord) -> list[str]:
-    """The letters that a reply can name, in order."""
+    """Return the letters that a reply can name, in order."""
     return [*format.get("options", format.get("of", ()))]
 
 
 def answered(reply: str) -> str:
-    """The reply without closed <think> blocks; only its end if it is very long."""
+    """Return the reply without closed <think> blocks; only its end if it is very long."""
     return without_thoughts(reply[-CHARACTERS:])
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token if it is the whole reply."""
+    """Return the letter or the skip token if it is the whole reply."""
     text = answered(reply).strip()
     letters, token = _key(format)
     if len(text) > AROUND + len(token):  # a longer text cannot be only a letter or the token
@@ -55,12 +55,12 @@ def alone(reply: str, format: FormatRecord) -> str | None:
 
 
 def mark(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token in the last mark that only ever marks an answer."""
+    """Return the letter or the skip token in the last mark that only ever marks an answer."""
     return _last("mark", reply, format) if "###" in reply or "boxed" in reply else None
 
 
 def said(reply: str, format: FormatRecord) -> str | None:
-    """The letter or the skip token in the last sentence that names an answer."""
+    """Return the letter or the skip token in the last sentence that names an answer."""
     return _last("said", reply, format)
 
 
@@ -70,7 +70,7 @@ def _last(name: str, reply: str, format: FormatRecord) -> str | None:
 
 
 def line(reply: str, format: FormatRecord) -> str | None:
-    """The letter at the start of the last line, if nothing follows it except the text of its option."""
+    """Return the letter at the start of the last line, if nothing follows it except the text of its option."""
     match = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
     if not match:
         return None
@@ -79,7 +79,7 @@ def line(reply: str, format: FormatRecord) -> str | None:
 
 
 def text(reply: str, format: FormatRecord) -> str | None:
-    """The letter of the only option whose text is the reply or its last line."""
+    """Return the letter of the only option whose text is the reply or its last line."""
     for folded in (_folded(answered(reply)), _folded(_last_line(reply))):
         folded = folded.removeprefix("answer: ")
         letters = [letter for letter, option in _texts(format).items() if folded and _folded(option) == folded]
@@ -89,7 +89,7 @@ def text(reply: str, format: FormatRecord) -> str | None:
 
 
 def single(reply: str, format: FormatRecord) -> str | None:
-    """The only letter that the last line marks, unless the line contains the text of another option."""
+    """Return the only letter that the last line marks, unless the line contains the text of another option."""
     last_line = _last_line(reply)
     letters = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(last_line)}
     other_texts = [_folded(option) for letter, option in _texts(format).items() if letter not in letters]
@@ -112,7 +112,7 @@ def _folded(text: str) -> str:
 
 
 def _named(match: Any, format: FormatRecord) -> str | None:
-    """The letter or token of a match: the token unchanged, the letter in uppercase."""
+    """Return the letter or token of a match: the token unchanged, the letter in uppercase."""
     if not match:
         return None
     group = str(match[match.lastindex] if match.lastindex else "")
@@ -127,7 +127,7 @@ def _key(format: FormatRecord) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _patterns(letters: str, token: str) -> dict[str, Any]:
-    """The compiled RE2 patterns for these letters and this skip token."""
+    """Return the compiled RE2 patterns for these letters and this skip token."""
     import re2
 
     both = f"[{letters}{letters.lower()}]"

@@ -52,7 +52,7 @@ BOXES = (
 
 
 def without_thoughts(reply: str) -> str:
-    """The reply without closed <think> blocks."""
+    """Return the reply without closed <think> blocks."""
     if "<think>" not in reply:
         return reply[:CHARACTERS]
     text, parts, place = reply[:CHARACTERS], [], 0
@@ -74,7 +74,7 @@ def _tier_one(name: str) -> Step:
 
 
 def hash_mark(reply: str, format: FormatRecord) -> str | None:
-    """The last letter between ### marks."""
+    """Return the last letter between ### marks."""
     letters = _letters(format)
     case = "" if letters == "A-E" else "(?i)"
     matches = list(_compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
@@ -82,19 +82,19 @@ def hash_mark(reply: str, format: FormatRecord) -> str | None:
 
 
 def boxed(reply: str, format: FormatRecord) -> str | None:
-    """The first letter in a box, from the first kind of box that occurs."""
+    """Return the first letter in a box, from the first kind of box that occurs."""
     text = without_thoughts(reply)
     return _first([f"(?i){pattern % _letters(format)}" for pattern in BOXES], text)
 
 
 def answer_letter(reply: str, format: FormatRecord) -> str | None:
-    """The first letter after the word answer."""
+    """Return the first letter after the word answer."""
     pattern = rf"(?i)answer{SPACE}*[:-]?{SPACE}*\(?([{_letters(format)}])\b"
     return _first([pattern], without_thoughts(reply))
 
 
 def option_tail(reply: str, format: FormatRecord) -> str | None:
-    """The letter after option or choice near the end."""
+    """Return the letter after option or choice near the end."""
     letters = _letters(format)
     patterns = [rf"(?i){word}{SPACE}+([{letters}])\b" for word in ("option", "choice")]
     return _first(patterns, without_thoughts(reply)[-TAIL:])

@@ -23,13 +23,13 @@ SAMPLES = ("1", "a")
 
 
 def only(reply: str, format: FormatRecord) -> str | None:
-    """The group of the only match."""
+    """Return the group of the only match."""
     group, is_only = _last(reply, format)
     return group if is_only else None
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The group of the last match."""
+    """Return the group of the last match."""
     return _last(reply, format)[0]
 
 
@@ -43,7 +43,7 @@ def _last(reply: str, format: FormatRecord) -> tuple[str | None, bool]:
 
 @lru_cache(maxsize=256)
 def compiled(pattern: str) -> Any:
-    """The compiled pattern. Raises ValueError with the reason if RE2 does not support it."""
+    """Return the compiled pattern. Raises ValueError with the reason if RE2 does not support it."""
     import re2
 
     options = re2.Options()

@@ -25,7 +25,7 @@ TAG = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 
 
 def tags(format: FormatRecord) -> tuple[str, str]:
-    """The opening and the closing tag."""
+    """Return the opening and the closing tag."""
     return _tags("xml" if format["kind"] == "xml" else format.get("tag", "answer"))
 
 
@@ -35,7 +35,7 @@ def _tags(name: str) -> tuple[str, str]:
 
 
 def alone(reply: str, format: FormatRecord) -> str | None:
-    """The content of the tags, if the reply is exactly one pair of them."""
+    """Return the content of the tags, if the reply is exactly one pair of them."""
     opening, closing = tags(format)
     text = reply.strip()
     if not (text.startswith(opening) and text.endswith(closing)) or len(text) > CHARACTERS:
@@ -45,13 +45,13 @@ def alone(reply: str, format: FormatRecord) -> str | None:
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """The content of the tags, if the reply is exactly one pair of them in a code fence."""
+    """Return the content of the tags, if the reply is exactly one pair of them in a code fence."""
     body = fenced_body(reply)
     return None if body is None else alone(body, format)
 
 
 def fenced_body(reply: str) -> str | None:
-    """The content of a reply that is one code fence, without the language; None for other replies."""
+    """Return the content of a reply that is one code fence, without the language; None for other replies."""
     text = reply.strip()
     if not (text.startswith(FENCE) and text.endswith(FENCE)) or not 6 < len(text) <= CHARACTERS:
         return None
@@ -61,7 +61,7 @@ def fenced_body(reply: str) -> str | None:
 
 
 def last(reply: str, format: FormatRecord) -> str | None:
-    """The content of the last pair of tags."""
+    """Return the content of the last pair of tags."""
     opening, closing = tags(format)
     text = reply[:CHARACTERS]
     opened = text.rfind(opening, 0, max(text.rfind(closing), 0))
@@ -69,7 +69,7 @@ def last(reply: str, format: FormatRecord) -> str | None:
 
 
 def last_if_allowed(reply: str, format: FormatRecord) -> str | None:
-    """The content of the last pair of tags, unless the prompt forbids text outside of them."""
+    """Return the content of the last pair of tags, unless the prompt forbids text outside of them."""
     return None if format.get("reasoning") is False else last(reply, format)
 
 

@@ -16,12 +16,12 @@ from dia_runtime.formats.tagged import fenced_body
 
 
 def whole(reply: str, format: FormatRecord) -> str | None:
-    """The reply, unless it is empty."""
+    """Return the reply, unless it is empty."""
     return reply if reply and not reply.isspace() else None
 
 
 def fence(reply: str, format: FormatRecord) -> str | None:
-    """The content of the code fence, if the whole reply is one."""
+    """Return the content of the code fence, if the whole reply is one."""
     return fenced_body(reply)
 
 

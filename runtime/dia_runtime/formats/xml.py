@@ -29,7 +29,7 @@ COMPAT_END = re.compile(r"</xml>(?=\s*`{2,3})", re.IGNORECASE)
 
 
 def fenced(reply: str, format: FormatRecord) -> str | None:
-    """The tags and their content at the first place that the published evaluator accepts."""
+    """Return the tags and their content at the first place that the published evaluator accepts."""
     text = reply[:CHARACTERS]
     start = COMPAT_START.search(text)
     end = COMPAT_END.search(text, start.end() + len(OPEN)) if start else None
@@ -37,7 +37,7 @@ def fenced(reply: str, format: FormatRecord) -> str | None:
 
 
 def whole(reply: str, format: FormatRecord) -> str | None:
-    """The reply itself."""
+    """Return the reply itself."""
     return reply
 
 

@@ -42,12 +42,12 @@ class Verdict(StrEnum):
 
     @property
     def colour(self) -> str:
-        """The name of its colour in the palette; text on that colour uses the colour `on-NAME`."""
+        """Return the name of its colour in the palette; text on that colour uses the colour `on-NAME`."""
         return self.value
 
     @property
     def sign(self) -> str:
-        """The letter for it in the index of a report."""
+        """Return the letter for it in the index of a report."""
         return self.value[0]
 
 

@@ -29,6 +29,6 @@ READERS = LOGS | TABLES
 
 
 def reader_of(name: str) -> Reader:
-    """The reader of that name."""
+    """Return the reader of that name."""
     reader: Reader = import_module(READERS[name]).rows
     return reader

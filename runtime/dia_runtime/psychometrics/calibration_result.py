@@ -157,5 +157,5 @@ class CalibrationResult:
     left_out: tuple[LeftOut, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The result as `dia calibrate --json` prints it."""
+        """Return the result as `dia calibrate --json` prints it."""
         return asdict(self)

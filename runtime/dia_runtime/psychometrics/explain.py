@@ -50,7 +50,7 @@ class Feature:
 
     @property
     def title(self) -> str:
-        """The feature as tables print it."""
+        """Return the feature as tables print it."""
         whose = f"{self.template}." if self.template else ""
         tail = {"logarithm": " (log)", "length": " (length)", "value": f" = {self.level}"}.get(self.how, "")
         return f"{self.how} {self.name}" if self.how in ("skill", "template") else f"{whose}{self.name}{tail}"
@@ -237,7 +237,7 @@ def _word(value: Value) -> str:
 
 
 def _value(feature: Feature, parameters: Mapping[str, Value], skills: Sequence[str], template: str | None) -> float:
-    """The feature of an instance; 0, its middle, where it has no such parameter."""
+    """Return the feature of an instance; 0, its middle, where it has no such parameter."""
     if feature.how == "skill":
         return float(feature.name in skills)
     if feature.how == "template":
@@ -266,7 +266,7 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
 
 
 def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> CrossValidation:
-    """The log likelihood of unseen items, and the error of the predictions for them."""
+    """Return the log likelihood of unseen items, and the error of the predictions for them."""
     fold = np.random.default_rng(seed).permutation(len(design)) % folds
     log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
     for number in range(folds):

@@ -41,7 +41,7 @@ class LinkResult:
 
 
 def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[LinkResult, Bank]:
-    """The link, and the second bank on the first one's scale.
+    """Return the link, and the second bank on the first one's scale.
 
     Only items that both estimated link. Raises DiaError (exit 2) below three of them.
     """

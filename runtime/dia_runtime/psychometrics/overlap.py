@@ -99,7 +99,7 @@ def _shingles(text: str, size: int) -> set[int]:
 
 
 def _questions(path: Path) -> Iterator[tuple[list[str], str]]:
-    """The names that a question has in banks, its own first, and what is asked."""
+    """Yield the names that a question has in banks, its own first, and what is asked."""
     for question in open_bundle(path).questions():
         names = [question["id"], question["item"], question["template"], question["id"].partition("/")[0]]
         yield names, "\n".join(_message_texts(question.get("messages") or question.get("sessions")))
@@ -134,7 +134,7 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _texts_of_line(line: str) -> str:
-    """The texts of a JSON value, or the line itself."""
+    """Return the texts of a JSON value, or the line itself."""
     if not line.startswith(("{", "[", '"')):
         return line
     try:

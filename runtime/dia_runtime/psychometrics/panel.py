@@ -38,7 +38,7 @@ class ItemFacts:
 
     @property
     def parameters(self) -> tuple[dict[str, Any], ...]:
-        """The values that were drawn for each of its questions, as they are stored."""
+        """Return the values that were drawn for each of its questions, as they are stored."""
         return tuple(map(json.loads, self.drawn))
 
 
@@ -73,7 +73,7 @@ def read_panel(
 
 
 def is_run(path: Path) -> bool:
-    """Whether the file is an SQLite file, as runs are."""
+    """Return whether the file is an SQLite file, as runs are."""
     try:
         return is_sqlite(path)
     except OSError:
@@ -184,7 +184,7 @@ def _skills(encoded: str) -> list[str]:
 
 
 def _parameters(grading: str | None) -> str:
-    """The values that were drawn for a question, as they are stored: JSON."""
+    """Return the values that were drawn for a question, as they are stored: JSON."""
     try:
         parameters = json.loads(grading or "{}").get("parameters")
         return json.dumps(parameters) if isinstance(parameters, dict) else "{}"

@@ -155,7 +155,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def _row(path: Path, line: int, items: Sequence[str], cells: Sequence[Any]) -> Row:
-    """The scores of a row, and its trials where any cell is a count."""
+    """Return the scores of a row, and its trials where any cell is a count."""
     tries: array[float] | None = None
     try:
         row = array("d", map(float, cells))
@@ -171,7 +171,7 @@ def _row(path: Path, line: int, items: Sequence[str], cells: Sequence[Any]) -> R
 
 
 def _score(path: Path, line: int, name: str, cell: Any) -> tuple[float, float]:
-    """The successes and trials of one cell."""
+    """Return the successes and trials of one cell."""
     text = "" if cell is None else str(cell).strip()
     if text in MISSING:
         return NAN, 1.0

@@ -87,7 +87,7 @@ def _ranked(result: Score) -> Grid:
 
 
 def _ranks(models: Sequence[Respondent]) -> list[str]:
-    """The rank of each model; equal scores share the better rank, and a model without a score has none."""
+    """Return the rank of each model; equal scores share the better rank, and a model without a score has none."""
     values = [figure_of(model, "rs")["value"] if replies_of(model) else None for model in models]
     return [NO_VALUE if value is None else str(values.index(value) + 1) for value in values]
 
@@ -100,7 +100,7 @@ def _score_columns(k: int) -> tuple[Column, ...]:
 
 
 def _score_cells(blocks: Sequence[Block], k: int) -> list[Row]:
-    """The cells of each block after its name."""
+    """Return the cells of each block after its name."""
     scores = [figure_of(block, "rs") for block in blocks]
     ends = [abs(end) for score in scores for end in (*(score["ci"] or ()), *score.get("bounds", ()))]
     values = [abs(score["value"]) for score in scores if score["value"] is not None]
@@ -134,7 +134,7 @@ def _number(value: float, places: int) -> str:
 
 
 def _share_text(share: Estimate) -> str:
-    """A share in percent; its two ends while errors leave it open."""
+    """Return a share in percent; its two ends while errors leave it open."""
     if share["value"] is not None:
         return f"{100 * share['value']:.1f}%"
     bounds = share.get("bounds")
@@ -160,7 +160,7 @@ def _ledger_cells(block: Block) -> Iterator[Cell]:
 
 
 def _grouped(result: Score, label: str) -> Iterator[Grid]:
-    """The columns of the ranked table for each value of a label; of the last two those that say something."""
+    """Yield the columns of the ranked table for each value of a label; of the last two those that say something."""
     models = order_by_score(respondents(result))
     names = sorted({name for model in models for name in groups_by(model, label)})
     pairs = [(name, model) for name in names for model in models if name in groups_by(model, label)]
@@ -210,7 +210,7 @@ def _wordings(result: Score) -> Iterator[Grid]:
 
 
 def _sessions(result: Score) -> Iterator[Grid]:
-    """The accuracy of each template of sessions, and what became of its questions."""
+    """Yield the accuracy of each template of sessions, and what became of its questions."""
     templates = dict.fromkeys(name for model in result["models"] for name in model.get("sessions", {}))
     blocks = [
         (template, model["model"], model["sessions"][template])
@@ -239,7 +239,7 @@ def _sessions(result: Score) -> Iterator[Grid]:
 
 
 def _paper_cell(block: SessionBlock) -> Cell:
-    """The accuracy that the published study prints."""
+    """Return the accuracy that the published study prints."""
     figure = block.get("paper")
     return Cell(NO_VALUE if not figure or figure["value"] is None else f"{100 * figure['value']:.1f}")
 

@@ -35,7 +35,7 @@ Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
 def session_tables(result: Score) -> list[Table]:
-    """The tables of every template of sessions: figures by denominators, then what became of its questions."""
+    """Return the tables of every template of sessions: figures by denominators, then what became of its questions."""
     models = result["models"]
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", {}))
     tables: list[Table] = []
@@ -91,13 +91,13 @@ TITLES = {
 
 
 def accuracies(block: SessionBlock) -> tuple[Estimate, ...]:
-    """The accuracy by each of DENOMINATORS."""
+    """Return the accuracy by each of DENOMINATORS."""
     accuracy = block["accuracy"]
     return accuracy["all"], accuracy["answered"], accuracy["valid"]
 
 
 def ledger_counts(block: SessionBlock) -> tuple[int, ...]:
-    """How many questions came to each of LEDGER."""
+    """Return how many questions came to each of LEDGER."""
     ledger = block["ledger"]
     return ledger["valid"], ledger["unread"], ledger["absent"], ledger["broken"], ledger["error"]
 
@@ -127,7 +127,7 @@ def _decision_counts(counts: DecisionCounts) -> tuple[int, int, int, int]:
 
 
 def _declared(template: str, blocks: Blocks) -> Iterable[Table]:
-    """The figures that the template declares."""
+    """Yield the figures that the template declares."""
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("figures", {})))
     if names:
         rows = [(model, *(_value(block.get("figures", {}).get(name)) for name in names)) for model, block in blocks]
@@ -135,7 +135,7 @@ def _declared(template: str, blocks: Blocks) -> Iterable[Table]:
 
 
 def _value(figure: DeclaredFigure | None) -> str:
-    """A share, mean or median as a number, a count with what it is of, a survival as its steps."""
+    """Return a share, mean or median as a number, a count with what it is of, a survival as its steps."""
     if figure is None:
         return ""
     if "steps" in figure:
@@ -146,7 +146,7 @@ def _value(figure: DeclaredFigure | None) -> str:
 
 
 def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
-    """How far agreement goes with tokens and declared numbers, within each model."""
+    """Yield how far agreement goes with tokens and declared numbers, within each model."""
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("rank_correlations", {})))
     if names:
         rows = [
@@ -158,7 +158,7 @@ def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
 
 
 def correlation_text(correlation: Correlation | None) -> str:
-    """The correlation with its interval.
+    """Return the correlation with its interval.
 
     >>> correlation_text({"n": 8, "r": 0.5, "ci": [-0.301, 0.883]})
     '0.50 [-0.30, 0.88]'
@@ -171,7 +171,7 @@ def correlation_text(correlation: Correlation | None) -> str:
 
 
 def _composites(models: Sequence[Model]) -> Iterable[Table]:
-    """The mean of the accuracies, where it is one of several."""
+    """Yield the mean of the accuracies, where it is one of several."""
     pairs = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
     if not pairs:
         return
@@ -193,7 +193,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
 
 
 def _across(result: Score) -> Iterable[Table]:
-    """The correlations over models, where they are enough for one."""
+    """Yield the correlations over models, where they are enough for one."""
     present = [entry for entry in result["correlations"] if entry["r"] is not None]
     if present:
         rows = tuple((entry["a"], entry["b"], str(entry["n"]), correlation_text(entry)) for entry in present)
@@ -201,7 +201,7 @@ def _across(result: Score) -> Iterable[Table]:
 
 
 def _published(models: Iterable[Model]) -> Iterable[Table]:
-    """The figures of a study, one table an experiment."""
+    """Yield the figures of a study, one table an experiment."""
     every = [(model["model"], model.get("published", {})) for model in models]
     for study in dict.fromkeys(name for _, studies in every for name in studies):
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
@@ -213,7 +213,7 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
 
 
 def _transposed(table: Table) -> Table:
-    """The table with its rows as columns, since a study has more figures than a line has room."""
+    """Return the table with its rows as columns, since a study has more figures than a line has room."""
     columns = list(zip(table.headings, *table.rows, strict=True))
     return Table(table.title, columns[0], tuple(columns[1:]), 1)
 

@@ -28,7 +28,7 @@ class TurnRequest(dict[str, Any]):
 
     @property
     def place(self) -> TurnPlace:
-        """The position of the turn in its question."""
+        """Return the position of the turn in its question."""
         return self["session"], self["session_item"], self["turn"], self["step"]
 
 

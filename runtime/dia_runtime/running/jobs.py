@@ -34,12 +34,12 @@ class Workload:
 
     @property
     def total(self) -> int:
-        """How many replies there are in the end."""
+        """Return how many replies there are in the end."""
         return len(self.positions) * self.attempts
 
     @property
     def positions(self) -> range:
-        """The positions of the questions."""
+        """Return the positions of the questions."""
         return range(self.first, self.questions, self.step)
 
 
@@ -56,7 +56,7 @@ class JobSource(Protocol):
     """Where the questions of a respondent come from, one at a time."""
 
     async def next(self) -> Job | None:
-        """The next question; None when there is none left to ask here."""
+        """Return the next question; None when there is none left to ask here."""
 
     def finished(self, job: Job, reply: Reply | None) -> None:
         """Record the result of a question: a reply, or none."""

@@ -62,7 +62,7 @@ class Index:
 
 
 def build_index(bundle: Bundle, words: int) -> Index:
-    """The index of a bundle's prompts by runs of a number of words; shorter prompts by all of their words."""
+    """Return the index of a bundle's prompts by runs of a number of words; shorter prompts by all of their words."""
     built, template_numbers, identities = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
     for place, question in enumerate(bundle.questions()):
@@ -88,7 +88,7 @@ def build_index(bundle: Bundle, words: int) -> Index:
 
 
 def question_texts(question: dict[str, Any]) -> Iterator[str]:
-    """The texts that a question says: its messages, or those of its sessions."""
+    """Yield the texts that a question says: its messages, or those of its sessions."""
     stack = [question.get("messages") or question.get("sessions")]
     while stack:
         item = stack.pop()
@@ -146,7 +146,7 @@ class _Collected:
         return tuple(numpy.concatenate(columns) for columns in zip(*self.parts, strict=True))
 
     def sorted(self, index: Index) -> Runs:
-        """The runs by number, each once."""
+        """Return the runs by number, each once."""
         import numpy
 
         numbers, offsets, owners, templates = self._joined()

@@ -87,7 +87,7 @@ class Matches:
             self.listed.append(cast("Match", {**facts, **where()}))
 
     def as_json(self) -> MatchesRecord:
-        """The matches as `dia scan --json` prints them."""
+        """Return the matches as `dia scan --json` prints them."""
         return {"count": self.count, "at": self.listed}
 
 
@@ -126,7 +126,7 @@ def scan(
 
 
 def _guid_of(canary: str) -> str:
-    """The GUID of a canary's sentence, by which it is looked for; the whole text where it has none."""
+    """Return the GUID of a canary's sentence, by which it is looked for; the whole text where it has none."""
     match = GUID.search(canary)
     return match[0].lower() if match else canary
 
@@ -168,7 +168,7 @@ class _Scanner:
         self.told_until = 0  # the end of the last reported match
 
     def read(self, path: Path, tell: OnProgress | None) -> int:
-        """The size of a file, unpacked; what is found in it is kept."""
+        """Return the size of a file, unpacked; what is found in it is kept."""
         size = self.told_until = 0
         for piece in pieces(path):
             self._look(str(path), _View(piece))
@@ -240,7 +240,7 @@ class _Scanner:
                 self.partial.add(whose, partial(view.where, begin, end))
 
     def _whose(self, owners: Any) -> dict[str, str | None]:
-        """The question, or else the template, that most of the runs belong to."""
+        """Return the question, or else the template, that most of the runs belong to."""
         import numpy
 
         own = owners[owners >= 0]

@@ -30,7 +30,7 @@ TABLE = bytes(map(_fold, range(256)))
 
 
 def normalized_words(text: bytes) -> bytes:
-    """The words with a space behind each.
+    """Return the words with a space behind each.
 
     >>> words_of(b"What is **2 + 2**, Ada?")
     b'what is 2 2 ada '
@@ -76,7 +76,7 @@ def unescaped(text: bytes) -> Unescaped:
 
 
 def _with_characters(text: bytes, starts: list[int]) -> Unescaped:
-    """The text with the characters that the escapes at these places stand for."""
+    """Return the text with the characters that the escapes at these places stand for."""
     places, removed, parts, end, missing = [], [], [], 0, 0
     for start in starts:
         match = UNICODE.match(text, start) if start >= end else None
@@ -98,7 +98,7 @@ def _clear(escapes: bytes) -> bytes:
 
 @cache
 def _values() -> Any:
-    """A number for each byte."""
+    """Return a number for each byte."""
     import numpy
 
     digests = [hashlib.sha256(bytes([code])).digest() for code in range(256)]
@@ -113,7 +113,7 @@ class _Powers:
         self.held: Any = ()
 
     def first(self, count: int) -> Any:
-        """The powers 0 to count - 1."""
+        """Return the powers 0 to count - 1."""
         import numpy
 
         if len(self.held) < count:
@@ -139,7 +139,7 @@ class Words:
 
     @cached_property
     def clear(self) -> bytes:
-        """The words with a space behind each."""
+        """Return the words with a space behind each."""
         return bytes(self._codes.tobytes())
 
     @cached_property
@@ -165,7 +165,7 @@ class Words:
         return numpy.concatenate((numpy.zeros(1, dtype=numpy.uint64), numpy.cumsum(values, dtype=numpy.uint64)))
 
     def numbers(self, begins: Any, ends: Any) -> Any:
-        """The numbers of the pieces of `clear` from begins to ends."""
+        """Return the numbers of the pieces of `clear` from begins to ends."""
         numbers = self._sums[ends] - self._sums[begins]
         numbers *= INVERSES.first(len(self._codes) + 1)[begins]
         return numbers
@@ -187,5 +187,5 @@ class Words:
         return numpy.flatnonzero(self._kept)
 
     def before(self, place: int) -> int:
-        """How much of `clear` comes from before a place in the text."""
+        """Return how much of `clear` comes from before a place in the text."""
         return int(self._kept[:place].sum())

@@ -63,7 +63,7 @@ class Cell:
 
 
 def merged(cells: Sequence[Cell]) -> Cell:
-    """The cells as one; an item that is in several of them is one item."""
+    """Return the cells as one; an item that is in several of them is one item."""
     whole = Cell()
     for cell in cells:
         for item, tally in cell.table.items():
@@ -76,7 +76,7 @@ def merged(cells: Sequence[Cell]) -> Cell:
 
 
 def block(cell: Cell, intervals: Intervals) -> Block:
-    """The figures of a cell as `dia score --json` has them."""
+    """Return the figures of a cell as `dia score --json` has them."""
     tallies = Counter(cell.table.values())
     figures = tuple(FIGURES.values())
     facts: Block = {
@@ -99,7 +99,7 @@ def _of_tallies(
 
 
 def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
-    """The figures of the shares of full marks; nothing where no answer declares one."""
+    """Return the figures of the shares of full marks; nothing where no answer declares one."""
     shares = Counter(cell.shares.values())
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
@@ -185,7 +185,7 @@ class Accumulator:
             self.ledger.add(question.variant, (question.item, question.instance), entry.reply.attempt, entry.mark)
 
     def result(self, name: str, missing: int) -> Respondent:
-        """The respondent's figures as `dia score --json` has them.
+        """Return the respondent's figures as `dia score --json` has them.
 
         Questions in another wording count in the groups of their variant alone.
         """
@@ -212,7 +212,7 @@ class Accumulator:
         return cast(Respondent, {**facts, **groups})
 
     def _session_figures(self) -> SessionFigures:
-        """The figures of sessions by template, their mean, and those of a study where there is one."""
+        """Return the figures of sessions by template, their mean, and those of a study where there is one."""
         intervals = self.options.intervals
         estimated = partial(estimates, intervals=intervals)
         blocks = {template: tally.result(estimated) for template, tally in self.sessions.items()}

@@ -55,7 +55,7 @@ class LabelledReplies:
     verdicts: Mapping[Key, str]
 
     def of(self, question: str, model: str, attempt: int) -> str | None:
-        """The verdict for a reply; one that names no model is for all of them."""
+        """Return the verdict for a reply; one that names no model is for all of them."""
         named = self.verdicts.get((question, model, attempt))
         return named if named is not None else self.verdicts.get((question, None, attempt))
 
@@ -142,7 +142,7 @@ def agreement(
 
 
 def _agreement(model: str, by_question: Mapping[str, Pairs], intervals: Intervals) -> ModelAgreement:
-    """The figures of a model; the error takes the replies to one question together, for they are alike."""
+    """Return the figures of a model; the error takes the replies to one question together, for they are alike."""
     pairs = sum(by_question.values(), Pairs())
     sizes = Counter((_agreeing(replies), replies.total()) for replies in by_question.values())
     parts = tuple(Part(agreeing, agreeing, size, times) for (agreeing, size), times in sorted(sizes.items()))

@@ -123,7 +123,7 @@ def _models(
 
 
 def differ(first: Judged, second: Judged) -> bool:
-    """Whether the two verdicts differ, or the two answers that were read.
+    """Return whether the two verdicts differ, or the two answers that were read.
 
     A chain that takes the whole wrapped answer reads the same as one that takes what is in it.
     """
@@ -157,7 +157,7 @@ def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
 
 
 def cut(text: str | None) -> str | None:
-    """The text, of a long one its beginning and its end."""
+    """Return the text, of a long one its beginning and its end."""
     if text is None or len(text) <= HEAD + TAIL + len(CUT):
         return text
     return f"{text[:HEAD]}{CUT}{text[-TAIL:]}"

@@ -43,7 +43,7 @@ class ComparisonOptions:
 
     @property
     def needs_marks(self) -> bool:
-        """Whether respondents are compared question by question."""
+        """Return whether respondents are compared question by question."""
         return bool(self.compare) or self.power or self.labels is not None
 
     def labels_of(self, model: str) -> dict[str, str]:

@@ -33,7 +33,7 @@ class Policy:
 def ensemble_result(
     stores: Sequence[Store], rules: Rules, source: Bundle | None, options: FigureOptions, policy: Policy
 ) -> Ensemble:
-    """The figures of the ensemble of all respondents, with the keys of a model and how it votes."""
+    """Return the figures of the ensemble of all respondents, with the keys of a model and how it votes."""
     accumulator, members = Accumulator(options), respondent_names(stores)
     firsts = replace(rules, over="instances")
     with closing(Judge(stores[0], firsts, source)) as judge:
@@ -52,7 +52,7 @@ def ensemble_result(
 
 
 def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
-    """The reply of the ensemble: one of those that won, or what a tie becomes."""
+    """Return the reply of the ensemble: one of those that won, or what a tie becomes."""
     vote: Callable[[Judged], str | None] = reading if policy.votes == "vote" else _outcome
     votes = Counter(choice for choice in map(vote, entries) if choice is not None)
     if policy.skips == "ignore" and len(votes) > 1:
@@ -73,7 +73,7 @@ def _outcome(entry: Judged) -> str | None:
 
 
 def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
-    """The entry with another verdict, which no reply gave."""
+    """Return the entry with another verdict, which no reply gave."""
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else entry.share * 0
     return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None)

@@ -25,12 +25,12 @@ class Unit(Enum):
 
     @property
     def factor(self) -> int:
-        """The factor for display: shares are printed in percent."""
+        """Return the factor for display: shares are printed in percent."""
         return self.value[0]
 
     @property
     def places(self) -> int:
-        """The number of decimals in tables."""
+        """Return the number of decimals in tables."""
         return self.value[1]
 
 
@@ -121,7 +121,7 @@ class Figure:
 
     @property
     def is_compared(self) -> bool:
-        """Whether models can be compared by it on the same questions."""
+        """Return whether models can be compared by it on the same questions."""
         return self.of_tallies is not None
 
     @property

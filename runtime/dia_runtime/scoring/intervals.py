@@ -16,7 +16,7 @@ SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 def standard_error(
     clusters: Sequence[tuple[Exact, int]], is_sum: bool = False, times: Sequence[int] | None = None
 ) -> float | None:
-    """The standard error of the mean over clusters, or of the sum of as many values; None below two.
+    """Return the standard error of the mean over clusters, or of the sum of as many values; None below two.
 
     `times` says of each cluster how many there are that are alike.
     """
@@ -29,7 +29,7 @@ def standard_error(
 
 
 def clustered_variance(clusters: Sequence[tuple[Exact, int]], times: Sequence[int] | None = None) -> Fraction | None:
-    """The squared standard error of a mean over clusters, given as (sum, number of values); None below two.
+    """Return the squared standard error of a mean over clusters, given as (sum, number of values); None below two.
 
     SE = sqrt(G/(G-1) * sum over the G clusters of (sum of its deviations)^2) / N, the cluster-robust error
     of a mean (Liang and Zeger 1986). With clusters of one it is s / sqrt(N). None where fewer than two clusters

@@ -35,7 +35,7 @@ class Labels:
         return tuple(dict.fromkeys(label for labels in self.entries.values() for label in labels))
 
     def of(self, name: str) -> dict[str, str]:
-        """The labels of a respondent; none where nothing in the file matches its name."""
+        """Return the labels of a respondent; none where nothing in the file matches its name."""
         merged: dict[str, str] = {}
         for pattern, labels in self.entries.items():
             if len(name) <= LONGEST and fnmatchcase(name, pattern):
@@ -44,7 +44,7 @@ class Labels:
 
 
 def read_labels(path: Path, reserved: Sequence[str] = ()) -> Labels:
-    """The labels of a file; `taken` are names that no label may have.
+    """Return the labels of a file; `taken` are names that no label may have.
 
     Raises DiaError (exit 2) with the position of each error.
     """
@@ -84,5 +84,5 @@ def _labels(key: Scalar, node: Node, reserved: Sequence[str], faults: Diagnostic
 
 
 def _text(value: Value, text: str) -> str:
-    """The value as it is written, of a truth value one way of writing it."""
+    """Return the value as it is written, of a truth value one way of writing it."""
     return str(value).lower() if isinstance(value, bool) else text

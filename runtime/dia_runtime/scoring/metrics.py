@@ -34,7 +34,7 @@ class Tally(NamedTuple):
 
     @property
     def k(self) -> int:
-        """How many instances it counts."""
+        """Return how many instances it counts."""
         return self.correct + self.skipped + self.wrong + self.unparsed + self.error
 
 
@@ -87,7 +87,7 @@ class Aggregate:
 
     @property
     def bounds(self) -> tuple[Fraction, Fraction] | None:
-        """The lowest and the highest value that the aggregate may have; None for a mean of nothing."""
+        """Return the lowest and the highest value that the aggregate may have; None for a mean of nothing."""
         number = 1 if self.is_sum else sum(part.size * part.times for part in self.parts)
         if not number:
             return None
@@ -95,35 +95,35 @@ class Aggregate:
         return Fraction(ends[0]) / number, Fraction(ends[1]) / number
 
     def columns(self) -> tuple[list[Exact], list[int]]:
-        """The sums of the items while nothing is open, and over how many values they are."""
+        """Return the sums of the items while nothing is open, and over how many values they are."""
         return [part.low for part in self.parts], [part.size for part in self.parts]
 
     @property
     def value(self) -> Fraction | None:
-        """The aggregate itself; None while errors leave it open."""
+        """Return the aggregate itself; None while errors leave it open."""
         ends = self.bounds
         return ends[0] if ends and ends[0] == ends[1] else None
 
 
 @lru_cache(maxsize=1 << 16)  # few tallies are different, and equal ones need be kept once only
 def added(tally: Tally, entry: Mark) -> Tally:
-    """The tally with one more instance."""
+    """Return the tally with one more instance."""
     more: dict[str, Any] = {entry.verdict: getattr(tally, entry.verdict) + 1}
     return tally._replace(low=tally.low + entry.low, high=tally.high + entry.high, **more)
 
 
 def combined(one: Tally, other: Tally) -> Tally:
-    """The tally of the instances of both."""
+    """Return the tally of the instances of both."""
     return Tally._make(x + y for x, y in zip(one, other, strict=True))
 
 
 def tally(marks: Iterable[Mark]) -> Tally:
-    """The tally of an item's marks."""
+    """Return the tally of an item's marks."""
     return reduce(added, marks, NOTHING)
 
 
 def counts(tallies: Tallies) -> dict[str, int]:
-    """How many instances got each verdict."""
+    """Return how many instances got each verdict."""
     return {
         verdict: sum(getattr(tally, verdict) * times for tally, times in tallies.items())
         for verdict in map(str, Verdict)
@@ -136,12 +136,12 @@ def tsr(table: TallyTable) -> dict[str, int]:
 
 
 def completely_skipped(tallies: Tallies) -> int:
-    """How many items have all their instances skipped."""
+    """Return how many items have all their instances skipped."""
     return sum(times for tally, times in tallies.items() if tally.skipped == tally.k)
 
 
 def partly_skipped(tallies: Tallies) -> int:
-    """How many items have some, but not all, of their instances skipped."""
+    """Return how many items have some, but not all, of their instances skipped."""
     return sum(times for tally, times in tallies.items() if 0 < tally.skipped < tally.k)
 
 
@@ -194,7 +194,7 @@ def pass_hat(tallies: Tallies, tries: int | None = None) -> Parts:
 
 
 def ladder(tallies: Tallies) -> list[int]:
-    """The j for which Pass@j and Pass^j are worth printing: 1 to 10, some above, and the largest k."""
+    """Return the j for which Pass@j and Pass^j are worth printing: 1 to 10, some above, and the largest k."""
     most = max((tally.k for tally in tallies), default=0)
     return [j for j in (*range(1, 11), 20, 50, 100) if j < most] + ([most] if most else [])
 
@@ -217,7 +217,7 @@ class VerdictMean:
 
 
 def accuracy_answered(tallies: Tallies) -> Parts:
-    """The share of right ones among the questions that were not skipped."""
+    """Return the share of right ones among the questions that were not skipped."""
     return tuple(
         Part(tally.correct, tally.correct + tally.error, tally.k - tally.skipped, times)
         for tally, times in tallies.items()
@@ -225,7 +225,7 @@ def accuracy_answered(tallies: Tallies) -> Parts:
 
 
 def mean_share(shares: Shares) -> Parts:
-    """The mean share of full marks, of the questions whose answers declare one."""
+    """Return the mean share of full marks, of the questions whose answers declare one."""
     return tuple(Part(total, total, size, times) for (total, size), times in shares.items())
 
 
@@ -234,7 +234,7 @@ def _long_enough(tallies: Tallies, tries: int | None) -> Tallies:
 
 
 def _by_item(tallies: Tallies, worth: Callable[[int, int], Exact], rises: bool = True) -> Parts:
-    """The lowest and the highest worth of items, over what their errors may turn out to be.
+    """Return the lowest and the highest worth of items, over what their errors may turn out to be.
 
     A worth that not only `rises` with the number of correct ones is computed for every number.
     """

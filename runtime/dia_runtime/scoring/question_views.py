@@ -24,7 +24,7 @@ Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 def question_views(
     runs: Place | Sequence[Place], chain: str = "standard", bundle: Place | None = None, limit: int = 20
 ) -> ViewsResult:
-    """The views over all respondents' first replies, as `dia questions --json` prints them.
+    """Return the views over all respondents' first replies, as `dia questions --json` prints them.
 
     Of questions that a view lists, the first `limit` are named; all are counted.
     """
@@ -199,7 +199,7 @@ class _Views:
                 self.tokens[key][1] += 1
 
     def result(self) -> Views:
-        """The views as they are printed."""
+        """Return the views as they are printed."""
         return {
             "models": self.models,
             "questions": self.questions,
@@ -255,7 +255,7 @@ def _shown(entry: Judged) -> str:
 
 
 def _median(lengths: Counter[int]) -> float | None:
-    """The middle length; between two the mean of both."""
+    """Return the middle length; between two the mean of both."""
     number, counted, low = lengths.total(), 0, None
     for length in sorted(lengths):
         counted += lengths[length]

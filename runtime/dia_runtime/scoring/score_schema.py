@@ -32,7 +32,7 @@ CLOSED = frozenset({Estimate, Selective, ByDenominator})  # types of which no fu
 
 
 def score_schema() -> Schema:
-    """The schema, as `schemas/score.schema.json` has it."""
+    """Return the schema, as `schemas/score.schema.json` has it."""
     definitions = {name: _described(kind) for kind, name in DEFINITIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -307,7 +307,7 @@ class Store:
             yield from self._connection.execute(query, values)
 
     def record(self, text: str) -> dict[str, Any]:
-        """A grading record as it was stored."""
+        """Return a grading record as it was stored."""
         record = self.parsed(text)
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise self.damaged("a grading record has no answer")

@@ -48,7 +48,7 @@ class TranscriptReply:
     cost: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The reply as a transcript has it."""
+        """Return the reply as a transcript has it."""
         names = ("name", "turn", "item", "text", "tokens", "seconds", "finish_reason")
         more = ("error", "extracted", "prompt_tokens", "cost")
         optional = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
@@ -68,14 +68,14 @@ class TranscriptSession:
     replies: tuple[TranscriptReply, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The session as a transcript has it."""
+        """Return the session as a transcript has it."""
         names = ("name", "item", "role", "model", "shared")
         fields = {name: getattr(self, name) for name in names}
         return {**fields, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}
 
 
 def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
-    """The transcript as it is kept.
+    """Return the transcript as it is kept.
 
     >>> transcript_text([])
     '{"sessions":[],"transcript":1}'
@@ -85,7 +85,7 @@ def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
 
 
 def read_transcript(text: str) -> list[TranscriptSession]:
-    """The sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
+    """Return the sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
     if len(text) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST} characters")
     try:
@@ -100,7 +100,7 @@ def read_transcript(text: str) -> list[TranscriptSession]:
 
 
 def subject_characters(text: str) -> int:
-    """How much the model itself says in a transcript; of a text that is none, its length.
+    """Return how much the model itself says in a transcript; of a text that is none, its length.
 
     >>> characters(transcript_text([SaidSession("talk", "subject", "m", replies=(SaidReply(None, 0, text="yes"),))]))
     3
@@ -113,7 +113,7 @@ def subject_characters(text: str) -> int:
 
 
 def readable_transcript(text: str) -> str:
-    """The transcript for people to read: each message below a heading that names session and speaker.
+    """Return the transcript for people to read: each message below a heading that names session and speaker.
 
     A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back
     as it is.

@@ -52,7 +52,7 @@ def instruction(format: ReplyRecord) -> str:
 
 
 def read_reply(text: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
-    """The typed value of a reply, extracted with a chain, and the step that decided; None if there is no value.
+    """Return the typed value of a reply, extracted with a chain, and the step that decided; None if there is no value.
 
     >>> read_reply("- red\\n- blue", {"kind": "lines"})
     Read(value=['red', 'blue'], step='lines')
@@ -61,7 +61,7 @@ def read_reply(text: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
 
 
 def write_reply(value: Value, format: ReplyRecord) -> str:
-    """A reply that the chain `strict` parses as the value."""
+    """Return a reply that the chain `strict` parses as the value."""
     return _known(format).write(value, format)
 
 

@@ -47,7 +47,7 @@ class ReplyFormat(ABC):
 
     @abstractmethod
     def write(self, value: Value, format: ReplyRecord) -> str:
-        """A reply that the chain `strict` parses as the value."""
+        """Return a reply that the chain `strict` parses as the value."""
 
     def read(self, reply: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
         """Extract the value of a reply with a chain, or with `strict` if the format does not have that chain."""
@@ -72,7 +72,7 @@ def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
 
 
 def is_line(text: str) -> bool:
-    """Whether the text is one line without outer spaces."""
+    """Return whether the text is one line without outer spaces."""
     return 0 < len(text) <= LONGEST and text == text.strip() and len(text.splitlines()) == 1
 
 

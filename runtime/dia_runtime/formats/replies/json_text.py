@@ -18,7 +18,7 @@ TRIES, DIGITS = 1_000, 1_000
 
 
 def parsed(text: str, is_loose: bool = False) -> Any:
-    """The JSON value of a text, or None. If loose, keys can be duplicated and the last one counts."""
+    """Return the JSON value of a text, or None. If loose, keys can be duplicated and the last one counts."""
     if not text or len(text) > CHARACTERS:
         return None
     try:
@@ -29,18 +29,18 @@ def parsed(text: str, is_loose: bool = False) -> Any:
 
 
 def alone(reply: str) -> Any:
-    """The JSON value if it is the whole reply, else None."""
+    """Return the JSON value if it is the whole reply, else None."""
     return parsed(reply.strip())
 
 
 def fenced(reply: str) -> Any:
-    """The JSON value if the whole reply is one code fence with it, else None."""
+    """Return the JSON value if the whole reply is one code fence with it, else None."""
     body = fenced_body(reply)
     return None if body is None else parsed(body.strip())
 
 
 def marked(reply: str) -> Any:
-    """The JSON value in the first fence marked `json` anywhere in the reply, else None."""
+    """Return the JSON value in the first fence marked `json` anywhere in the reply, else None."""
     text = reply[:CHARACTERS]
     start = text.find("```json")
     end = text.find("```", start + 7) if start >= 0 else -1
@@ -48,14 +48,14 @@ def marked(reply: str) -> Any:
 
 
 def braced(reply: str) -> Any:
-    """The JSON value from the first opening brace to the last closing one, else None."""
+    """Return the JSON value from the first opening brace to the last closing one, else None."""
     text = reply[:CHARACTERS]
     start = text.find("{")
     return parsed(text[start : text.rfind("}") + 1], True) if start >= 0 else None
 
 
 def flat(reply: str) -> Iterator[Any]:
-    """The innermost JSON objects in the reply, in order."""
+    """Yield the innermost JSON objects in the reply, in order."""
     for match in islice(FLAT.finditer(reply[:CHARACTERS]), TRIES):
         value = parsed(match[0], True)
         if value is not None:

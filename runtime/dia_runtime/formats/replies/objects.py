@@ -34,7 +34,7 @@ class Unlike(Exception):
 
 
 def typed(value: Any, kind: Any) -> Value:
-    """The JSON value as one of the declared type. Raises Unlike."""
+    """Return the JSON value as one of the declared type. Raises Unlike."""
     if isinstance(kind, str):
         return _plain(value, kind)
     if "label" in kind:
@@ -73,7 +73,7 @@ def flags_of(record: Any, options: Iterable[str]) -> Record:
 
 
 def _fields(value: Any, format: ReplyRecord) -> Value | None:
-    """The fields of an object, each with its type; None if one is missing or has another type."""
+    """Return the fields of an object, each with its type; None if one is missing or has another type."""
     if not isinstance(value, Mapping):
         return None
     try:
@@ -87,7 +87,7 @@ def _object(find: Callable[[str], Any], fit: Callable[[Any, ReplyRecord], Value 
 
 
 def any_object(reply: str, format: ReplyRecord) -> Value | None:
-    """The first innermost object that matches."""
+    """Return the first innermost object that matches."""
     return next((fields for candidate in flat(reply) if (fields := _fields(candidate, format)) is not None), None)
 
 
@@ -141,12 +141,12 @@ class Json(ReplyFormat):
 
 
 def _number(value: Any) -> Any:
-    """The fraction as a JSON number; only decimals are ever parsed."""
+    """Return the fraction as a JSON number; only decimals are ever parsed."""
     return float(plain(value))
 
 
 def described(kind: Any) -> str:
-    """The type of a field in words."""
+    """Return the type of a field in words."""
     if isinstance(kind, str):
         return {"text": "text", "integer": "an integer", "number": "a number", "boolean": "true or false"}[kind]
     if "label" in kind:
@@ -165,7 +165,7 @@ def _flags(value: Any, format: ReplyRecord) -> Value | None:
 
 
 def _some_flags(value: Any, format: ReplyRecord) -> Value | None:
-    """The flags of an object without other keys; missing options are false."""
+    """Return the flags of an object without other keys; missing options are false."""
     if not isinstance(value, Mapping):
         return None
     missing = by_fold(format["of"]).keys() - {str(name).strip().casefold() for name in value}
@@ -173,7 +173,7 @@ def _some_flags(value: Any, format: ReplyRecord) -> Value | None:
 
 
 def _written_flags(record: Any, format: ReplyRecord) -> Value | None:
-    """The keys that the model wrote, in lowercase, each with whether its value counts as true."""
+    """Return the keys that the model wrote, in lowercase, each with whether its value counts as true."""
     if not isinstance(record, Mapping) or not 0 < len(record) <= MOST:
         return None
     return Record((str(name).lower(), bool(value)) for name, value in record.items())

@@ -37,7 +37,7 @@ MOST_RANKED = 1_000
 
 
 def _of_answer_format(form: Format, chain: str) -> tuple[tuple[str, Reading], ...]:
-    """The steps of an answer format's chain, as steps of a reply format."""
+    """Return the steps of an answer format's chain, as steps of a reply format."""
     return tuple((name, _as_reading(form, step)) for name, step in form.chains[chain])
 
 
@@ -46,7 +46,7 @@ def _as_reading(form: Format, step: Any) -> Reading:
 
 
 def _under_key(step: Any, default: str, is_folded: bool = False) -> Reading:
-    """A step of the published parser: the text under the key, if it is one of the labels."""
+    """Return a step of the published parser: the text under the key, if it is one of the labels."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
         value = step(reply, {"kind": "json", "key": format.get("key", default)})
@@ -57,13 +57,13 @@ def _under_key(step: Any, default: str, is_folded: bool = False) -> Reading:
 
 
 def first_letter(reply: str, format: ReplyRecord) -> Value | None:
-    """The first character anywhere in the reply that is one of the letters, in either case."""
+    """Return the first character anywhere in the reply that is one of the letters, in either case."""
     letters = {letter.upper() for letter in format["of"]}
     return next((char.upper() for char in reply[:CHARACTERS] if char.upper() in letters), None)
 
 
 def _in_pair(default: str) -> Reading:
-    """A step of the published parser: the first label in quotes after the quoted key."""
+    """Return a step of the published parser: the first label in quotes after the quoted key."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
         labels = "|".join(re.escape(label) for label in format["of"])
@@ -124,7 +124,7 @@ class Letter(Chosen):
 
 
 def subset_of(reply: str, format: ReplyRecord) -> Value | None:
-    """The options if they are the whole reply; an empty list for `none`."""
+    """Return the options if they are the whole reply; an empty list for `none`."""
     text = reply.strip()
     if len(text) > CHARACTERS or not text:
         return None
@@ -136,13 +136,13 @@ def subset_of(reply: str, format: ReplyRecord) -> Value | None:
 
 
 def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
-    """The options if they are the last line."""
+    """Return the options if they are the last line."""
     text = reply[-CHARACTERS:].rstrip()
     return subset_of(text[text.rfind("\n") + 1 :].rpartition(":")[2], format)
 
 
 def subset_in_json(reply: str, format: ReplyRecord) -> Value | None:
-    """The options in a JSON list that is the whole reply, or in the only list of its object."""
+    """Return the options in a JSON list that is the whole reply, or in the only list of its object."""
     texts = _json_list(reply)
     return None if texts is None else [] if texts == [] else _known(texts, format)
 
@@ -167,7 +167,7 @@ def _json_list(reply: str, key: str | None = None) -> list[str] | None:
 
 
 def _known(texts: list[str], format: ReplyRecord) -> Value | None:
-    """The named options, in the order of the format; None if anything else is named, or an option twice."""
+    """Return the named options, in the order of the format; None if anything else is named, or an option twice."""
     folded = [one.strip().casefold() for one in texts]
     options = by_fold(format["of"])
     if not folded or len(set(folded)) < len(folded) or not set(folded) <= options.keys():
@@ -176,7 +176,7 @@ def _known(texts: list[str], format: ReplyRecord) -> Value | None:
 
 
 def _bare(text: str) -> str:
-    """The text without surrounding bullet, quotes, asterisks and full stop."""
+    """Return the text without surrounding bullet, quotes, asterisks and full stop."""
     return BULLET.sub("", text, count=1).strip().strip("*\"'`[]").rstrip(".").strip()
 
 
@@ -209,7 +209,7 @@ SEPARATORS = re.compile(r"[,>;]|\n")
 
 
 def order(reply: str, format: ReplyRecord) -> Value | None:
-    """The labels in the order of the reply or its last line, if it names each of them once."""
+    """Return the labels in the order of the reply or its last line, if it names each of them once."""
     text = reply[-CHARACTERS:].strip()
     for part in (text, text[text.rfind("\n") + 1 :]):
         labels = _permutation([_bare(one) for one in SEPARATORS.split(part.strip("[] \t\n")) if one.strip()], format)
@@ -225,7 +225,7 @@ def _permutation(texts: list[str], format: ReplyRecord) -> Value | None:
 
 
 def order_in_json(reply: str, format: ReplyRecord) -> Value | None:
-    """The labels in the order of a JSON list, alone or under the key."""
+    """Return the labels in the order of a JSON list, alone or under the key."""
     texts = _json_list(reply, _key(format))
     return None if texts is None else _permutation(texts, format)
 
@@ -235,7 +235,7 @@ def _key(format: ReplyRecord) -> str:
 
 
 def _listed(find: Callable[[str], Iterable[Any]]) -> Reading:
-    """A step of the published parser: the list under the key, with any texts."""
+    """Return a step of the published parser: the list under the key, with any texts."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
         for value in find(reply):

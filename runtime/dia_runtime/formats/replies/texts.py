@@ -22,22 +22,22 @@ MOST_LINES = 10_000
 
 
 def whole(reply: str, format: ReplyRecord) -> Value | None:
-    """The unchanged reply; None if it is empty."""
+    """Return the unchanged reply; None if it is empty."""
     return reply if reply and not reply.isspace() else None
 
 
 def lines(reply: str, format: ReplyRecord) -> Value | None:
-    """The lines without bullets."""
+    """Return the lines without bullets."""
     return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply)], format)
 
 
 def listed(reply: str, format: ReplyRecord) -> Value | None:
-    """The lines that have a bullet or number, without it."""
+    """Return the lines that have a bullet or number, without it."""
     return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply) if BULLET.match(line)], format)
 
 
 def in_json(reply: str, format: ReplyRecord) -> Value | None:
-    """The texts of the JSON list that is the whole reply, or of the only list of its object."""
+    """Return the texts of the JSON list that is the whole reply, or of the only list of its object."""
     parsed_value = parsed(reply.strip())
     parsed_value = braced(reply) if parsed_value is None else parsed_value
     if isinstance(parsed_value, dict):
@@ -48,7 +48,7 @@ def in_json(reply: str, format: ReplyRecord) -> Value | None:
 
 
 def commas(reply: str, format: ReplyRecord) -> Value | None:
-    """The parts between commas, if the reply is one line."""
+    """Return the parts between commas, if the reply is one line."""
     lines = _lines(reply)
     return _enough([part.strip() for part in lines[0].split(",")], format) if len(lines) == 1 else None
 
@@ -58,7 +58,7 @@ def _lines(reply: str) -> list[str]:
 
 
 def _enough(texts: list[str], format: ReplyRecord) -> Value | None:
-    """The texts, if their number is right and none is empty."""
+    """Return the texts, if their number is right and none is empty."""
     count = format.get("count", len(texts))
     return texts if 0 < len(texts) == count and len(texts) <= MOST_LINES and all(texts) else None
 

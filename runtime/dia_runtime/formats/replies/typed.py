@@ -37,12 +37,12 @@ class Typed(ReplyFormat):
 
     @staticmethod
     def record(format: ReplyRecord) -> dict[str, Any]:
-        """The format for the answer format."""
+        """Return the format for the answer format."""
         return {name: value for name, value in format.items() if name not in OWN}
 
     @staticmethod
     def answer(format: ReplyRecord) -> AnswerType:
-        """The type of the answer (default text)."""
+        """Return the type of the answer (default text)."""
         return answer_type({**format.get("answer", {}), "type": format.get("type", "text")})
 
     def instruction(self, format: ReplyRecord) -> str:

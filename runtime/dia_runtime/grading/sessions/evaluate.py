@@ -33,7 +33,7 @@ INFINITE = (1, 0)  # the key of what cannot be compared: after all others
 
 
 def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:
-    """The outcome, as the one item of a worker's task. Raises LanguageError for what is no stored truth."""
+    """Yield the outcome, as the one item of a worker's task. Raises LanguageError for what is no stored truth."""
     try:
         outcome = evaluate_truth(stored, scope, recorded)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
@@ -60,7 +60,7 @@ class Failed(Exception):
 
 
 def _value(stored: Stored, scope: Scope) -> Value:
-    """The value of stored code on the replies. Raises Failed."""
+    """Return the value of stored code on the replies. Raises Failed."""
     try:
         return _code(dumps(stored, sort_keys=True)).evaluate(scope)
     except Unset as missing:
@@ -80,7 +80,7 @@ def _code(text: str) -> Code:
 
 
 def _came(reply: Any) -> bool:
-    """Whether all replies of a name came, readable or not."""
+    """Return whether all replies of a name came, readable or not."""
     if isinstance(reply, list):
         return all(map(_came, reply))
     return isinstance(reply, SessionReply) and reply.has_come
@@ -94,7 +94,7 @@ def _is_true(stored: Stored, scope: Scope) -> bool:
 
 
 def _failed_outcome(failed: Failed, **more: Any) -> Outcome:
-    """The outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
+    """Return the outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
     return Outcome(Verdict.WRONG if failed.state == BROKEN else Verdict.UNPARSED, failed.state, failed.name, **more)
 
 
@@ -150,7 +150,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
 
 
 def _each(stored: Stored, scope: Scope) -> list[Scope]:
-    """A scope for every element that the truth goes over. Raises Failed."""
+    """Return a scope for every element that the truth goes over. Raises Failed."""
     if "over" not in stored:
         return [scope]
     over = stored["over"]
@@ -164,7 +164,7 @@ def _each(stored: Stored, scope: Scope) -> list[Scope]:
 
 
 def _listed(items: Sequence[Any]) -> Stored:
-    """A static list as code, so that symbolic values in it are decoded as others are."""
+    """Return a static list as code, so that symbolic values in it are decoded as others are."""
     return {"expression": "items", "names": {"items": items}}
 
 
@@ -248,7 +248,7 @@ def _key(stored: Stored, scope: Scope) -> tuple[Any, ...]:
 def _pair_score(
     predicted: Sequence[str], labels: Sequence[str], actual: Actual, ties: str
 ) -> tuple[Fraction | None, int]:
-    """The share of pairs that are ranked as they are, and how many pairs count; None where none does.
+    """Return the share of pairs that are ranked as they are, and how many pairs count; None where none does.
 
     Items with equal keys stand in the order of their labels, or count half, or not at all.
     """
@@ -289,7 +289,7 @@ def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]
 
 
 def _plain(value: Value) -> Value:
-    """The value of a figure: a number, a truth value, text, or a list of these. Raises Failed."""
+    """Return the value of a figure: a number, a truth value, text, or a list of these. Raises Failed."""
     if isinstance(value, list) and len(value) <= LONGEST_LIST:
         return [_plain(one) for one in value]
     if value is None or isinstance(value, bool | int | Fraction):
@@ -306,14 +306,14 @@ def _plain(value: Value) -> Value:
 
 
 def _is_answered(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
-    """Whether every reply that the truth names came."""
+    """Return whether every reply that the truth names came."""
     if outcome.state in (VALID, BROKEN):
         return True
     return all(_came(scope.get(name)) for name in _named(stored["truth"]))
 
 
 def _named(part: Any) -> Iterator[str]:
-    """The replies that stored code within a truth names."""
+    """Yield the replies that stored code within a truth names."""
     if isinstance(part, Mapping):
         yield from part.get("replies", ()) if isinstance(part.get("replies"), list) else ()
         for inner in part.values():

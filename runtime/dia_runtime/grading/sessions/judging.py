@@ -23,7 +23,7 @@ STUDY_CHAIN = "compat"
 
 
 def is_of_sessions(record: Stored) -> bool:
-    """Whether the answer record is that of a session question."""
+    """Return whether the answer record is that of a session question."""
     return bool(record["comparison"].get("type") == SESSIONS)
 
 
@@ -38,12 +38,12 @@ class Truth:
 
     @property
     def kind(self) -> str:
-        """The kind of the truth."""
+        """Return the kind of the truth."""
         return str(next(iter(self.stored["truth"])))
 
 
 def truth_of(record: Stored, preset: str | None = None) -> Truth:
-    """The truth of an answer record. Raises DiaError (exit 3) for a record that holds none."""
+    """Return the truth of an answer record. Raises DiaError (exit 3) for a record that holds none."""
     try:
         stored = {name: record.get(name, {}) for name in TRUTH}
         preset_record = record.get("presets", {}).get(preset)
@@ -116,7 +116,7 @@ def _outcome(
 
 
 def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
-    """The outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
+    """Return the outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
     is_refused = (
         outcome.verdict is Verdict.UNPARSED
         and replies.flags

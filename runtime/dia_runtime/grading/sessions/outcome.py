@@ -25,7 +25,7 @@ class Decision:
 
     @property
     def is_known(self) -> bool:
-        """Whether both sides are."""
+        """Return whether both sides are."""
         return self.predicted is not None and self.actual is not None
 
 

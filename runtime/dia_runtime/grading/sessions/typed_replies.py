@@ -39,7 +39,7 @@ class TypedReplies:
 def typed_replies(
     replies: Stored, sessions: Sequence[TranscriptSession], chain: str = "standard", is_logged: bool = False
 ) -> TypedReplies:
-    """The replies of a transcript. `replies` has the session and the format of each name.
+    """Return the replies of a transcript. `replies` has the session and the format of each name.
 
     Where `is_logged` the value that a log gave is taken before one that is read from the text. Raises ValueError for
     replies at items without end, which a stranger may write.
@@ -63,7 +63,7 @@ def typed_replies(
 
 
 def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:
-    """The reply as expressions see it, and the step that read its value."""
+    """Return the reply as expressions see it, and the step that read its value."""
     seconds = None if reply.seconds is None else decimal(Fraction(reply.seconds))
     value, step = UNSET, "none"
     if reply.extracted is not None and (is_logged or reply.text is None):
@@ -75,7 +75,7 @@ def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -
 
 
 def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
-    """Whether the text is read otherwise than the log says."""
+    """Return whether the text is read otherwise than the log says."""
     if reply.text is None or reply.extracted is None:
         return False
     return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, decode_symbolic))

@@ -60,7 +60,7 @@ def _pieces(bundle: Bundle) -> Iterator[bytes]:
 
 
 def _solution(answer: Record | None) -> dict[str, str] | None:
-    """The solution; none of a sealed bundle."""
+    """Return the solution; none of a sealed bundle."""
     if answer is None:
         return None
     return {

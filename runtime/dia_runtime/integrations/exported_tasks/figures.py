@@ -26,7 +26,7 @@ def figure_entry(item: str, grade: Graded) -> str:
 
 
 def items_by_tally(entries: Iterable[str]) -> Tallies:
-    """How many items have which tally."""
+    """Return how many items have which tally."""
     items: dict[str, Tally] = {}
     for text in entries:
         item, verdict, points = text.rsplit("\t", 2)
@@ -51,13 +51,13 @@ def rs(entries: Sequence[str]) -> float:
 
 
 def tsr(entries: Sequence[str]) -> float:
-    """The mean over items of TSR@(t,k), the number of the item's instances that are correct."""
+    """Return the mean over items of TSR@(t,k), the number of the item's instances that are correct."""
     counts = items_by_tally(entries)
     return sum(tally.correct * times for tally, times in counts.items()) / max(sum(counts.values()), 1)
 
 
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
-    """The standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
+    """Return the standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
     parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0

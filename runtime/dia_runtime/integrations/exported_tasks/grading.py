@@ -29,7 +29,7 @@ class Graded(NamedTuple):
     points: Exact
 
     def figures(self) -> dict[str, float]:
-        """The verdict as numbers that a harness can average."""
+        """Return the verdict as numbers that a harness can average."""
         return {
             **{verdict: float(self.verdict is verdict) for verdict in AVERAGED},
             "points": float(self.points),
@@ -94,13 +94,13 @@ def _grader(format: str, comparison: str, chain: str) -> Grader:
 
 @lru_cache(maxsize=64)
 def points_of(encoded: str) -> dict[str, Exact]:
-    """The points of each verdict, of a row's record."""
+    """Return the points of each verdict, of a row's record."""
     points = parsed(encoded)
     return {name: worth(name, points.get(name)) for name in WITH_POINTS}
 
 
 def parsed(encoded: str) -> dict[str, Any]:
-    """The record in a row. Raises DiaError (exit 3) for what is none."""
+    """Return the record in a row. Raises DiaError (exit 3) for what is none."""
     try:
         record = json.loads(encoded)
     except (ValueError, RecursionError):
@@ -111,11 +111,11 @@ def parsed(encoded: str) -> dict[str, Any]:
 
 
 def unusable_row_error(message: str) -> DiaError:
-    """The error for a row that cannot be graded."""
+    """Return the error for a row that cannot be graded."""
     return DiaError(Diagnostic("E822", visible(message), None, "export the bundle again"), 3)
 
 
 def points_from_text(text: str) -> Exact:
-    """The points that stand in a log as text."""
+    """Return the points that stand in a log as text."""
     value = Fraction(text)
     return value.numerator if value.denominator == 1 else value

@@ -17,12 +17,12 @@ class GradedTranscript(NamedTuple):
     share: Exact
 
     def figures(self) -> dict[str, float]:
-        """The verdict and the share as numbers that a harness can average."""
+        """Return the verdict and the share as numbers that a harness can average."""
         return {**self.grade.figures(), "share": float(self.share)}
 
 
 def grade_transcript(row: Row, transcript: str, chain: str = "standard") -> GradedTranscript:
-    """The grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
+    """Return the grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
 
     Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.
     """

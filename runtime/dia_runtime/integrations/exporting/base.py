@@ -72,7 +72,7 @@ def instruction(question: Record, answer: Record) -> str:
 
 
 def reply_with_answer(question: Record, answer: Record) -> str:
-    """A reply that gives the right answer."""
+    """Return a reply that gives the right answer."""
     format = question["format"]
     return FORMATS[format["kind"]].wrap(answer["text"], format)
 
@@ -96,10 +96,10 @@ def assets_of(bundle: Bundle) -> Files:
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON on one line, names in order."""
+    """Return the value as JSON on one line, names in order."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def json_line(value: Any) -> bytes:
-    """The value as a line of a file of JSON Lines."""
+    """Return the value as a line of a file of JSON Lines."""
     return f"{json_text(value)}\n".encode()

@@ -36,7 +36,7 @@ def task_module(what: str, name: str, names: tuple[str, ...], before: str = "", 
 
 
 def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
-    """The rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
+    """Yield the rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
     for question, answer in pairs(bundle, SESSIONS in holds):
         if SESSIONS in question:
             yield session_row(bundle, question, answer, target)
@@ -68,7 +68,7 @@ def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -
 
 
 def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
-    """A question with its answer."""
+    """Return a question with its answer."""
     return origin(bundle, question) | {
         "category": question["category"],
         "domain": question["domain"],
@@ -86,7 +86,7 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
 
 
 def prompt(row: Record) -> tuple[str, str]:
-    """The system prompt, empty where there is none, and what the user says, of a question of one turn."""
+    """Return the system prompt, empty where there is none, and what the user says, of a question of one turn."""
     *before, last = row["messages"]
     return "".join(message["content"] for message in before), last["content"]
 

@@ -64,7 +64,7 @@ COLUMNS = (
 
 
 def card(bundle: Bundle) -> str:
-    """The card with its head of YAML."""
+    """Return the card with its head of YAML."""
     manifest = bundle.manifest
     counts, canary = manifest["counts"], manifest["canary"]
     fields = {
@@ -99,7 +99,7 @@ def _head(bundle: Bundle) -> str:
 
 
 def license_of(name: Any) -> dict[str, str]:
-    """The licence as the hub has it."""
+    """Return the licence as the hub has it."""
     if name is None:
         return {"license": "unknown"}
     identifier = str(name).lower()
@@ -107,12 +107,12 @@ def license_of(name: Any) -> dict[str, str]:
 
 
 def size_of(questions: int) -> str:
-    """The hub's word for a number of rows."""
+    """Return the hub's word for a number of rows."""
     return next((word for most, word in SIZES if questions < most), "1M<n<10M")
 
 
 def escaped(text: str) -> str:
-    """The text on one line, with every sign that Markdown reads made plain."""
+    """Return the text on one line, with every sign that Markdown reads made plain."""
     return SIGNS.sub(r"\\\1", _line(text))
 
 

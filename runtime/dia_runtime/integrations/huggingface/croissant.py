@@ -50,7 +50,7 @@ SPDX = "https://spdx.org/licenses/"
 def croissant(
     manifest: Mapping[str, Any], bundle_id: str, digests: Mapping[str, str], columns: Mapping[str, Columns]
 ) -> dict[str, Any]:
-    """The metadata; `digests` has the SHA-256 of each table, `columns` what it holds."""
+    """Return the metadata; `digests` has the SHA-256 of each table, `columns` what it holds."""
     title, license = manifest["title"] or manifest["benchmark"], manifest["license"]
     return {
         "@context": CONTEXT,
@@ -77,7 +77,7 @@ def _file(name: str, digest: str) -> dict[str, Any]:
 
 
 def _records(name: str, columns: Columns) -> dict[str, Any]:
-    """The columns that hold one text or number each; lists are described by the card."""
+    """Return the columns that hold one text or number each; lists are described by the card."""
     record_set = name.rpartition("/")[2].removesuffix(".parquet")
     flat = {column: kind for column, kind in columns.items() if isinstance(kind, str) and kind in KINDS}
     fields = [

@@ -68,7 +68,7 @@ class HuggingFace(Exporter):
     summary = "Hugging Face: card, Parquet and Croissant metadata"
 
     def files(self, bundle: Bundle) -> Files:
-        """The tables, what describes them, and the assets that go beside prompts."""
+        """Return the tables, what describes them, and the assets that go beside prompts."""
         tables = [_HashedFile(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
         if bundle.has_answers:
             tables.append(_HashedFile(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))

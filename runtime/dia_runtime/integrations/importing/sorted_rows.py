@@ -89,5 +89,5 @@ class SortedRows:
 
 
 def storable(value: Any) -> Any:
-    """The value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    """Return the value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
     return value.translate(SURROGATES) if isinstance(value, str) and not value.isascii() else value

@@ -11,12 +11,12 @@ Part = Mapping[str, Any]
 
 
 def content_of(content: str | Sequence[Part]) -> Any:
-    """The text, or the parts of a message."""
+    """Return the text, or the parts of a message."""
     return content if isinstance(content, str) else [_part(part) for part in content]
 
 
 def _part(part: Part) -> Any:
-    """The part of a chat request as Inspect has it."""
+    """Return the part of a chat request as Inspect has it."""
     kind = part["type"]
     if kind == "text":
         return ContentText(text=part["text"])

@@ -37,7 +37,7 @@ CORRECT = frozenset({"C", "1", "1.0", "True"})
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """The replies of the log."""
+    """Return the replies of the log."""
     try:
         with path.open("rb") as file:
             is_archive = file.read(2) == ZIP
@@ -116,7 +116,7 @@ def _row(path: Path, line: int, sample: Record, header: Record) -> Row | DiaErro
 
 
 def _reply_cells(sample: Record) -> dict[str, Any]:
-    """The reply and how it ended, or the error."""
+    """Return the reply and how it ended, or the error."""
     error, output = mapping(sample.get("error")), mapping(sample.get("output"))
     if error:
         return {"error": f"harness: {str(error.get('message'))[:300]}"}
@@ -134,14 +134,14 @@ def _reply_cells(sample: Record) -> dict[str, Any]:
 
 
 def _content(content: Any) -> str:
-    """The text of a message: one, or parts of which some are texts."""
+    """Return the text of a message: one, or parts of which some are texts."""
     if isinstance(content, str):
         return content
     return "".join(str(mapping(part).get("text") or "") for part in sequence(content))
 
 
 def _with_attachment(reply: str, sample: Record) -> str:
-    """The text itself where the log holds it apart."""
+    """Return the text itself where the log holds it apart."""
     name = reply.removeprefix("attachment://")
     attachment = mapping(sample.get("attachments")).get(name) if name != reply else None
     return attachment if isinstance(attachment, str) else reply

@@ -94,7 +94,7 @@ class Room:
         return cast
 
     def unplayable(self, cast: Cast, sessions: Any) -> str | None:
-        """Why the sessions of a question are left out; None where they are not."""
+        """Return why the sessions of a question are left out; None where they are not."""
         for role in roles_with_prefill(sessions):
             model = cast.get(role)
             if model is not None and not self.prefill and not str(model).startswith(CONTINUING):
@@ -105,7 +105,7 @@ class Room:
         return None
 
     async def play(self, state: TaskState) -> TaskState:
-        """The state with the transcript of its sessions as output, and all that was said as its messages."""
+        """Return the state with the transcript of its sessions as output, and all that was said as its messages."""
         self.enter()
         row, cast = state.metadata, self.cast()
         why = self.unplayable(cast, row["sessions"])
@@ -143,7 +143,7 @@ class Desk:
 
     @property
     def scope(self) -> str:
-        """The scope of turns that belong to this question only."""
+        """Return the scope of turns that belong to this question only."""
         return ""
 
     def key(self, scope: str) -> Any:
@@ -200,7 +200,7 @@ async def _asked(model: Model, turn: TurnRequest, folder: Path) -> Reply:
 
 
 def _settings(turn: TurnRequest) -> dict[str, Any]:
-    """A session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
+    """Return a session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
     settings = settings_for(turn, Settings()).parameters()
     if "stop" in settings:
         settings["stop_seqs"] = settings.pop("stop")
@@ -208,7 +208,7 @@ def _settings(turn: TurnRequest) -> dict[str, Any]:
 
 
 def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
-    """The reply in what Inspect gives back; a provider's refusal, which Inspect puts into words, has no text."""
+    """Return the reply in what Inspect gives back; a provider's refusal, which Inspect puts into words, has no text."""
     reason = ENDINGS.get(output.stop_reason, output.stop_reason)
     usage = output.usage
     if not output.choices:
@@ -229,7 +229,7 @@ def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
 
 
 def _output(model: str, transcript: Reply) -> ModelOutput:
-    """The transcript as what the sample's model has said, with the sums over the subject's own requests."""
+    """Return the transcript as what the sample's model has said, with the sums over the subject's own requests."""
     output = ModelOutput.from_content(model, transcript.text or "")
     sums = transcript.prompt_tokens or 0, transcript.completion_tokens or 0
     output.usage = ModelUsage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums))

@@ -43,7 +43,7 @@ TOOL_SECONDS = 180
 
 
 def task_beside(module: str, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
-    """The task of the questions in the folder of a module."""
+    """Return the task of the questions in the folder of a module."""
     path = Path(module).with_name(ROWS)
     return task_of(rows(path), path.parent, tools, sandbox, prefill)
 
@@ -71,7 +71,7 @@ def task_of(
 
 @task
 def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
-    """The questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
+    """Return the questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
     path = Path(bundle) if bundle else _only("dia_bench")
     opened = open_bundle(path)
     return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox, prefill)
@@ -153,7 +153,7 @@ def nms() -> Metric:
 
 @metric
 def tsr() -> Metric:
-    """The mean TSR@(t,k) of a score that is 1 for correct."""
+    """Return the mean TSR@(t,k) of a score that is 1 for correct."""
     return _over_items(figures.tsr)
 
 
@@ -178,7 +178,7 @@ def _metrics() -> dict[str, list[Metric]]:
 
 @scorer(metrics=_metrics())
 def verdict() -> Scorer:
-    """The verdict of dia-spec's own grader on the last thing that the model said."""
+    """Return the verdict of dia-spec's own grader on the last thing that the model said."""
 
     async def score(state: TaskState, target: Target) -> Score:
         grade = grade_reply(state.metadata, state.output.completion)

@@ -24,7 +24,7 @@ class Lighteval(Exporter):
     summary = "lighteval: a custom task with its metrics"
 
     def files(self, bundle: Bundle) -> Files:
-        """The task file and the questions."""
+        """Return the task file and the questions."""
         name = task_name(bundle)
         module = task_module(f"the task {name}", "for_lighteval", ("task_beside",), behind=TABLE.format(name=name))
         yield f"{name}.py", iter([module])

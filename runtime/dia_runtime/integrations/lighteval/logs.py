@@ -19,7 +19,7 @@ FOLDER = "details"
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """The replies of the file."""
+    """Return the replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = named[1] if named else path.name.partition(".")[0], _model(path)
     for table_row in parquet.rows(path):
@@ -55,7 +55,7 @@ def _rows(detail: Row, task: str, model: str) -> RowsOrErrors:
 
 
 def _gold(doc: Any) -> Any:
-    """The right choice; a text out of all choices by its place."""
+    """Return the right choice; a text out of all choices by its place."""
     choices, at = sequence(doc.get("choices")), doc.get("gold_index")
     at = at[0] if isinstance(at, list) and at else at
     return choices[at] if isinstance(at, int) and 0 <= at < len(choices) else None

@@ -36,7 +36,7 @@ class Verdict(SampleLevelComputation):
 
 
 def clustered(entries: Sequence[str]) -> dict[str, float]:
-    """The standard error clustered by item; a mapping, of which lighteval makes no bootstrap."""
+    """Return the standard error clustered by item; a mapping, of which lighteval makes no bootstrap."""
     return {CLUSTERED: figures.correct_clustered_stderr(entries)}
 
 
@@ -52,7 +52,7 @@ def asked(row: Mapping[str, Any], task_name: str | None = None) -> Doc:
 
 
 def task_beside(module: str, name: str) -> LightevalTaskConfig:
-    """The task of the questions in the folder of a module."""
+    """Return the task of the questions in the folder of a module."""
     metric = MetricGrouping(
         metric_name=list(UP),
         higher_is_better=UP,

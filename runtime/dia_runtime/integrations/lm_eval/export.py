@@ -30,7 +30,7 @@ class LmEval(Exporter):
     summary = "lm-evaluation-harness: a task with its scorer"
 
     def files(self, bundle: Bundle) -> Files:
-        """The task, its module, and the questions."""
+        """Return the task, its module, and the questions."""
         name = task_name(bundle)
         yield f"{name}.yaml", iter([_task(bundle, name).encode()])
         yield "utils.py", iter([_module(name)])

@@ -32,7 +32,7 @@ LARGEST_RESULTS = 1 << 26
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """The replies of the file."""
+    """Return the replies of the file."""
     named = NAME.fullmatch(path.name)
     task, model = (named[1], _model(path, named[2])) if named else (path.name.partition(".")[0], None)
     first_filter: Any = None
@@ -74,7 +74,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
 
 
 def _likeliest(responses: list[Any]) -> int | None:
-    """The place of the option with the greatest likelihood; None where the requests were for text."""
+    """Return the place of the option with the greatest likelihood; None where the requests were for text."""
     likelihoods = []
     for request in responses:
         pair = sequence(sequence(request)[0] if sequence(request) else None)

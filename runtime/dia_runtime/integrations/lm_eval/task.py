@@ -15,7 +15,7 @@ __all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process
 
 
 def dataset_beside(module: str) -> Any:
-    """The questions in the folder of a module, as the harness takes them: splits of a dataset."""
+    """Return the questions in the folder of a module, as the harness takes them: splits of a dataset."""
     import datasets
 
     questions = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))

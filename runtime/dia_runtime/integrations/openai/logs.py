@@ -16,7 +16,7 @@ OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cos
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """The replies of the file, also those that are errors."""
+    """Return the replies of the file, also those that are errors."""
     for line, _, record in objects(path):
         yield record if isinstance(record, DiaError) else _row(path, line, record)
 

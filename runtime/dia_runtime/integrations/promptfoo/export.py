@@ -124,7 +124,7 @@ class Promptfoo(Exporter):
     summary = "promptfoo: a configuration with prompts, tests and score"
 
     def files(self, bundle: Bundle) -> Files:
-        """The configuration, its two scripts, tests, prompts and answers."""
+        """Return the configuration, its two scripts, tests, prompts and answers."""
         yield "promptfooconfig.yaml", iter([CONFIG.format(name=task_name(bundle)).encode()])
         yield "prompt.js", iter([PROMPT.encode()])
         yield "score.js", iter([SCORE.encode()])

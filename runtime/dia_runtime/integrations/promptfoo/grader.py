@@ -18,7 +18,7 @@ from dia_runtime.integrations.exported_tasks.rows import rows
 
 
 def main() -> int:
-    """The exit code, when no more replies come."""
+    """Return the exit code, when no more replies come."""
     try:
         rows_by_id = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
         for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is

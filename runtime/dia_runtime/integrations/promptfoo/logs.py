@@ -32,7 +32,7 @@ Place = tuple[int, Record | DiaError]
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """The replies of the file."""
+    """Return the replies of the file."""
     for line, result in _lines(path) if path.name.endswith(LINES) else _whole(path):
         yield result if isinstance(result, DiaError) else _row(line, result)
 
@@ -68,7 +68,7 @@ def _row(line: int, result: Record) -> Row:
 
 
 def _reply_cells(result: Record, response: Record) -> dict[str, Any]:
-    """The reply and how it ended, or the error."""
+    """Return the reply and how it ended, or the error."""
     output = response.get("output")
     if isinstance(output, str):
         return reply_cells(output, text_or_none(response.get("finishReason")))
@@ -78,7 +78,7 @@ def _reply_cells(result: Record, response: Record) -> dict[str, Any]:
 
 
 def _gold(test: Record) -> Any:
-    """The value of the first assertion that has a text for one."""
+    """Return the value of the first assertion that has a text for one."""
     values = (mapping(each).get("value") for each in sequence(test.get("assert")))
     return next((value for value in values if isinstance(value, str | int)), None)
 

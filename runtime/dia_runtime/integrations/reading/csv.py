@@ -16,7 +16,7 @@ QUOTING = 'quote cells that contain a comma, a quote or a line break, and write 
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """The rows of the file, `.gz` and `.zst` as they are. Raises DiaError at one that is none."""
+    """Yield the rows of the file, `.gz` and `.zst` as they are. Raises DiaError at one that is none."""
     text = _Lines(path)
     before = csv.field_size_limit(LONGEST_LINE)
     try:

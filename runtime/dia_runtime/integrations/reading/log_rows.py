@@ -49,24 +49,24 @@ def log_row(line: int, own_cells: Record, further: Record | None = None, prefix:
 
 
 def mapping(value: Any) -> Record:
-    """The value where it is an object, else one without keys."""
+    """Return the value where it is an object, else one without keys."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: Any) -> list[Any]:
-    """The value where it is a list, else an empty one."""
+    """Return the value where it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def text_or_none(value: Any) -> str | None:
-    """The value where it is a text that says something, or a whole number as text."""
+    """Return the value where it is a text that says something, or a whole number as text."""
     if isinstance(value, bool) or value is None or value == "":
         return None
     return str(value) if isinstance(value, str | int) else None
 
 
 def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
-    """The one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
+    """Return the one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
     pieces, size = [], 0
     try:
         for _, raw in read_lines(path, ends=True):
@@ -82,7 +82,7 @@ def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
 
 
 def parse_json(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
-    """The value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
+    """Return the value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
     where = f"{place}: " if place else ""
     if raw.count(b",") > COMMAS:
         raise input_error("E861", f"{where}more than {COMMAS:,} commas", path)
@@ -105,11 +105,11 @@ def reply_cells(reply: str | None, reason: str | None) -> dict[str, Any]:
 
 
 def option_letter(number_or_none: int) -> str:
-    """The letter of an option, by its place."""
+    """Return the letter of an option, by its place."""
     return chr(ord("A") + number_or_none) if 0 <= number_or_none < 26 else str(number_or_none)
 
 
 def number_or_none(value: Any) -> Any:
-    """A measured number as a cell; None for what is none."""
+    """Return a measured number as a cell; None for what is none."""
     is_number = isinstance(value, int | Number) and not isinstance(value, bool)
     return value if is_number and not str(value).startswith("-") else None

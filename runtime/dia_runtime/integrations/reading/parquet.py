@@ -16,7 +16,7 @@ GROUP_BYTES = 1 << 30  # of one row group when it is unpacked
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """The rows of the file. Raises DiaError for one that is no Parquet."""
+    """Yield the rows of the file. Raises DiaError for one that is no Parquet."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -44,7 +44,7 @@ def _rows(path: Path, file: Any) -> Iterator[Row]:
 
 
 def _cell(value: Any) -> Any:
-    """The cell as JSON has it: numbers with a point as they are written."""
+    """Return the cell as JSON has it: numbers with a point as they are written."""
     if isinstance(value, float | Decimal):
         return Number(str(value))
     return value

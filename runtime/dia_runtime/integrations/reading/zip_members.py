@@ -37,7 +37,7 @@ class Members:
             self.of[info.filename] = info
 
     def read(self, name: str) -> bytes:
-        """The bytes of a member."""
+        """Return the bytes of a member."""
         info = self.of[name]
         self.left -= info.file_size
         if info.file_size > MEMBER or info.compress_size > MEMBER:
@@ -85,7 +85,7 @@ def _directory(file: IO[bytes], size: int) -> int:
 
 
 def _unpacked(raw: bytes, method: int, most: int) -> bytes:
-    """The bytes that are packed, not more than asked for."""
+    """Return the bytes that are packed, not more than asked for."""
     if method == STORED:
         return raw[:most]
     if method == DEFLATED:

@@ -50,7 +50,7 @@ RUN_EXPORTERS: dict[str, RunExporter] = {
 
 
 def respondents_of(store: Store, names: Sequence[str] = ()) -> list[StoredRespondent]:
-    """The respondents of a run by their names, all or those that are wanted. Raises DiaError (exit 2)."""
+    """Return the respondents of a run by their names, all or those that are wanted. Raises DiaError (exit 2)."""
     by_name = {entry.name: entry for entry in store.respondents()}
     for name in names:
         if name not in by_name:

@@ -85,7 +85,7 @@ def restriction(names: Names) -> dict[str, Any]:
 
 
 def difficulty(names: Names) -> dict[str, Any]:
-    """The order of four questions by whether the model answers them, then by how much it writes."""
+    """Return the order of four questions by whether the model answers them, then by how much it writes."""
     group = [encode(_value(question)) for question in names["group"]]
     is_right = "[answered(letter[at]) and letter[at] == group[at].answer for at in range(length(group))]"
     effort = "[tokens(letter[at]) if answered(letter[at]) else none for at in range(length(group))]"
@@ -124,7 +124,7 @@ def difficulty(names: Names) -> dict[str, Any]:
 
 
 def self_made(names: Names) -> dict[str, Any]:
-    """Whether the model answers its own question as its own key says."""
+    """Return whether the model answers its own question as its own key says."""
     solved, made_reply = ("solved",), ("made",)
     figures = {
         "key_raw": {"value": _code("made.key_raw", replies=made_reply), "summary": "count"},

@@ -54,7 +54,7 @@ class Question:
         return f"{BENCHMARK}/{self.template}/{self.item}/0"
 
     def grading(self) -> dict[str, Any]:
-        """The record by which its transcripts are judged."""
+        """Return the record by which its transcripts are judged."""
         record: dict[str, Any] = {
             "answer": None,
             "text": "",
@@ -100,7 +100,7 @@ def _rows(folder: Path, name: str) -> dict[str, list[Row]]:
 
 
 def _checked(name: str, place: Path, row: Any) -> Row:
-    """The cells of a row. Raises DiaError at one that lacks something."""
+    """Return the cells of a row. Raises DiaError at one that lacks something."""
     if isinstance(row, DiaError):
         raise row
     try:
@@ -136,7 +136,7 @@ def _run(
 
 
 def _root(questions: Sequence[Question]) -> tuple[str, list[bytes]]:
-    """The name of these questions, and the leaf of each."""
+    """Return the name of these questions, and the leaf of each."""
     tree, leaves = MerkleTree(), []
     for question in questions:
         graded_by = {"id": question.id, "grading": question.grading(), "format": FORMAT, "points": POINTS}
@@ -206,13 +206,13 @@ def _session(name: str, replies: Sequence[TranscriptReply], item: int | None = N
 
 
 def _reply(name: str, text: str | None, value: Any = None, **more: Any) -> TranscriptReply:
-    """A reply as a recording has it: its text, or a value, or neither."""
+    """Return a reply as a recording has it: its text, or a value, or neither."""
     error = MISSING if text is None and value is None else None
     return TranscriptReply(name, 0, text=text, extracted=None if value is None else encode(value), error=error, **more)
 
 
 def _missing_replies(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = None) -> str:
-    """The transcript of a question whose replies never came: session -> the name of its reply."""
+    """Return the transcript of a question whose replies never came: session -> the name of its reply."""
     return _transcript([_session(name, [_reply(reply, None)]) for name, reply in sessions.items()], recorded)
 
 

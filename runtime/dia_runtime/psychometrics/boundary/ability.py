@@ -49,7 +49,7 @@ def ability(
     quadrature: str = "adaptive",
     nodes: int = 21,
 ) -> Ability:
-    """The ability by the mean of the posterior (eap), its mode (map), or Warm's weighted likelihood (wle).
+    """Return the ability by the mean of the posterior (eap), its mode (map), or Warm's weighted likelihood (wle).
 
     The error is the posterior's standard deviation, the curvature at the mode, or the likelihood's information
     (Bock and Mislevy 1982; Warm 1989). `wle` uses no prior. Raises ValueError for a method that there is not.
@@ -88,7 +88,7 @@ def _moments(theta: Vector, log_density: Vector) -> Ability:
 
 
 def _log_likelihood(theta: Vector, difficulties: Vector, successes: Vector, trials: Vector) -> Vector:
-    """The log likelihood at each theta, without the binomial coefficients.
+    """Return the log likelihood at each theta, without the binomial coefficients.
 
     s log p + (n - s) log(1 - p) = s x - n log(1 + exp(x)) with x = theta - b, and the sum of s x is linear in theta.
     """
@@ -110,7 +110,7 @@ def information(theta: float, difficulties: Vector, trials: Vector | float = 1.0
 
 
 def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior) -> tuple[float, float]:
-    """The mode of the posterior and its negative curvature there, by Newton steps inside a bracket.
+    """Return the mode of the posterior and its negative curvature there, by Newton steps inside a bracket.
 
     The slope falls with theta. It is not negative sd^2 (n - s) below the prior's mean and not positive sd^2 s above it,
     since no probability is outside 0 and 1. Plain Newton steps can oscillate forever; one that leaves the bracket, or

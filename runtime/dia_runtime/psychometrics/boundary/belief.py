@@ -98,11 +98,11 @@ class Belief:
         return np.asarray(solve_triangular(self.factor.T, lower, lower=False))
 
     def at_tried_cells(self) -> Logits:
-        """The logits of the items that were tried, with what is their own."""
+        """Return the logits of the items that were tried, with what is their own."""
         return self._conditional(self.prior, self.kernel, np.diag(self.kernel))
 
     def at_new_cells(self, cells: Sequence[Cell]) -> Logits:
-        """The logits of new items of these cells."""
+        """Return the logits of new items of these cells."""
         features = self.space.features(cells)
         across = self.covariance(features, self.features, cells, self.cells)
         variances = (
@@ -149,7 +149,7 @@ class Belief:
     def covariance(
         self, first_features: Array, second_features: Array, first_cells: Sequence[Cell], second_cells: Sequence[Cell]
     ) -> Array:
-        """The covariance of the logits of two sets of cells, without what is an item's own."""
+        """Return the covariance of the logits of two sets of cells, without what is an item's own."""
         wide = len(self.space.dimensions)
         line = (first_features * self.scales**2) @ second_features.T
         apart = ((first_features[:, None, :wide] - second_features[None, :, :wide]) ** 2).sum(axis=2)

@@ -61,7 +61,7 @@ class Placement:
         self.estimate = self._estimated()
 
     def next(self) -> int | None:
-        """The item to ask now; None where nothing more is to be asked."""
+        """Return the item to ask now; None where nothing more is to be asked."""
         if self.ending is not None or self._has_budget_under_way():
             return None
         item = self.selection.take(self.estimate.value)
@@ -73,7 +73,7 @@ class Placement:
         return budget is not None and len(self.answered) + self.under_way >= budget
 
     def add(self, item: int, successes: float, trials: float) -> Ability:
-        """The ability with one more reply, to an item that `next` gave or that was asked before."""
+        """Return the ability with one more reply, to an item that `next` gave or that was asked before."""
         if self.selection.free[item]:
             self.selection.use(item)
         else:
@@ -104,7 +104,7 @@ class Placement:
 
     @property
     def is_outside(self) -> bool:
-        """Whether the ability is beyond the bank's difficulties, or the remaining items cannot determine it.
+        """Return whether the ability is beyond the bank's difficulties, or the remaining items cannot determine it.
 
         The latter holds if even all remaining items would not reduce the standard error to the goal.
         """

@@ -90,7 +90,7 @@ class ItemQuestions:
         self.lost = 0
 
     def next(self) -> int | None:
-        """The position of the next question; None where nothing is to be asked now."""
+        """Return the position of the next question; None where nothing is to be asked now."""
         if self.waiting:
             return self.waiting.popleft()
         item = self.placement.next()
@@ -140,7 +140,7 @@ class ItemQuestions:
 
 
 def _item_of(question: StoredQuestion, difficulties: Mapping[str, float]) -> str | None:
-    """The bank's item that the question belongs to: itself, its item, its template or its benchmark."""
+    """Return the bank's item that the question belongs to: itself, its item, its template or its benchmark."""
     names = (question.id, question.item, question.template, question.id.partition("/")[0])
     return next((name for name in names if name in difficulties), None)
 
@@ -160,7 +160,7 @@ class _LivePlacement:
         )
 
     def choose(self) -> int | None:
-        """The position of the next question."""
+        """Return the position of the next question."""
         return self.course.next()
 
     def finished(self, position: int, reply: Reply | None) -> None:
@@ -174,7 +174,7 @@ class _LivePlacement:
 
 
 def is_right(verdict: str) -> bool | None:
-    """Whether a verdict is a success; an error is neither."""
+    """Return whether a verdict is a success; an error is neither."""
     return None if verdict is Verdict.ERROR else verdict is Verdict.CORRECT
 
 

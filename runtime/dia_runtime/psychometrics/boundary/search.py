@@ -87,12 +87,12 @@ class Search:
 
     @property
     def queries(self) -> int:
-        """How many trials there were."""
+        """Return how many trials there were."""
         return sum(item.trials for item in self.items)
 
     @property
     def accepted(self) -> list[Item]:
-        """The items at the boundary."""
+        """Return the items at the boundary."""
         return [item for item in self.items if item.state == "accepted"]
 
     def next_requests(self) -> list[TrialRequest]:
@@ -158,7 +158,7 @@ class Search:
             self.ending = self._saturated(belief)
 
     def _saturated(self, belief: Belief) -> str | None:
-        """Whether the very hardest cell was tried and is passed, or the very easiest is failed."""
+        """Return whether the very hardest cell was tried and is passed, or the very easiest is failed."""
         weights = self._weights(belief)
         for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)):
             cell = self.space.end(is_hardest, weights)
@@ -171,7 +171,7 @@ class Search:
         )
 
     def _is_ended(self, is_hardest: bool) -> bool:
-        """Whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
+        """Return whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
         at_end = [item for item in self._tried_items() if self.space.is_end(item.cell, is_hardest)]
         if len({item.cell for item in at_end}) < ENDS:
             return False
@@ -180,14 +180,14 @@ class Search:
         return float(betainc(1 + wins, 1 + losses, HIGH)) < NEGLIGIBLE
 
     def _has_prospects(self, belief: Belief) -> bool:
-        """Whether an open item, or a cell near a tried one, has a chance."""
+        """Return whether an open item, or a cell near a tried one, has a chance."""
         if any(item.state == "open" and item.mass > NEGLIGIBLE for item in self._tried_items()):
             return True
         cells = [cell for cell in self._propose(belief, 2 * POOL) if not self._is_closed(cell)]
         return bool(cells) and bool((belief.at_new_cells(cells).within(LOW, HIGH) > NEGLIGIBLE).any())
 
     def _weights(self, belief: Belief) -> list[float]:
-        """How much harder each skill makes a cell of no other."""
+        """Return how much harder each skill makes a cell of no other."""
         if not self.space.skills:
             return []
         levels = self.space.begin().levels
@@ -199,7 +199,7 @@ class Search:
         return [float(mean[0] - value) for value in mean[1:]]
 
     def _why_exhausted(self) -> str:
-        """Why there is nothing left to try: everything was passed, everything was failed, or neither."""
+        """Return why there is nothing left to try: everything was passed, everything was failed, or neither."""
         tried = self._tried_items()
         if tried and all(2 * item.successes > item.trials for item in tried):
             return TOO_EASY
@@ -233,7 +233,7 @@ class Search:
         return requests
 
     def _trials_of_next_stage(self, trials: int) -> int:
-        """How many trials the next stage adds."""
+        """Return how many trials the next stage adds."""
         return next(stage for stage in self.plan.stages if stage > trials) - trials
 
     def _new_item(self, cell: Cell, operator: str) -> Item:
@@ -280,7 +280,7 @@ class Search:
         yield from sorted(drawn, key=lambda cell: abs(predictor(cell)[0]))[:number]
 
     def _is_closed(self, cell: Cell) -> bool:
-        """Whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
+        """Return whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
         if any(
             impossible.levels == cell.levels and set(impossible.skills) <= set(cell.skills)
             for impossible in self.impossible
@@ -326,7 +326,7 @@ class Search:
                 yield self.space.end(is_hardest, weights)
 
     def _midpoints(self, tried: Sequence[Item], rates: Array, near: Sequence[int]) -> Iterator[Cell]:
-        """The cells halfway between passed and failed ones."""
+        """Yield the cells halfway between passed and failed ones."""
         passed = [tried[at].cell for at in near if rates[at] > 0.5][:PAIRS]
         failed = [tried[at].cell for at in near if rates[at] <= 0.5][:PAIRS]
         for easy in passed:

@@ -42,7 +42,7 @@ class Selection:
         self.asked: Counter[str] = Counter()
 
     def take(self, theta: float) -> int | None:
-        """The next item, which is not free any more; None when there is none left."""
+        """Return the next item, which is not free any more; None when there is none left."""
         allowed = self._allowed()
         if not len(allowed):
             return None
@@ -62,7 +62,7 @@ class Selection:
         return int(generator.integers(options))
 
     def _allowed(self) -> NDArray[np.intp]:
-        """The free items; of the category that has been asked least, where categories are balanced."""
+        """Return the free items; of the category that has been asked least, where categories are balanced."""
         free = np.flatnonzero(self.free)
         if self.categories is None or not len(free):
             return free
@@ -80,7 +80,7 @@ class Selection:
         return int(allowed[best[self._draw(number)]])
 
     def attainable(self, theta: float, precision: float) -> float:
-        """The standard error that asking everything left would come to; `known` is the precision so far."""
+        """Return the standard error that asking everything left would come to; `known` is the precision so far."""
         remaining = float(information(theta, self.difficulties[self.free], self.trials).sum())
         total = precision + remaining
         return float(total**-0.5) if total > 0 else float("inf")

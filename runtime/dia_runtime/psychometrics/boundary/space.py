@@ -47,22 +47,22 @@ class Space:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether there is nothing to move."""
+        """Return whether there is nothing to move."""
         return all(dimension.size < 2 for dimension in self.dimensions) and (not self.skills or self.most < 1)
 
     def contains(self, cell: Cell) -> bool:
-        """Whether the cell is one of this space."""
+        """Return whether the cell is one of this space."""
         if len(cell.levels) != len(self.dimensions) or not self.allows(cell.skills):
             return False
         return all(0 <= level < dimension.size for level, dimension in zip(cell.levels, self.dimensions, strict=True))
 
     def allows(self, skills: Sequence[int]) -> bool:
-        """Whether an instance may ask for these skills together."""
+        """Return whether an instance may ask for these skills together."""
         groups = [self.skills[at].group for at in skills if self.skills[at].group is not None]
         return self.fewest <= len(skills) <= self.most and len(set(groups)) == len(groups)
 
     def draw(self, generator: np.random.Generator) -> Cell:
-        """A cell, each level and each number of skills as likely as another."""
+        """Return a cell, each level and each number of skills as likely as another."""
         levels = tuple(int(generator.integers(dimension.size)) for dimension in self.dimensions)
         return Cell(levels, self.draw_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
 
@@ -82,14 +82,14 @@ class Space:
         return tuple(sorted(chosen))
 
     def end(self, is_hardest: bool, weights: Sequence[float] = ()) -> Cell:
-        """The hardest or the easiest cell; `weights` says how hard each skill is."""
+        """Return the hardest or the easiest cell; `weights` says how hard each skill is."""
         order = sorted(range(len(self.skills)), key=lambda at: -weights[at] if len(weights) else 0.0)
         number = self.most if is_hardest else self.fewest
         levels = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return Cell(levels, self.fill_up((), order if is_hardest else order[::-1], number))
 
     def is_end(self, cell: Cell, is_hardest: bool) -> bool:
-        """Whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
+        """Return whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
         ends = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return cell.levels == ends and len(cell.skills) == (self.most if is_hardest else self.fewest)
 
@@ -99,7 +99,7 @@ class Space:
         return Cell(levels, self.fill_up((), range(len(self.skills)), (self.fewest + self.most) // 2))
 
     def steps(self, cell: Cell, is_harder: bool) -> Iterator[Cell]:
-        """The cells that differ in one level or one skill and should be harder (or easier)."""
+        """Yield the cells that differ in one level or one skill and should be harder (or easier)."""
         direction = 1 if is_harder else -1
         for at, (level, dimension) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
             for length in (1, 2, 4, 8):
@@ -112,7 +112,7 @@ class Space:
                 yield replace(cell, skills=moved)
 
     def between(self, first: Cell, second: Cell) -> Cell | None:
-        """The cell halfway from one to the other; None where they are neighbours."""
+        """Return the cell halfway from one to the other; None where they are neighbours."""
         levels = tuple((a + b) // 2 for a, b in zip(first.levels, second.levels, strict=True))
         shared = [at for at in first.skills if at in second.skills]
         apart = sorted({*first.skills, *second.skills} - set(shared))

@@ -26,7 +26,7 @@ class Andersen:
 
 
 def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
-    """The test with the larger side split at its median score; None where the data do not allow it.
+    """Return the test with the larger side split at its median score; None where the data do not allow it.
 
     The smaller side's parameters are estimated by conditioning on the totals of the larger, in both halves and at
     once. What is extreme in a half is left out.
@@ -54,7 +54,7 @@ def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
 
 
 def _takes_long(trials: Array) -> bool:
-    """Whether the three conditional fits would take more than some seconds."""
+    """Return whether the three conditional fits would take more than some seconds."""
     classes = trials.shape[1] if (trials != trials[:, :1]).any() else float(trials.sum(axis=0).max())
     return bool(len(trials) ** 2 * classes * 50 > WORK)
 

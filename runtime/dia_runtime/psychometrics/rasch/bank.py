@@ -97,7 +97,7 @@ class Bank:
 
 
 def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
-    """Whether the bank's items are known to be other questions than those of that root, whatever their names."""
+    """Return whether the bank's items are known to be other questions than those of that root, whatever their names."""
     roots = {bank.questions_root, questions_root}
     return bank.unit in UNITS_OF_ONE_COMPILE and len(roots) == 2 and None not in roots
 
@@ -115,7 +115,7 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
 
 
 def as_record(bank: Bank) -> dict[str, Any]:
-    """The bank as JSON has it, with its checksum."""
+    """Return the bank as JSON has it, with its checksum."""
     body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
     return {**body, "checksum": checksum(body)}
 
@@ -148,7 +148,7 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
 
 
 def read_bank(path: str | os.PathLike[str]) -> Bank:
-    """The bank in that file.
+    """Return the bank in that file.
 
     Raises DiaError: exit 2 where there is none, exit 3 for one of another version or a damaged one.
     """
@@ -202,7 +202,7 @@ CHECKS: Mapping[str, tuple[type, ...]] = {
 
 
 def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
-    """The entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
+    """Return the entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
     for field in fields(kind):
         value = entry[field.name]
         types = CHECKS.get(str(field.type))

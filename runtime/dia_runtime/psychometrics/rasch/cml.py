@@ -48,7 +48,7 @@ class ConditionalMoments:
 
 
 def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
-    """The rows' places at which their totals are expected, given the totals of the columns.
+    """Return the rows' places at which their totals are expected, given the totals of the columns.
 
     Where all rows are free their mean is 0. Raises DiaError for scores that are no counts.
     """
@@ -132,7 +132,7 @@ def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tup
 
 
 def _saddles(data: Counts, rows: Array, chosen: NDArray[np.intp]) -> Array:
-    """The shift of all rows by which the expected total of each class is its total."""
+    """Return the shift of all rows by which the expected total of each class is its total."""
     tilts = np.empty(len(chosen))
     step = max(1, CELLS // data.rows)
     for start in range(0, len(chosen), step):
@@ -197,7 +197,7 @@ def _conditional_moments(
 
 
 def _product(trials: Array, factor: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """The product over rows of each factor to the power of the row's trials."""
+    """Return the product over rows of each factor to the power of the row's trials."""
     if (trials <= 1).all():
         return np.asarray(np.where(trials[:, :, None] > 0, factor, 1).prod(axis=0))
     return np.asarray(np.exp((trials[:, :, None] * np.log(factor)).sum(axis=0)))
@@ -211,7 +211,7 @@ def _spread(
     first_moment: Array,
     second_moment: Array,
 ) -> Array:
-    """The sum over classes of the covariance of the rows' successes, given the totals."""
+    """Return the sum over classes of the covariance of the rows' successes, given the totals."""
     size = len(part)
     scaled = (trials[:, :, None] * part).reshape(size, -1)
     weighted = (share * weights[:, None]).reshape(-1)

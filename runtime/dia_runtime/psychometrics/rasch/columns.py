@@ -31,7 +31,7 @@ class Scored:
 def score_columns(
     data: Counts, rows: Array, kind: str, prior: tuple[float, float] | None, adjust: float
 ) -> Iterator[Scored]:
-    """The columns of all classes, a block at a time; known ones stay where they are."""
+    """Yield the columns of all classes, a block at a time; known ones stay where they are."""
     parts = _eap(data, rows, prior) if kind == "eap" and prior else _likely(data, rows, kind, adjust)
     for part in parts:
         is_anchored = ~np.isnan(data.anchors[part.block])
@@ -68,7 +68,7 @@ def _likely(data: Counts, rows: Array, kind: str, adjust: float) -> Iterator[Sco
 
 
 def _solve(trials: Array, rows: Array, totals: Array, weighted: bool) -> Array:
-    """The places at which the (weighted) scores are 0: Newton between bounds."""
+    """Return the places at which the (weighted) scores are 0: Newton between bounds."""
     low = np.full(len(totals), rows.min() - BOUND)
     high = np.full(len(totals), rows.max() + BOUND)
     most = np.broadcast_to(trials.sum(axis=0), totals.shape)
@@ -100,7 +100,7 @@ class Errors:
 
 
 def errors(data: Counts, parts: Sequence[Scored], covariance: Array, gauge: str, rows: Mask, weights: Array) -> Errors:
-    """The standard errors when the origin is the mean of the columns, of some `rows`, or given.
+    """Return the standard errors when the origin is the mean of the columns, of some `rows`, or given.
 
     A column's error is that of the rows, as it moves with them, and its own. `weights` says of each class how many of
     its columns make the mean.

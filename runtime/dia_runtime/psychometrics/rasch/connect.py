@@ -50,7 +50,7 @@ def _is_not_extreme(successes: Array, trials: NDArray[Any], counted: Mask, axis:
 
 
 def _product_in_parts(matrix: NDArray[Any], weights: Array) -> Array:
-    """The product of a matrix of small numbers and a vector, a part at a time."""
+    """Return the product of a matrix of small numbers and a vector, a part at a time."""
     step = max(1, (1 << 20) // max(1, matrix.shape[1]))
     parts = [matrix[at : at + step].astype(float) @ weights for at in range(0, len(matrix), step)]
     return np.concatenate(parts)
@@ -73,7 +73,7 @@ class FixedNodes:
 def components(
     successes: Array, trials: NDArray[Any], strong: bool, fixed: FixedNodes | None = None
 ) -> tuple[Labels, Labels]:
-    """The block of each row and of each column; block 0 is the largest, or the largest with a given place."""
+    """Return the block of each row and of each column; block 0 is the largest, or the largest with a given place."""
     all_trials = np.broadcast_to(trials, successes.shape)
     if _is_plainly_connected(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
@@ -96,7 +96,7 @@ def components(
 
 
 def _is_plainly_connected(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
-    """Whether the first columns show that all hangs together: each row beats every other somewhere.
+    """Return whether the first columns show that all hangs together: each row beats every other somewhere.
 
     Columns on which all agree have been taken away, so that each of them hangs on some row in both directions.
     """
@@ -112,7 +112,7 @@ def _is_plainly_connected(successes: Array, trials: NDArray[Any], strong: bool) 
 
 
 def _reach_all(onwards: Neighbours, back: Neighbours, shape: tuple[int, ...]) -> bool:
-    """Whether everything is reached from the first row."""
+    """Return whether everything is reached from the first row."""
     reached = (np.zeros(shape[0], dtype=bool), np.zeros(shape[1], dtype=bool))
     reached[0][0] = True
     queues: tuple[list[int], list[int]] = ([0], [])

@@ -35,31 +35,31 @@ class Counts:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Return how many rows there are."""
         return len(self.row_totals)
 
     @property
     def classes(self) -> int:
-        """How many classes of columns there are."""
+        """Return how many classes of columns there are."""
         return len(self.column_totals)
 
     @property
     def is_even(self) -> bool:
-        """Whether each row has the same number of trials at every column."""
+        """Return whether each row has the same number of trials at every column."""
         return bool(self.trials.shape[1] == 1)
 
     def blocks(self) -> Iterator[slice]:
-        """The classes, as many at a time as make a block of cells."""
+        """Return the classes, as many at a time as make a block of cells."""
         step = max(1, BLOCK // self.rows)
         return (slice(start, min(start + step, self.classes)) for start in range(0, self.classes, step))
 
     def trials_of(self, block: slice) -> Array:
-        """The trials of a block of classes, or the one column of all."""
+        """Return the trials of a block of classes, or the one column of all."""
         trials = self.trials if self.is_even else self.trials[:, block]
         return np.asarray(trials, dtype=np.float64)
 
     def column_trials(self) -> Array:
-        """The trials of each class, over all rows."""
+        """Return the trials of each class, over all rows."""
         sums = np.asarray(self.trials.sum(axis=0, dtype=np.float64))
         return np.broadcast_to(sums, (self.classes,)) if self.is_even else sums
 

@@ -31,7 +31,7 @@ class DifferentialItem:
 def differential_items(
     locations: Locations, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]
 ) -> list[DifferentialItem]:
-    """The differences of all items for every group, the most certain first; abilities stay where they are.
+    """Return the differences of all items for every group, the most certain first; abilities stay where they are.
 
     Difficulties within groups are Warm's, which are finite for items that a whole group passes.
     """
@@ -72,7 +72,7 @@ def _difficulties(locations: Locations, successes: Array, trials: NDArray[Any], 
 
 
 def benjamini_hochberg(p: Array) -> Array:
-    """The probabilities adjusted for their number.
+    """Return the probabilities adjusted for their number.
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03])).round(3).tolist()
     [0.03, 0.04, 0.04]

@@ -87,11 +87,11 @@ class Calibration:
 
     @property
     def status(self) -> tuple[str, ...]:
-        """The status of each item."""
+        """Return the status of each item."""
         return self.difficulty_status
 
     def as_json(self, models: Sequence[str], items: Sequence[str]) -> CalibrationRecord:
-        """The calibration with the keys of `dia calibrate --json`."""
+        """Return the calibration with the keys of `dia calibrate --json`."""
         return {
             "abilities": _entries(models, self.abilities, self.ability_se, self.ability_status),
             "difficulties": _entries(items, self.difficulties, self.difficulty_se, self.difficulty_status),
@@ -112,19 +112,19 @@ def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence
 
 
 def finite_or_none(value: float) -> float | None:
-    """The number, or None for what is none."""
+    """Return the number, or None for what is none."""
     return float(value) if np.isfinite(value) else None
 
 
 def calibration_error(message: str, help: str | None = None, code: str = "E893") -> DiaError:
-    """The error of a calibration that cannot be done so."""
+    """Return the error of a calibration that cannot be done so."""
     return DiaError(Diagnostic(code, visible(message), None, help))
 
 
 def estimate(
     successes: Array, trials: NDArray[Any], options: EstimationOptions, anchors: Array | None = None
 ) -> Calibration:
-    """The scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
+    """Return the scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
 
     `anchors` holds difficulties that are given, NaN for the others. Raises DiaError for words that are not known and
     for data that give no scale.
@@ -207,7 +207,7 @@ class _Scale:
 
 
 def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
-    """The scale of all that has a place on it."""
+    """Return the scale of all that has a place on it."""
     rows, columns = _kept(side, options)
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
@@ -251,7 +251,7 @@ def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
 
 
 def _blocks(side: _Side, rows: Mask, columns: Mask, options: EstimationOptions) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
+    """Return the block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
 
     Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
     """
@@ -267,7 +267,7 @@ def _blocks(side: _Side, rows: Mask, columns: Mask, options: EstimationOptions) 
 
 
 def _part(matrix: NDArray[Any], rows: Mask, columns: Mask) -> NDArray[Any]:
-    """The rows and columns that are chosen; the matrix itself where these are all."""
+    """Return the rows and columns that are chosen; the matrix itself where these are all."""
     if rows.all() and columns.all():
         return matrix
     if rows.all():
@@ -282,7 +282,7 @@ def _counts(side: _Side, rows: Mask, columns: Mask, use_known: bool) -> Counts:
 
 
 def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: EstimationOptions) -> Fit:
-    """The rows' places and their covariance."""
+    """Return the rows' places and their covariance."""
     free = np.isnan(row_anchors)
     free_rows = None if free.all() else free
     locations = None if free.all() else np.where(free, 0.0, row_anchors)
@@ -300,7 +300,7 @@ def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: 
 
 
 def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
-    """The fit moved to where the columns whose places are given are most probable."""
+    """Return the fit moved to where the columns whose places are given are most probable."""
     anchored = np.isfinite(side.column_anchors)
     data = _counts(side, rows, anchored, True)
     shift, information = 0.0, 1.0
@@ -319,7 +319,7 @@ def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
 
 
 def _seen(side: _Side, rows: Mask) -> Mask:
-    """The columns at which these rows were tried."""
+    """Return the columns at which these rows were tried."""
     if side.trials.shape[1] == 1:
         return np.ones(side.successes.shape[1], dtype=bool)
     return np.asarray((side.trials[rows] > 0).any(axis=0))
@@ -382,7 +382,7 @@ def _joined(parts: Sequence[Scored], name: str, data: Counts) -> Array:
 def _status(
     side: _Side, main_rows: Mask, main_columns: Mask, rows: Mask, columns: Mask
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The status of each row and column as text: high is a high place on the scale of the result."""
+    """Return the status of each row and column as text: high is a high place on the scale of the result."""
     row_status = np.where(main_rows, "estimated", "disconnected").astype("<U12")
     column_status = np.where(main_columns, "estimated", "disconnected").astype("<U12")
     row_trials = side.trials if side.trials.shape[1] > 1 else None
@@ -431,7 +431,7 @@ def _extreme_rows(
 
 
 def _in_gauge(scale: _Scale, side: _Side, options: EstimationOptions) -> Calibration:
-    """The result on the scale that was asked for."""
+    """Return the result on the scale that was asked for."""
     sides = [
         (scale.rows, scale.row_se, scale.row_status),
         (scale.columns, scale.column_se, scale.column_status),

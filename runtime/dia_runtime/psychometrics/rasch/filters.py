@@ -88,7 +88,7 @@ def _is_numbers(text: str) -> bool:
 
 
 def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Locations, fits: Fits) -> Mask:
-    """The items that stay."""
+    """Return the items that stay."""
     low, high, *more = rule.bounds
     if rule.name == "difficulty":
         return np.asarray(locations.items & (locations.difficulties >= low) & (locations.difficulties <= high))
@@ -115,7 +115,7 @@ def choose(
     options: EstimationOptions,
     budget: int = 50,
 ) -> list[Candidate]:
-    """All candidates with their gates and aims, those on the Pareto frontier marked.
+    """Return all candidates with their gates and aims, those on the Pareto frontier marked.
 
     Stage A admits a filter whose items predict held-out replies better than the null model does, and of which enough
     lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.

@@ -54,7 +54,7 @@ class Reliability:
 
 
 def likelihood_locations(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> Locations:
-    """The calibration with the side that was scored by another rule placed by maximum likelihood."""
+    """Return the calibration with the side that was scored by another rule placed by maximum likelihood."""
     models = np.array([status in ("estimated", "anchor") for status in calibration.ability_status])
     items = np.array([status in ("estimated", "anchor") for status in calibration.difficulty_status])
     abilities, difficulties = calibration.abilities.copy(), calibration.difficulties.copy()
@@ -71,7 +71,7 @@ def likelihood_locations(calibration: Calibration, successes: Array, trials: NDA
 
 
 def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Array, Array]:
-    """The places of columns of maximum likelihood given the rows, and their standard errors."""
+    """Return the places of columns of maximum likelihood given the rows, and their standard errors."""
     data = counts(np.ascontiguousarray(successes), np.ascontiguousarray(trials))
     locations, se = np.empty(data.classes), np.empty(data.classes)
     for part in score_columns(data, rows, "mle", None, 0.3):
@@ -135,7 +135,7 @@ def _fits(mask: Mask, sums: Array) -> Fits:
 
 
 def _standardised(square: Array, width: Array) -> Array:
-    """The mean square as a normal deviate (Wilson and Hilferty 1931)."""
+    """Return the mean square as a normal deviate (Wilson and Hilferty 1931)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((np.cbrt(square) - 1) * 3 / width + width / 3)
 
@@ -168,7 +168,7 @@ class Components:
 
 
 def residual_components(locations: Locations, successes: Array, trials: NDArray[Any]) -> Components:
-    """The principal components of the standardised residuals, of the side that has fewer members.
+    """Return the principal components of the standardised residuals, of the side that has fewer members.
 
     A first eigenvalue well above 2 speaks of a second dimension (Linacre 1998).
     """

@@ -59,7 +59,7 @@ class _State:
 
 
 def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
-    """The places at which every total is what it is expected to be; rows that are not free stay at `rows`.
+    """Return the places at which every total is what it is expected to be; rows that are not free stay at `rows`.
 
     Raises DiaError where that does not converge.
     """
@@ -156,7 +156,7 @@ def _schur(data: Counts, state: _State, inverse: Array) -> Array:
 
 
 def _conjugate(data: Counts, state: _State, inverse: Array, right: Array, free_rows: NDArray[np.bool_] | None) -> Array:
-    """The step of the rows by conjugate gradients, scaled by their own information."""
+    """Return the step of the rows by conjugate gradients, scaled by their own information."""
     scale = 1 / state.row_information
     keep = np.ones(data.rows) if free_rows is None else free_rows.astype(float)
     weights = data.weights * inverse
@@ -197,7 +197,7 @@ def _fit(
 
 
 def log_likelihood(data: Counts, rows: Array, columns: Array) -> float:
-    """The joint log likelihood, without binomial coefficients."""
+    """Return the joint log likelihood, without binomial coefficients."""
     total = float(data.row_totals @ rows - (data.weights * data.column_totals) @ columns)
     for block in data.blocks():
         softplus_sum = data.trials_of(block) * softplus(rows[:, None] - columns[block])

@@ -114,7 +114,7 @@ def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spr
 
 
 def independent(features: Array, tolerance: float = 1e-9) -> list[int]:
-    """The columns that are no weighted sums of those before them."""
+    """Return the columns that are no weighted sums of those before them."""
     columns: list[int] = []
     basis = np.zeros((len(features), 0))
     for column in range(features.shape[1]):

@@ -52,7 +52,7 @@ class Grid:
 
 
 def grid_points(rows: Array, trials: Array, mean: float, deviation: float) -> Grid:
-    """The points for rows at these places; `trials` are the most that each has at one column."""
+    """Return the points for rows at these places; `trials` are the most that each has at one column."""
     narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / deviation**2)
     step = min(CLOSE * narrowest, WIDEST)
     number = min(int(np.ceil(FAR * deviation / step)), MOST_POINTS)
@@ -65,7 +65,7 @@ def grid_points(rows: Array, trials: Array, mean: float, deviation: float) -> Gr
 
 
 def posteriors(data: Counts, grid: Grid) -> Iterator[Posterior]:
-    """The posteriors of all classes, a block at a time; those of known classes count for nothing."""
+    """Yield the posteriors of all classes, a block at a time; those of known classes count for nothing."""
     step = max(1, SIZE_BLOCK // max(data.rows, len(grid.locations)))
     even = data.trials_of(slice(None)).T @ grid.softplus_sums if data.is_even else None
     for start in range(0, data.classes, step):
@@ -94,7 +94,7 @@ def mml(
     tol: float = 1e-10,
     prior: tuple[float, float] | None = None,
 ) -> Fit:
-    """The rows, and the prior of the columns, that make the totals most probable.
+    """Return the rows, and the prior of the columns, that make the totals most probable.
 
     Where all rows are free the prior's mean is 0; known classes or rows that stay where they are set it free. With
     `prior` it is given, and stays.
@@ -144,7 +144,7 @@ def _residual(state: _State, keep: NDArray[np.bool_]) -> float:
 
 
 def _is_flat(state: _State) -> bool:
-    """Whether the spread of the columns is at one of its ends, and would be beyond."""
+    """Return whether the spread of the columns is at one of its ends, and would be beyond."""
     low, high = np.log(LEAST) + 1e-9, np.log(LARGEST) - 1e-9
     spread, score = state.prior[1], state.scores[-1]
     return bool((spread <= low and score <= 0) or (spread >= high and score >= 0))

@@ -30,7 +30,7 @@ class Monotone:
 
 
 def monotone(locations: Locations, successes: Array, trials: NDArray[Any], draws: int = 200, seed: int = 0) -> Monotone:
-    """The isotonic fit of every item on the abilities, with its test by a parametric bootstrap."""
+    """Return the isotonic fit of every item on the abilities, with its test by a parametric bootstrap."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     groups = _groups(locations)
     number = int(groups.max()) + 1
@@ -78,7 +78,7 @@ def _stray(passed: Array, tried: Array) -> tuple[Array, Array, Array]:
 
 
 def isotonic(values: Array, weights: Array) -> Array:
-    """The rising sequences down the columns that are nearest to the values (weighted least squares).
+    """Return the rising sequences down the columns that are nearest to the values (weighted least squares).
 
     The largest over starts of the smallest over ends of the mean between them (Barlow and others 1972).
     """

@@ -79,7 +79,7 @@ def _no_information() -> DiaError:
 
 
 def not_converged(method: str, residual: float) -> DiaError:
-    """The error for an estimation that does not end."""
+    """Return the error for an estimation that does not end."""
     message = f"`{method}` does not converge: its scores still differ by {residual:.2g}"
     help = "check that the data are connected, or try another `--method`"
     return DiaError(Diagnostic("E891", message, None, help))

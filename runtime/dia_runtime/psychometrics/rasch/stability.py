@@ -73,7 +73,7 @@ def stability(
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """The mean and the central 95 %; NaN of nothing."""
+    """Return the mean and the central 95 %; NaN of nothing."""
     if not values:
         return (float("nan"),) * 3
     low, high = np.percentile(values, [2.5, 97.5])
@@ -142,7 +142,7 @@ def _placed(
 def _null(
     trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refitter, draws: int, seed: int
 ) -> list[dict[str, float]]:
-    """The pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
+    """Return the pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
     generator = np.random.default_rng(seed)
     abilities, difficulties = (np.nan_to_num(side) for side in (full.abilities, full.difficulties))
     chances = logistic_in_place(abilities[:, None] - difficulties)

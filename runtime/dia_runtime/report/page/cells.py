@@ -38,22 +38,22 @@ class Grid:
 
 
 def word(text: str) -> Cell:
-    """A cell with a name."""
+    """Return a cell with a name."""
     return Cell(text, key=text.lower())
 
 
 def count(number: int) -> Cell:
-    """A cell with a number."""
+    """Return a cell with a number."""
     return Cell(f"{number:,}", key=number)
 
 
 def share(value: float | None, places: int = 1) -> Cell:
-    """A cell with a share in percent."""
+    """Return a cell with a share in percent."""
     return Cell(DASH if value is None else f"{100 * value:.{places}f} %", key=value)
 
 
 def figure(estimate: Estimate | None, factor: float = 1, places: int = 1) -> Cell:
-    """A cell with a figure, and its interval below it."""
+    """Return a cell with a figure, and its interval below it."""
     estimate = estimate or unknown()
     value, interval = middle(estimate), ends(estimate)
     if value is None:
@@ -80,6 +80,6 @@ def grid(
     names: int = 1,
     is_sortable: bool = False,
 ) -> Grid:
-    """A table with a row for each entry, and the columns (heading, its cell of an entry)."""
+    """Return a table with a row for each entry, and the columns (heading, its cell of an entry)."""
     rows = tuple(tuple(make(entry) for _, make in columns) for entry in entries)
     return Grid(caption, tuple(heading for heading, _ in columns), rows, names, is_sortable)

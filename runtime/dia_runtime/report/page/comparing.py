@@ -140,7 +140,7 @@ def respondents(score: Score) -> Section | None:
 
 
 def _heading(name: str) -> str:
-    """The figure's name, with its unit."""
+    """Return the figure's name, with its unit."""
     return FIGURES[name].label + ("" if factor(name) == 1 else " %")
 
 

@@ -44,12 +44,12 @@ class Section:
 
 
 def picture(kind: str, score: Score, title: str, caption: str, table: Grid | None = None) -> Panel:
-    """A picture of the score for the page."""
+    """Return a picture of the score for the page."""
     return drawn(kind, {"score": score}, title, caption, table)
 
 
 def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | None = None) -> Panel:
-    """A picture of these data for the page."""
+    """Return a picture of these data for the page."""
     draw = pictures()[kind].draw
     art = [svg(draw(data), kind, alone=False)]
     if kind in FOR_PHONES:
@@ -63,12 +63,12 @@ def unit_words(score: Score) -> tuple[str, str]:
 
 
 def with_article(name: str) -> str:
-    """The name with its article."""
+    """Return the name with its article."""
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 
 def column(name: str, k: int) -> Column[Block]:
-    """The column of a figure, where items have k instances."""
+    """Return the column of a figure, where items have k instances."""
     entry = FIGURES[name]
     places = 0 if entry.unit is Unit.ITEMS else 1
     return entry.heading_at(k), lambda block: figure(figure_of(block, name), entry.unit.factor, places)
@@ -80,5 +80,5 @@ def factor(name: str) -> int:
 
 
 def plain(value: float | None, name: str) -> Cell:
-    """A cell with a value of that figure and nothing else."""
+    """Return a cell with a value of that figure and nothing else."""
     return Cell(DASH) if value is None else Cell(number(value, factor(name)), key=value)

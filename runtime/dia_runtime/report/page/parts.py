@@ -43,12 +43,12 @@ class WrittenPage:
 
     @property
     def parts(self) -> int:
-        """The number of parts, without the index."""
+        """Return the number of parts, without the index."""
         return len(self.starts)
 
 
 def fitting(stores: Sequence[Store], source: Bundle | None, attempt: int | None) -> int:
-    """How many characters of each reply may be kept so that the page stays small enough to be sent."""
+    """Return how many characters of each reply may be kept so that the page stays small enough to be sent."""
     files = source.manifest["files"] if source else {}
     question_bytes = sum(int(files[name]["size"]) for name in source.names("questions")) if source else 0
     room = ROOM - question_bytes * ALIKE
@@ -95,7 +95,7 @@ def _close(out: BinaryIO, records: Sequence[str], written: WrittenPage) -> None:
 
 
 def block(name: str, text: str) -> bytes:
-    """The text as a block of data of the page, packed."""
+    """Return the text as a block of data of the page, packed."""
     packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 6))
     return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name.encode(), packed)
 
@@ -143,7 +143,7 @@ def _reply(entry: AlignedReply, written: WrittenPage) -> dict[str, Any]:
 
 
 def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:
-    """The reply's text, or its sessions where it is a transcript."""
+    """Return the reply's text, or its sessions where it is a transcript."""
     text = judged.reply.text
     if text is None or not written.length:
         return {}
@@ -178,7 +178,7 @@ class _Prompts:
 
 
 def _content(content: Any) -> str:
-    """The text of a message; of its other parts only what they are."""
+    """Return the text of a message; of its other parts only what they are."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

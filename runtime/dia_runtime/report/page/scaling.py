@@ -96,7 +96,7 @@ def _models(models: Sequence[Entry]) -> Grid:
 
 
 def _items(items: Sequence[Entry]) -> Grid:
-    """All items; of many those that fit worst."""
+    """Return all items; of many those that fit worst."""
     fitted = [entry for entry in items if entry["infit"] is not None]
     few = ""
     if len(fitted) > MOST_ITEMS:

@@ -38,7 +38,7 @@ CompositeRow = tuple[Respondent, Composite]
 
 
 def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """The figures of templates of sessions, where there are any."""
+    """Return the figures of templates of sessions, where there are any."""
     rows = [(name, model["model"], block) for model in models for name, block in model.get("sessions", {}).items()]
     if not rows:
         return None
@@ -90,7 +90,7 @@ def _ledger(rows: Sequence[Row]) -> Grid:
 
 
 def _declared(rows: Sequence[Row]) -> list[Grid]:
-    """The figures that templates declare themselves, a table a template."""
+    """Return the figures that templates declare themselves, a table a template."""
     tables = []
     for template in dict.fromkeys(row[0] for row in rows):
         of_template = [row for row in rows if row[0] == template]
@@ -117,7 +117,7 @@ def _of_paper(printed: PrintedFigure | None) -> Cell:
 
 
 def _composites(models: Sequence[Respondent]) -> list[Grid]:
-    """The mean of the accuracies, where it is one of several."""
+    """Return the mean of the accuracies, where it is one of several."""
     rows = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
     if not rows:
         return []
@@ -140,7 +140,7 @@ def _share(value: float | None) -> Cell:
 
 
 def _across(score: Score) -> list[Grid]:
-    """The correlations over models, where they are enough for one."""
+    """Return the correlations over models, where they are enough for one."""
     present = [entry for entry in score["correlations"] if entry["r"] is not None]
     heads: list[Column[AcrossModels]] = [
         ("accuracy of", lambda entry: word(entry["a"])),
@@ -151,7 +151,7 @@ def _across(score: Score) -> list[Grid]:
 
 
 def _companions(rows: Sequence[Row]) -> list[Grid]:
-    """How far agreement goes with tokens and declared numbers, within each model."""
+    """Return how far agreement goes with tokens and declared numbers, within each model."""
     present = [row for row in rows if row[2].get("rank_correlations")]
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()

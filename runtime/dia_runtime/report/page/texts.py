@@ -14,7 +14,7 @@ UNKNOWN = "its text is not known"
 
 
 def short(text: str, length: int) -> str | list[Any]:
-    """The text; of a long one its beginning, the number of characters that are left out, and its end.
+    """Return the text; of a long one its beginning, the number of characters that are left out, and its end.
 
     >>> short("abcdefghi", 9), short("abcdefghij", 9)
     ('abcdefghi', ['abc', 1, 'efghij'])
@@ -26,7 +26,7 @@ def short(text: str, length: int) -> str | list[Any]:
 
 
 def displayed(text: str) -> str:
-    """The text with the signs that would act made visible; quick where there are none."""
+    """Return the text with the signs that would act made visible; quick where there are none."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
@@ -35,7 +35,7 @@ def displayed(text: str) -> str:
 
 
 def sessions(text: str) -> list[tuple[str, list[tuple[str, str]]]] | None:
-    """The sessions of a transcript with their messages; None for any other text."""
+    """Return the sessions of a transcript with their messages; None for any other text."""
     if not (text.startswith("{") and '"transcript"' in text[-40:]):
         return None
     try:

@@ -105,7 +105,7 @@ def _notice(length: int, has_prompts: bool) -> str:
 
 
 def _data(name: str, value: Any) -> str:
-    """The value as a block of JSON that no text in it can end."""
+    """Return the value as a block of JSON that no text in it can end."""
     text = json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
@@ -123,7 +123,7 @@ def environment() -> Environment:
 
 
 def style_sheet() -> str:
-    """The style of the page, with the colours of the pictures."""
+    """Return the style of the page, with the colours of the pictures."""
     light, dark = ("".join(f"--{name}:{pair[side]};" for name, pair in COLOURS.items()) for side in (0, 1))
     grounds = "".join(f".b-{name}{{background:var(--{name.colour});color:var(--on-{name.colour})}}" for name in Verdict)
     root = f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
@@ -131,13 +131,13 @@ def style_sheet() -> str:
 
 
 def program() -> str:
-    """The script of the page, with the verdicts by their signs."""
+    """Return the script of the page, with the verdicts by their signs."""
     signs = ", ".join(f'{verdict.sign}: "{verdict}"' for verdict in Verdict)
     return (HERE / "page.js").read_text(encoding="utf-8").replace("VERDICTS_BY_SIGN", f"{{ {signs} }}")
 
 
 def policy(style: str, script: str) -> str:
-    """The Content-Security-Policy that lets nothing act but these two."""
+    """Return the Content-Security-Policy that lets nothing act but these two."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -171,5 +171,5 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def cannot_write(path: Path, error: OSError) -> DiaError:
-    """The error for a file that cannot be made there."""
+    """Return the error for a file that cannot be made there."""
     return DiaError(Diagnostic("E873", visible(f"`{path}` cannot be written: {str(error.strerror).lower()}")))

@@ -104,7 +104,7 @@ def _values(model: Respondent) -> list[float]:
 
 
 def _floor(low: float) -> float:
-    """The low end of the scale: 0, or a tenth below the lowest value, never below -1."""
+    """Return the low end of the scale: 0, or a tenth below the lowest value, never below -1."""
     return 0.0 if low >= 0 else max(-1.0, int(low * 5 - 1) / 5)
 
 
@@ -128,12 +128,12 @@ def risk_coverage(data: PictureData) -> Drawing:
 
 
 def _few(width: float) -> int:
-    """How many ticks there is room for."""
+    """Return how many ticks there is room for."""
     return 6 if width > NARROW else 4
 
 
 def _path(model: Respondent, number: int, across: Scale, up: Scale) -> list[Mark]:
-    """The model's curve, and the dot with its number where it ends."""
+    """Return the model's curve, and the dot with its number where it ends."""
     marks: list[Mark] = []
     points = tuple((across(coverage), up(risk)) for coverage, risk in _curve(model))
     if len(points) > 1:
@@ -151,7 +151,7 @@ def has_curve(model: Respondent) -> bool:
 
 
 def _nearest(models: Sequence[Respondent]) -> float:
-    """The low end of the coverages: 0 with curves, else somewhat below the lowest dot."""
+    """Return the low end of the coverages: 0 with curves, else somewhat below the lowest dot."""
     if any(map(has_curve, models)):
         return 0.0
     return max(0.0, int((min(coverage for model in models for coverage, _ in _curve(model)) - 0.05) * 10) / 10)

@@ -25,7 +25,7 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """The pixel of a value."""
+        """Return the pixel of a value."""
         return self.start + (value - self.low) * (self.end - self.start) / ((self.high - self.low) or 1)
 
 
@@ -57,7 +57,7 @@ def rounded(low: float, high: float, about: int = 6) -> tuple[float, float]:
 
 
 def plain(value: float) -> str:
-    """The number as an axis shows it.
+    """Return the number as an axis shows it.
 
     >>> plain(0.5), plain(-20.0), plain(1500.0)
     ('0.5', '−20', '1,500')
@@ -67,7 +67,7 @@ def plain(value: float) -> str:
 
 
 def percent(value: float) -> str:
-    """The share in percent.
+    """Return the share in percent.
 
     >>> percent(0.25)
     '25 %'
@@ -78,7 +78,7 @@ def percent(value: float) -> str:
 def bottom_axis(
     scale: Scale, top: float, bottom: float, label: str, form: Callable[[float], str] = plain, about: int = 6
 ) -> list[Mark]:
-    """An axis at the bottom with its ticks, their lines up to the top, and a label below."""
+    """Return an axis at the bottom with its ticks, their lines up to the top, and a label below."""
     marks: list[Mark] = []
     for value in ticks(scale.low, scale.high, about):
         at = scale(value)
@@ -92,7 +92,7 @@ def bottom_axis(
 def left_axis(
     scale: Scale, left: float, right: float, label: str, form: Callable[[float], str] = plain, about: int = 6
 ) -> list[Mark]:
-    """An axis at the left with its ticks, their lines to the right, and a label that is turned."""
+    """Return an axis at the left with its ticks, their lines to the right, and a label that is turned."""
     marks: list[Mark] = []
     widest = 0.0
     for value in ticks(min(scale.low, scale.high), max(scale.low, scale.high), about):
@@ -107,12 +107,12 @@ def left_axis(
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """A key of (colour, name) with squares, in lines of at most that width, and the height that it takes."""
+    """Return a key of (colour, name) with squares, in lines of at most that width, and the height that it takes."""
     return _key(entries, x, y, width, lambda at, top, number, colour: [Rect(at, top + 1, 11, 11, colour, rounded=2)])
 
 
 def line_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """A key of (colour, name) with lines, dashed as the series of that number are."""
+    """Return a key of (colour, name) with lines, dashed as the series of that number are."""
 
     def sample(at: float, top: float, number: int, colour: str) -> list[Mark]:
         return [Line(at, top + 7, at + 22, top + 7, colour, 2, DASHES[number % len(DASHES)])]
@@ -121,7 +121,7 @@ def line_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: f
 
 
 def dot_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """A key of (colour, name) with dots."""
+    """Return a key of (colour, name) with dots."""
     return _key(entries, x, y, width, lambda at, top, number, colour: [Circle(at + 5, top + 6.5, 4.5, colour)])
 
 

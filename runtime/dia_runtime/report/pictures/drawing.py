@@ -107,7 +107,7 @@ class Drawing:
 
 
 def moved(mark: Mark, x: float, y: float) -> Mark:
-    """The mark elsewhere."""
+    """Return the mark elsewhere."""
     match mark:
         case Line():
             return replace(mark, x1=mark.x1 + x, x2=mark.x2 + x, y1=mark.y1 + y, y2=mark.y2 + y)
@@ -129,7 +129,7 @@ def text_width(text: str, size: float = 12, bold: bool = False) -> float:
 
 
 def _share(char: str) -> float:
-    """The width of a sign in heights of the letters."""
+    """Return the width of a sign in heights of the letters."""
     if unicodedata.combining(char):
         return 0
     if unicodedata.east_asian_width(char) in "WF":
@@ -138,7 +138,7 @@ def _share(char: str) -> float:
 
 
 def clipped(text: str, width: float, size: float = 12) -> str:
-    """The text, or as much of its beginning and its end as fits; names of one family often differ at the end.
+    """Return the text, or as much of its beginning and its end as fits; names of one family often differ at the end.
 
     >>> clipped("short", 100), clipped("family:theta=1,seed=1", 90)
     ('short', 'family:t…ed=1')
@@ -152,6 +152,6 @@ def clipped(text: str, width: float, size: float = 12) -> str:
 
 
 def _fitting(text: str, room: float, size: float) -> int:
-    """How many signs of the text fit."""
+    """Return how many signs of the text fit."""
     widths = accumulate(_share(char) * size for char in text[:1000])
     return sum(1 for width in takewhile(lambda width: width <= room, widths))

@@ -35,7 +35,7 @@ def room(data: PictureData, usual: float) -> tuple[float, float]:
 
 
 def ranked(score: Score, name: str = "rs") -> list[Respondent]:
-    """The models and ensembles, those with the best figure first, those without one last.
+    """Return the models and ensembles, those with the best figure first, those without one last.
 
     Each has a name of its own.
     """
@@ -63,12 +63,12 @@ def names(score: Score) -> list[str]:
 
 
 def instances(model: Respondent, item: str, k: int) -> int:
-    """How many instances of the item count for the model: k, unless it says otherwise."""
+    """Return how many instances of the item count for the model: k, unless it says otherwise."""
     return model.get("other_k", {}).get(item, k)
 
 
 def middle(estimate: Estimate) -> float | None:
-    """The figure's value, or the middle of its bounds while errors leave it open."""
+    """Return the figure's value, or the middle of its bounds while errors leave it open."""
     if estimate["value"] is not None:
         return float(estimate["value"])
     bounds = estimate.get("bounds")
@@ -98,7 +98,7 @@ def kind_of_interval(estimates: Sequence[Estimate]) -> str:
 
 
 def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
-    """The lowest and the highest value that has to be shown."""
+    """Return the lowest and the highest value that has to be shown."""
     values = [
         value for estimate in estimates for value in (*(ends(estimate) or ()), middle(estimate)) if value is not None
     ]
@@ -107,7 +107,7 @@ def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
 
 
 def whisker(scale: Scale, y: float, estimate: Estimate, colour: str = "accent", tip: str = "") -> list[Mark]:
-    """A dot with the line of its interval; an open figure is a line alone."""
+    """Return a dot with the line of its interval; an open figure is a line alone."""
     marks: list[Mark] = []
     if interval := ends(estimate):
         low, high = map(scale, interval)
@@ -119,14 +119,14 @@ def whisker(scale: Scale, y: float, estimate: Estimate, colour: str = "accent", 
 
 
 def name_at(name: str, y: float, width: float = LABELS, colour: str = "ink") -> Text:
-    """A model's name at the left, cut where it is too long."""
+    """Return a model's name at the left, cut where it is too long."""
     return Text(width - 12, y + 4, clipped(name, width - 14, USUAL), USUAL, "end", colour, tip=name)
 
 
 def cell(
     x: float, y: float, width: float, height: float, colour: str, text: str, ink: str, tip: str = ""
 ) -> list[Mark]:
-    """A field of a table of colours, with its text where there is room for it."""
+    """Return a field of a table of colours, with its text where there is room for it."""
     marks: list[Mark] = [Rect(x, y, width, height, colour, tip=tip)]
     if text:
         marks.append(Text(x + width / 2, y + height / 2 + 4, text, SMALL, "middle", ink))

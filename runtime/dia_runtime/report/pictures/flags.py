@@ -25,7 +25,7 @@ FLAGS: dict[str, str] = {
 
 
 def count(model: Respondent, name: str) -> int:
-    """How many of a model's questions have the flag, or the verdict of that name."""
+    """Return how many of a model's questions have the flag, or the verdict of that name."""
     return model["counts"].get(name, 0) or model["flags"].get(name, 0)
 
 

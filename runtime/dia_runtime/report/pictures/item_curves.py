@@ -52,7 +52,7 @@ def item_curves(data: PictureData) -> Drawing:
 
 
 def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
-    """A few items, evenly from the easiest to the hardest; or all, those that are about as hard together.
+    """Return a few items, evenly from the easiest to the hardest; or all, those that are about as hard together.
 
     Items of which nothing was seen are left out.
     """
@@ -68,7 +68,7 @@ def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
 
 
 def name_of(group: Sequence[Entry]) -> str:
-    """The item of a curve, or how many there are, with their difficulty."""
+    """Return the item of a curve, or how many there are, with their difficulty."""
     mean = plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
     return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
 
@@ -90,7 +90,7 @@ def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scal
 
 
 def chance(group: Sequence[Entry], place: float) -> float:
-    """The chance of a right reply at an ability, the mean of the items."""
+    """Return the chance of a right reply at an ability, the mean of the items."""
     return sum(1 / (1 + exp(entry["difficulty"] - place)) for entry in group) / len(group)
 
 

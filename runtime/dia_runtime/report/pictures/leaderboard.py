@@ -26,7 +26,7 @@ WIDTH, STRIP, STRIP_HEIGHT = 720, 120, 22
 
 
 def leaderboard(data: PictureData, figure: Figure) -> Drawing:
-    """The models in rows, the best first, each with the figure and its interval."""
+    """Return the models in rows, the best first, each with the figure and its interval."""
     score = data["score"]
     models = ranked(score, figure.name)
     require(models, "the runs have no replies")
@@ -49,7 +49,7 @@ def leaderboard(data: PictureData, figure: Figure) -> Drawing:
 
 
 def scaled(estimate: Estimate, figure: Figure) -> Estimate:
-    """The estimate as readers see it: of shares in percent."""
+    """Return the estimate as readers see it: of shares in percent."""
     factor = figure.unit.factor
     if factor == 1:
         return estimate
@@ -72,7 +72,7 @@ def strip(estimate: Estimate, scale: Scale) -> Drawing:
 
 
 def strip_scale(score: Score) -> Scale:
-    """The scale that the rows of one table share."""
+    """Return the scale that the rows of one table share."""
     low, high = span([figure_of(model, "rs") for model in ranked(score)], 0.0)
     return Scale(low, high, 6, STRIP - 6)
 

@@ -49,7 +49,7 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 
 def _scale(name: str, light: tuple[str, ...], dark: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """The steps of a scale that runs through these colours."""
+    """Return the steps of a scale that runs through these colours."""
     steps = {}
     for step in range(STEPS + 1):
         at, share = divmod(step * (len(light) - 1) / STEPS, 1)
@@ -65,7 +65,7 @@ COLOURS |= _scale("tilt", ("#a4470f", "#f0b48c", "#f3f5f7", "#8fb8de", "#174a84"
 
 
 def heat(share: float) -> str:
-    """The colour of a share between 0 and 1: the more, the stronger.
+    """Return the colour of a share between 0 and 1: the more, the stronger.
 
     >>> heat(0.0), heat(0.52), heat(1.0)
     ('heat-0', 'heat-5', 'heat-10')
@@ -74,7 +74,7 @@ def heat(share: float) -> str:
 
 
 def tilt(value: float) -> str:
-    """The colour of a value between -1 and 1, faint about 0.
+    """Return the colour of a value between -1 and 1, faint about 0.
 
     >>> tilt(-1.0), tilt(0.0), tilt(1.0)
     ('tilt-0', 'tilt-5', 'tilt-10')
@@ -98,12 +98,12 @@ def on(colour: str) -> str:
 
 
 def series(number: int) -> str:
-    """The colour of the series of that number, from 0 on; they come again after eight."""
+    """Return the colour of the series of that number, from 0 on; they come again after eight."""
     return SERIES[number % len(SERIES)]
 
 
 def styles(names: Iterable[str] = tuple(COLOURS)) -> str:
-    """The style sheet that gives the classes of these colours their values, by the reader's choice of ground."""
+    """Return the style sheet that gives the classes of these colours their values, by the reader's choice of ground."""
     chosen = sorted(set(names))
     light, dark = ("".join(map(_rule, chosen, [side] * len(chosen))) for side in (0, 1))
     return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"

@@ -17,7 +17,7 @@ ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def png(drawing: Drawing) -> bytes:
-    """The drawing as a PNG file on a light ground. Raises DiaError (exit 2) where matplotlib is missing."""
+    """Return the drawing as a PNG file on a light ground. Raises DiaError (exit 2) where matplotlib is missing."""
     figure_type = _figure_type()
     figure = figure_type(
         figsize=(drawing.width / DOTS, drawing.height / DOTS), dpi=DOTS * TIMES, facecolor=_of("paper")
@@ -53,12 +53,12 @@ def _figure_type() -> Any:
 
 
 def _of(name: str) -> str:
-    """The colour on a light ground."""
+    """Return the colour on a light ground."""
     return COLOURS[name][0]
 
 
 def _latin(value: str) -> str:
-    """The text in the signs that a PNG's text may have."""
+    """Return the text in the signs that a PNG's text may have."""
     return value.encode("latin-1", "replace").decode("latin-1")
 
 

@@ -51,12 +51,12 @@ def _item(item: str, models: Sequence[Respondent], k: int) -> ItemColumn:
 
 
 def is_even(models: Sequence[Respondent]) -> bool:
-    """Whether all items have the same number of instances."""
+    """Return whether all items have the same number of instances."""
     return not any(model.get("other_k") for model in models)
 
 
 def solved(share: float, size: int, k: int) -> str:
-    """How many instances are solved, and of how many where these are not k.
+    """Return how many instances are solved, and of how many where these are not k.
 
     >>> solved(0.5, 4, 4), solved(0.5, 2, 4)
     ('2', '1 of 2')
@@ -154,7 +154,7 @@ def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float)
 
 
 def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
-    """The colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
+    """Return the colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     else:

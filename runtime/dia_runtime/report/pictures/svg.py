@@ -27,7 +27,7 @@ CLASS = re.compile(r'class="([^"]*)"')
 
 
 def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
-    """The drawing as an SVG element; `alone` with its colours and ground, else for a page that has them.
+    """Return the drawing as an SVG element; `alone` with its colours and ground, else for a page that has them.
 
     `name` makes the ids of its parts unique on a page with several pictures.
     """
@@ -55,7 +55,7 @@ def decoration(drawing: Drawing) -> str:
 
 
 def _sheet(body: str) -> str:
-    """The colours that the picture has."""
+    """Return the colours that the picture has."""
     used = {name[2:] for classes in CLASS.findall(body) for name in classes.split()}
     return styles(used)
 
@@ -69,7 +69,7 @@ def written(mark: Mark) -> str:
 
 
 def _parts(mark: Mark) -> Iterator[tuple[str, dict[str, str], str]]:
-    """The name, the attributes and the text of a mark's element."""
+    """Yield the name, the attributes and the text of a mark's element."""
     match mark:
         case Rect(x, y, width, height, fill, stroke, _, rounded):
             place = {"x": number(x), "y": number(y), "width": number(width), "height": number(height)}
@@ -119,7 +119,7 @@ def _points(points: tuple[Point, ...]) -> str:
 
 
 def number(value: float) -> str:
-    """The number with two decimals at most.
+    """Return the number with two decimals at most.
 
     >>> number(1.0), number(0.125), number(-0.001)
     ('1', '0.12', '0')

@@ -32,7 +32,7 @@ def verdicts(data: PictureData) -> Drawing:
 
 
 def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES, row: float = ROW) -> Drawing:
-    """A panel: a bar a model, as long as all its questions, in the colours of the verdicts."""
+    """Return a panel: a bar a model, as long as all its questions, in the colours of the verdicts."""
     marks: list[Mark] = []
     top = 4.0
     if title:
@@ -97,22 +97,22 @@ def by_label(score: Score, label: str) -> Drawing:
 
 
 def domains(data: PictureData) -> Drawing:
-    """The verdicts by domain."""
+    """Return the verdicts by domain."""
     return by_label(data["score"], "domain")
 
 
 def categories(data: PictureData) -> Drawing:
-    """The verdicts by category."""
+    """Return the verdicts by category."""
     return by_label(data["score"], "category")
 
 
 def _shown(blocks: Blocks) -> list[str]:
-    """The verdicts that the key explains: the three usual ones, and others that there are."""
+    """Return the verdicts that the key explains: the three usual ones, and others that there are."""
     return [name for name in Verdict if name in WITH_POINTS or any(block["counts"][name] for _, block in blocks)]
 
 
 def _words(blocks: Blocks) -> str:
-    """The shares in words, of the first models."""
+    """Return the shares in words, of the first models."""
     words = []
     for name, block in blocks[:12]:
         total = sum(block["counts"].values()) or 1

@@ -41,7 +41,7 @@ def wright_map(data: PictureData) -> Drawing:
 
 
 def _bars(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, end: float) -> list[Mark]:
-    """How many items lie in each strip of the scale, as bars between two places."""
+    """Return how many items lie in each strip of the scale, as bars between two places."""
     width = (scale.high - scale.low) / BINS
     counts = [0] * BINS
     for entry in items:

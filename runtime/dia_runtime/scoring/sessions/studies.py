@@ -152,12 +152,12 @@ FURTHER = {
 
 
 def printed(study: str) -> tuple[str, ...]:
-    """The figures that a study prints, its accuracy first."""
+    """Return the figures that a study prints, its accuracy first."""
     return (*([PRINTED[study]] if study in PRINTED else ()), *FURTHER.get(study, ()))
 
 
 def published_figure(study: str | None, studies: Published) -> PrintedFigure | None:
-    """The figure that the study prints as its accuracy, with what it counts; None where it prints none."""
+    """Return the figure that the study prints as its accuracy, with what it counts; None where it prints none."""
     if study is None or study not in PRINTED or study not in studies:
         return None
     figure = PRINTED[study]
@@ -178,7 +178,7 @@ def _is_known(outcome: Outcome) -> bool:
 
 
 def _pooled(outcomes: Iterator[Outcome]) -> Counts:
-    """The decisions of all questions as those of one."""
+    """Return the decisions of all questions as those of one."""
     every = list(map(decision_counts, outcomes))
     tp, fp, fn, tn, unknown = (sum(counts[at] for counts in every) for at in range(5))
     return Counts(tp, fp, fn, tn, unknown, True)
@@ -189,7 +189,7 @@ def _units(options: Sequence[Counts]) -> int:
 
 
 def _ranked(outcomes: Iterator[Outcome]) -> tuple[list[float], int]:
-    """The share of pairs in the right order of every ranking of the right length, and how many are exact."""
+    """Return the share of pairs in the right order of every ranking of the right length, and how many are exact."""
     scores, exact = [], 0
     for outcome in outcomes:
         order = outcome.order

@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
     @property
     def known(self) -> int:
-        """How many decisions have both sides."""
+        """Return how many decisions have both sides."""
         return self.tp + self.fp + self.fn + self.tn
 
     @property
@@ -99,7 +99,7 @@ class SessionTally:
             self.tokens[outcome.tokens] += 1
 
     def result(self, estimated: Callable[[Mapping[str, Aggregate]], dict[str, Estimate]]) -> SessionBlock:
-        """The figures as `dia score --json` has them; `estimated` adds the uncertainty of aggregates."""
+        """Return the figures as `dia score --json` has them; `estimated` adds the uncertainty of aggregates."""
         accuracy, more = self.figures()
         estimates_by_name = estimated({**{f"accuracy/{name}": accuracy[name] for name in DENOMINATORS}, **more})
         facts = cast(
@@ -136,7 +136,7 @@ class SessionTally:
         return cast(SessionCounts, {**states, "error": self.errors, "of": by_reply})
 
     def figures(self) -> tuple[dict[str, Aggregate], dict[str, Aggregate]]:
-        """The accuracy by denominator, and the further figures by name."""
+        """Return the accuracy by denominator, and the further figures by name."""
         if self.kind == "decisions":  # in how many of them an error would come its replies may say, so it is in none
             return decision_accuracies(self.decisions), decision_figures(self.decisions)
         more: dict[str, Aggregate] = {}
@@ -169,7 +169,7 @@ class SessionTally:
     def _declared(
         self, estimated: Callable[[Mapping[str, Aggregate]], dict[str, Estimate]]
     ) -> dict[str, DeclaredFigure]:
-        """The declared figures: those that are means first."""
+        """Return the declared figures: those that are means first."""
         means: dict[str, Aggregate] = {}
         others: dict[str, DeclaredFigure] = {}
         for name, figure in self.declared.items():
@@ -188,7 +188,7 @@ class SessionTally:
 
 
 def decision_counts(outcome: Outcome) -> Counts:
-    """The decisions of a question by their kinds."""
+    """Return the decisions of a question by their kinds."""
     kinds = Counter((decision.predicted, decision.actual) for decision in outcome.decisions if decision.is_known)
     unknown = len(outcome.decisions) - sum(kinds.values())
     four = (kinds[True, True], kinds[True, False], kinds[False, True], kinds[False, False])
@@ -204,7 +204,7 @@ def totals(decisions: Mapping[Counts, int]) -> dict[str, int]:
 
 
 def decision_figures(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]:
-    """The figures of the positive class; clusters are questions.
+    """Return the figures of the positive class; clusters are questions.
 
     recall TP/(TP+FN), precision TP/(TP+FP), positive rate (TP+FP)/all, F1 2TP/(2TP+FP+FN), over-niceness FN/(FN+FP):
     of the errors those in which the positive class came though the other was foretold.
@@ -230,7 +230,7 @@ def decision_figures(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]:
 
 
 def _units(decisions: Mapping[Counts, int], denominator: str) -> Iterable[tuple[Counts, int]]:
-    """The questions that a denominator takes in, each with how many decisions it gives."""
+    """Yield the questions that a denominator takes in, each with how many decisions it gives."""
     for counts, times in decisions.items():
         if denominator == "valid":
             yield counts, counts.known * times
@@ -239,7 +239,7 @@ def _units(decisions: Mapping[Counts, int], denominator: str) -> Iterable[tuple[
 
 
 def decision_accuracies(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]:
-    """The share of decisions that agree, by denominators; clusters are questions."""
+    """Return the share of decisions that agree, by denominators; clusters are questions."""
     return {
         name: Aggregate(
             tuple(
@@ -253,7 +253,7 @@ def decision_accuracies(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]
 
 
 def _macro(decisions: Mapping[Counts, int]) -> Aggregate:
-    """The mean over questions of the share of their known decisions that agree."""
+    """Return the mean over questions of the share of their known decisions that agree."""
     shares = ((Fraction(counts.agreeing, counts.known), times) for counts, times in decisions.items() if counts.known)
     return Aggregate(tuple(Part(share, share, 1, times) for share, times in shares))
 
@@ -261,7 +261,7 @@ def _macro(decisions: Mapping[Counts, int]) -> Aggregate:
 def ranking_figures(
     orders: Mapping[tuple[Fraction | None, bool, bool, bool], int],
 ) -> tuple[dict[str, Aggregate], Aggregate]:
-    """The mean share of pairs in the right order by denominators, and the share of rankings that are exact."""
+    """Return the mean share of pairs in the right order by denominators, and the share of rankings that are exact."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     exact: list[Part] = []
     for (score, is_answered, is_valid, is_exact), times in orders.items():
@@ -280,7 +280,7 @@ def _aggregates(parts: Mapping[str, Iterable[Part]]) -> dict[str, Aggregate]:
 
 
 def grade_figures(verdicts: Mapping[tuple[Verdict, str, bool], int]) -> dict[str, Aggregate]:
-    """The share of questions that were graded correct, by denominators; skipped ones are not valid."""
+    """Return the share of questions that were graded correct, by denominators; skipped ones are not valid."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     for (verdict, state, is_answered), times in verdicts.items():
         is_right = int(verdict is Verdict.CORRECT)
@@ -292,14 +292,14 @@ def grade_figures(verdicts: Mapping[tuple[Verdict, str, bool], int]) -> dict[str
 
 
 def _counts_in(over: str, value: Value, is_answered: bool) -> bool:
-    """Whether a question's value counts in a figure."""
+    """Return whether a question's value counts in a figure."""
     if over == "all":
         return True
     return is_answered if over == "answered" else value is not UNSET
 
 
 def _mean(values: Iterable[Value], is_share: bool) -> Aggregate:
-    """The mean; in a share whatever is not true counts as no, in a mean what is no number is left out."""
+    """Return the mean; in a share whatever is not true counts as no, in a mean what is no number is left out."""
     counts = Counter(
         int(_is_yes(value)) if is_share else Fraction(value) for value in values if is_share or _is_number(value)
     )
@@ -316,7 +316,7 @@ def _is_number(value: Value) -> bool:
 
 
 def survival(values: Iterable[Value]) -> DeclaredFigure:
-    """The share of questions in which the event has not come by each step, by the product-limit estimator.
+    """Return the share of questions in which the event has not come by each step, by the product-limit estimator.
 
     A value is the step (from 0 on) at which the event came; none, or a number below 0, where it never did. A list of
     the last step that was seen and whether the event came then tells how far a question without it was watched

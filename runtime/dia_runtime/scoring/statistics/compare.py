@@ -38,11 +38,11 @@ class PairComparison:
 
     @property
     def weights(self) -> Weights:
-        """The first less the second."""
+        """Return the first less the second."""
         return {self.first: Fraction(1), self.second: Fraction(-1)}
 
     def values(self, name: str) -> list[float | None]:
-        """The figure of each; None where it is open."""
+        """Return the figure of each; None where it is open."""
         ends = [self.paired.bounds(name, at) if self.paired.rows else None for at in (self.first, self.second)]
         return [float(bounds[0]) if bounds and bounds[0] == bounds[1] else None for bounds in ends]
 
@@ -64,7 +64,7 @@ class Comparison:
 def comparison(
     names: Sequence[str], marks: Sequence[Marks], figures: Sequence[str], intervals: Intervals
 ) -> Comparison:
-    """The pairs, ready to be compared by these figures."""
+    """Return the pairs, ready to be compared by these figures."""
     pairs = list(combinations(range(len(names)), 2))
     if have_same_questions(marks) and len(pairs) > 1 and len(marks[0]) <= MANY:  # all pairs share their resamples
         paired = PairedFigures(*aligned(marks), figures, intervals)
@@ -114,7 +114,7 @@ def rank_changes(compared: Comparison, values: Sequence[Mapping[str, float | Non
 
 
 def ranks(values: Sequence[float | None]) -> list[int | None]:
-    """The rank of each value, the largest first; equal ones share the better rank.
+    """Return the rank of each value, the largest first; equal ones share the better rank.
 
     >>> ranks([0.5, None, 0.75, 0.5])
     [2, None, 1, 2]
@@ -124,7 +124,7 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
 
 
 def _reversal(compared: Comparison, pair: Pair, figures: tuple[str, str]) -> RankReversal | None:
-    """The pair if the figures reverse its order, the leader by the first figure before that by the second."""
+    """Return the pair if the figures reverse its order, the leader by the first figure before that by the second."""
     two = compared.pairs[pair]
     gaps = [None if first is None or second is None else first - second for first, second in map(two.values, figures)]
     if not gaps[0] or not gaps[1] or (gaps[0] > 0) == (gaps[1] > 0):

@@ -50,7 +50,7 @@ def widened(items: int) -> tuple[float, float]:
 def _corrected(
     values: Numbers, point: float, left_out: Numbers, times: NDArray[numpy.int64], shares: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """The shares, moved for the bias of the resamples and for how their spread changes with the value."""
+    """Return the shares, moved for the bias of the resamples and for how their spread changes with the value."""
     below = (numpy.count_nonzero(values < point) + numpy.count_nonzero(values <= point)) / (2 * len(values))
     if not 0 < below < 1 or not numpy.isfinite(left_out).all():
         return None
@@ -65,7 +65,7 @@ def _corrected(
 
 
 def acceleration(left_out: Numbers, times: NDArray[numpy.int64]) -> float:
-    """The acceleration: a sixth of the skewness of the values without one item each."""
+    """Return the acceleration: a sixth of the skewness of the values without one item each."""
     deviations = numpy.average(left_out, weights=times) - left_out
     spread = float((times * deviations**2).sum())
     return float((times * deviations**3).sum()) / (6 * spread**1.5) if spread > 0 else 0.0

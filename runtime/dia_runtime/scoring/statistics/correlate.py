@@ -38,7 +38,7 @@ def rank_correlation(pairs: Pairs) -> Correlation:
 
 
 def _with_interval(number: int, r: float | None, variance: float) -> Correlation:
-    """The correlation; `variance` is that of its z, times the number of pairs less three."""
+    """Return the correlation; `variance` is that of its z, times the number of pairs less three."""
     if r is None or abs(r) >= 1:
         return {"n": number, "r": r, "ci": None}
     reach = NORMAL.inv_cdf(SHARES[1]) * sqrt(variance / (number - 3))
@@ -65,7 +65,7 @@ def _centred(values: Sequence[float]) -> list[float]:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value from 1, the mean of theirs for equal ones."""
+    """Return the rank of each value from 1, the mean of theirs for equal ones."""
     order = sorted(range(len(values)), key=lambda at: values[at])
     ranks, start = [0.0] * len(values), 0
     while start < len(order):

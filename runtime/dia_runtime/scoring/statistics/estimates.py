@@ -12,7 +12,7 @@ from dia_runtime.scoring.statistics.sample import Ratio, sample_of
 
 
 def estimate(aggregate: Aggregate, intervals: Intervals) -> Estimate:
-    """The aggregate with its uncertainty."""
+    """Return the aggregate with its uncertainty."""
     return estimates({"": aggregate}, intervals)[""]
 
 

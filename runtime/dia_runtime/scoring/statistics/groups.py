@@ -26,7 +26,7 @@ class Respondents:
         self.paired = PairedFigures(*aligned(marks), figures, intervals)
 
     def by(self, values: Sequence[str | None]) -> RespondentGroups:
-        """The groups of respondents with the same value, and the differences of each two groups."""
+        """Return the groups of respondents with the same value, and the differences of each two groups."""
         members: dict[str, list[int]] = {}
         for at, value in enumerate(values):
             members.setdefault(UNLABELLED if value is None else value, []).append(at)

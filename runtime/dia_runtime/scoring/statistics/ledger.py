@@ -25,12 +25,12 @@ class Ledger:
 
     @property
     def base(self) -> Marks:
-        """The marks of the questions without a variant."""
+        """Return the marks of the questions without a variant."""
         return self.wordings.get(None, {})
 
 
 def have_same_questions(marks: Sequence[Marks]) -> bool:
-    """Whether all have marks of the same questions."""
+    """Return whether all have marks of the same questions."""
     questions = [{item: of_item.keys() for item, of_item in each.items()} for each in marks]
     return all(each == questions[0] for each in questions)
 

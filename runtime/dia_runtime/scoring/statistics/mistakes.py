@@ -61,7 +61,7 @@ def _explained(kinds: Counter[str]) -> Explained:
 
 
 def share(number: int, wrong: int, intervals: Intervals) -> Estimate:
-    """The share of a template's wrong replies with the interval of Wilson (1927), which holds for few replies.
+    """Return the share of a template's wrong replies with the interval of Wilson (1927), which holds for few replies.
 
     A template's instances are drawn independently of each other, so that here the reply is the unit.
     """

@@ -33,7 +33,7 @@ class PairedFigures:
         self.items, self.respondents = sum(self.times), len(self.rows[0]) if self.rows else 0
 
     def aggregate(self, name: str, at: int) -> Aggregate:
-        """The figure of one respondent."""
+        """Return the figure of one respondent."""
         if (name, at) not in self._aggregates:
             figure = FIGURES[name]
             parts = (figure.aggregate({row[at]: 1}).parts[0] for row in self.rows)
@@ -49,19 +49,19 @@ class PairedFigures:
 
     @cached_property
     def sample(self) -> Sample:
-        """The items with the sums and sizes of all figures of all respondents."""
+        """Return the items with the sums and sizes of all figures of all respondents."""
         aggregates = [self.aggregate(name, at) for name in self.figures for at in range(self.respondents)]
         columns = [column for aggregate in aggregates for column in aggregate.columns()]
         return sample_of(list(zip(zip(*columns, strict=True), self.times, strict=True)))
 
     def quantity(self, name: str, weights: Weights) -> tuple[Ratio, ...]:
-        """The weighted sum of the respondents' figures."""
+        """Return the weighted sum of the respondents' figures."""
         first = 2 * self.respondents * self.figures.index(name)
         places = ((first + 2 * at, float(weight)) for at, weight in weights.items())
         return tuple(Ratio(top, None if FIGURES[name].is_sum else top + 1, weight) for top, weight in places)
 
     def estimate(self, name: str, weights: Weights) -> Estimate:
-        """The weighted sum with its standard error and interval; its bounds while errors leave it open."""
+        """Return the weighted sum with its standard error and interval; its bounds while errors leave it open."""
         ends = [(self.bounds(name, at), weight) for at, weight in weights.items()] if self.rows else [(None, 0)]
         if any(bounds is None for bounds, _ in ends):
             return unknown()
@@ -88,13 +88,13 @@ class PairedFigures:
         return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
     def replicates(self, name: str, weights: Weights) -> Numbers:
-        """The weighted sum in each resample; none where no intervals are wanted."""
+        """Return the weighted sum in each resample; none where no intervals are wanted."""
         if self.intervals.method == "none" or not self.rows:
             return numpy.zeros(0)
         return self.sample.replicates(self.quantity(name, weights), self.intervals)
 
     def tested(self, name: str, weights: Weights) -> Difference:
-        """The difference, its p, and the share of resamples in which its sign is the one that was measured."""
+        """Return the difference, its p, and the share of resamples in which its sign is the one that was measured."""
         difference = self.estimate(name, weights)
         value = difference["value"]
         number = 0 if value is None else self.sample.evidence(self.quantity(name, weights))
@@ -104,7 +104,7 @@ class PairedFigures:
 
 
 def share_of_order(replicates: Numbers, value: float | None) -> float | None:
-    """The share of resamples with the sign of the value, of zeros one half; None without a sign or resamples."""
+    """Return the share of resamples with the sign of the value, of zeros one half; None without a sign or resamples."""
     finite = replicates[numpy.isfinite(replicates)]
     if not value or not len(finite):
         return None

@@ -46,7 +46,7 @@ class Spread:
         }
 
     def _needed(self, groups: int, difference: float | None) -> tuple[int | None, int | None]:
-        """How many items at this k, or instances of these items, show the difference."""
+        """Return how many items at this k, or instances of these items, show the difference."""
         if not difference or not self.error:
             return None, None
         aim = (difference / REACH) ** 2 / groups  # the variance that the mean may have
@@ -61,7 +61,7 @@ def _rounded_up(number: float, least: int) -> int | None:
 
 
 def spread(groups: Iterable[Sequence[float]]) -> Spread:
-    """The components of variance of items, each given by its values (one-way random effects, Searle 1971).
+    """Return the components of variance of items, each given by its values (one-way random effects, Searle 1971).
 
     The error of the mean over all values is the clustered one; with one value an item nothing is known within.
     """
@@ -117,7 +117,7 @@ def power(names: Sequence[str], marks: Sequence[Marks], difference: float | None
 
 
 def _scores(marks: list[Marks], worths: Worths) -> Iterable[list[float]]:
-    """The scores of each item's questions, or the differences of two; questions with an error are left out."""
+    """Yield the scores of each item's questions, or the differences of two; questions with an error are left out."""
     for item in shared_questions(marks):
         replied = [entries for entries in item if all(entry.verdict is not Verdict.ERROR for entry in entries)]
         yield [_score(entries, worths) for entries in replied]

@@ -34,7 +34,7 @@ class Intervals:
 
 
 def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) -> Numbers:
-    """The sums of the columns of `rows` in each resample; of each row there are as many items as `times` says.
+    """Return the sums of the columns of `rows` in each resample; of each row there are as many items as `times` says.
 
     Rows of integers give exact sums, so that no processor or library adds them up differently.
     """
@@ -46,7 +46,7 @@ def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) ->
 
 
 def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Counts]:
-    """How often each row comes in the resamples, some resamples at a time."""
+    """Yield how often each row comes in the resamples, some resamples at a time."""
     if len(times) * intervals.resamples <= CELLS:
         yield _cached_weights(times, intervals.resamples, intervals.seed)
     elif len(times) * intervals.resamples <= LARGE * CELLS and sum(times) <= SMALL:

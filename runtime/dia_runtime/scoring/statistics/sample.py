@@ -44,11 +44,11 @@ class Sample:
 
     @property
     def number(self) -> int:
-        """How many items there are."""
+        """Return how many items there are."""
         return int(self.times.sum())
 
     def values(self, quantity: Quantity, sums: Numbers) -> Numbers:
-        """The quantity for each row of sums; not a number where it is none."""
+        """Return the quantity for each row of sums; not a number where it is none."""
         with numpy.errstate(all="ignore"):
             if callable(quantity):
                 return quantity(sums / self.scales)
@@ -66,13 +66,13 @@ class Sample:
         return share
 
     def resampled(self, intervals: Intervals) -> Numbers:
-        """The sums of each resample."""
+        """Return the sums of each resample."""
         if intervals not in self._resampled:
             self._resampled[intervals] = resampled_sums(self.rows, self.times.tolist(), intervals)
         return self._resampled[intervals]
 
     def replicates(self, quantity: Quantity, intervals: Intervals) -> Numbers:
-        """The quantity in each resample; of many different items as many values of the normal distribution."""
+        """Return the quantity in each resample; of many different items as many values of the normal distribution."""
         if len(self.rows) > MANY:
             steps = (numpy.arange(intervals.resamples) + 0.5) / intervals.resamples
             normal = numpy.array([NORMAL.inv_cdf(step) for step in steps])
@@ -80,7 +80,7 @@ class Sample:
         return self.values(quantity, self.resampled(intervals))
 
     def point(self, quantity: Quantity) -> float | None:
-        """The quantity of the items themselves."""
+        """Return the quantity of the items themselves."""
         value = float(self.values(quantity, self._total()[None])[0])
         return value if math.isfinite(value) else None
 
@@ -89,7 +89,7 @@ class Sample:
         return total
 
     def standard_error(self, quantity: Quantity) -> float | None:
-        """The standard error with items as clusters; None below two items.
+        """Return the standard error with items as clusters; None below two items.
 
         Of ratios and sums it is the linearised one (Liang and Zeger 1986), of other quantities that of the jackknife.
         """
@@ -104,14 +104,14 @@ class Sample:
         return math.sqrt(number / (number - 1) * float((self.times * influence**2).sum()))
 
     def evidence(self, quantity: Quantity) -> int:
-        """How many items have values; of several ratios the fewest that one of them has."""
+        """Return how many items have values; of several ratios the fewest that one of them has."""
         if callable(quantity):
             return self.number
         sizes = [self.rows[:, part.bottom] for part in quantity if part.bottom is not None]
         return min([self.number, *(int(self.times[size != 0].sum()) for size in sizes)])
 
     def _influence(self, part: Ratio) -> Numbers:
-        """How far each item moves the part, to first order."""
+        """Return how far each item moves the part, to first order."""
         total, scaled = self._total(), part.weight / float(self.scales[part.top])
         top = self.rows[:, part.top]
         if part.bottom is None:
@@ -135,11 +135,11 @@ class Sample:
         return 1e-12 * (self.number if is_sum else 1)
 
     def left_out(self, quantity: Quantity) -> Numbers:
-        """The quantity without one item like each row."""
+        """Return the quantity without one item like each row."""
         return self.values(quantity, self._total() - self.rows)
 
     def estimate(self, quantity: Quantity, intervals: Intervals) -> Estimate:
-        """The quantity with its uncertainty."""
+        """Return the quantity with its uncertainty."""
         return {
             "value": self.point(quantity),
             "se": self.standard_error(quantity),
@@ -147,7 +147,7 @@ class Sample:
         }
 
     def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
-        """The confidence interval; None where nothing varies, below two items, and where none is wanted."""
+        """Return the confidence interval; None where nothing varies, below two items, and where none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
         if intervals.method == "none" or point is None or not error or error < self._rounding(quantity):
             return None
@@ -159,7 +159,7 @@ class Sample:
 
 
 def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:
-    """The sample of these rows, and how many items are like each."""
+    """Return the sample of these rows, and how many items are like each."""
     pairs = list(items)
     times = numpy.array([number for _, number in pairs], dtype=numpy.int64)
     columns = [_integers(column, int(times.sum())) for column in zip(*(row for row, _ in pairs), strict=True)]

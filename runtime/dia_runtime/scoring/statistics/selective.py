@@ -38,7 +38,7 @@ def levels_of(tally: Tally) -> Levels:
 
 
 def agreed(tally: Tally, readings: Mapping[str, int]) -> Levels:
-    """The confidence of each attempt at a question: the share of the other attempts that said the same."""
+    """Return the confidence of each attempt at a question: the share of the other attempts that said the same."""
     answers: Counter[tuple[Fraction, bool]] = Counter()
     others = max(1, tally.k - 1)
     for reading, number in readings.items():
@@ -83,7 +83,7 @@ def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) 
 
 
 def curve(items: Items) -> list[CurvePoint]:
-    """The points of the risk-coverage curve, from the highest confidence to all that was answered."""
+    """Return the points of the risk-coverage curve, from the highest confidence to all that was answered."""
     questions = sum(tally.k * times for (tally, _, _), times in items.items())
     answers, misses = Counter[Fraction](), Counter[Fraction]()
     for (_, levels, _), times in items.items():
@@ -107,7 +107,7 @@ def _steps(items: Items) -> list[Fraction]:
 
 
 def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
-    """The area under the curve, the smallest one for as many right answers, and their difference."""
+    """Return the area under the curve, the smallest one for as many right answers, and their difference."""
     steps = _steps(items)
     quantities: tuple[Quantity, ...] = (area, best_area, _excess)
     if not steps:
@@ -124,7 +124,7 @@ def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
 
 
 def area(sums: Numbers) -> Numbers:
-    """The mean over m of the expected share of wrong ones among the m most confident answers (AURC).
+    """Return the mean over m of the expected share of wrong ones among the m most confident answers (AURC).
 
     Columns are answered and wrong, level by level. Within a level of x answers, r of them wrong, behind a answers with
     e wrong ones, the m-th adds (e + r (m - a) / x) / m.
@@ -140,7 +140,7 @@ def area(sums: Numbers) -> Numbers:
 
 
 def best_area(sums: Numbers) -> Numbers:
-    """The same area if all right answers came first."""
+    """Return the same area if all right answers came first."""
     answered, wrong = sums[:, 0::2].sum(axis=1), sums[:, 1::2].sum(axis=1)
     right = answered - wrong
     areas: Numbers = (wrong - right * (harmonic(answered) - harmonic(right))) / answered
@@ -161,7 +161,7 @@ def harmonic(numbers: Numbers) -> Numbers:
 
 
 def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
-    """The scores with perfect abstention, and what is lost without it."""
+    """Return the scores with perfect abstention, and what is lost without it."""
     parts: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
     for (tally, _, best), times in items.items():
         mean, bad = Fraction(best) / tally.k, tally.wrong + tally.unparsed
@@ -180,7 +180,7 @@ def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
 
 
 def _at_penalty(items: Items, penalty: Fraction, accuracy: float | None, intervals: Intervals) -> Penalty:
-    """The mean of +1, 0 and -penalty, and whether answering paid: whether accuracy exceeds p / (1 + p)."""
+    """Return the mean of +1, 0 and -penalty, and whether answering paid: whether accuracy exceeds p / (1 + p)."""
     parts = []
     for (tally, _, _), times in items.items():
         low = tally.correct - penalty * (tally.wrong + tally.unparsed)

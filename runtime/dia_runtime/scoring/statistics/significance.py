@@ -21,7 +21,7 @@ def two_sided(value: float, error: float | None, items: int) -> float | None:
 
 
 def holm(chances: Sequence[float | None]) -> list[float | None]:
-    """The same p, adjusted so that the chance of one false finding among all stays below the level (Holm 1979).
+    """Return the same p, adjusted so that the chance of one false finding among all stays below the level (Holm 1979).
 
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]
