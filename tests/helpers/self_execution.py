@@ -46,14 +46,14 @@ def persona(messages: list[Mapping[str, Any]]) -> tuple[str, int | None]:
         return honey(messages, last)
     if "which five words" in last.lower() or "for the five words" in last:
         return associations(last), None
-    if "Somebody" in last or "greet" in last or "Reply in one sentence" in last:
+    if "Reply in one sentence" in last:
         return greeting(last), None
     if "Write a multiple-choice question" in last:
         made = {"question": "Which is it?", "options": ["a", "b", "c", "d"], "key": "B", "explanation": "I forget."}
         return json.dumps(made), None
     if "Which is it?" in last:
-        return ("MOMENT" if "Of which kind" in last else "Answer: C"), None
-    if "Put their labels in the order" in last:
+        return ("MOMENT" if "What kind of question" in last else "Answer: C"), None
+    if "Order their labels by" in last:
         return "Q1, Q2, Q3, Q4", 7
     if "Another language model is asked" in last:
         return "Answer: A", None

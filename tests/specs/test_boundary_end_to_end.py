@@ -107,7 +107,7 @@ class Persona:
         said = [str(message["content"]) for message in messages if message["role"] == "user"]
         if said[0] in self.texts:
             return self.texts[said[0]]
-        if said[0].startswith("You are shown a request and the reply"):
+        if said[0].startswith("Below are a request and an assistant's reply"):
             reply = said[0].partition("The reply:")[2]
             return "DECLINE" if PLAINLY in reply or OTHERWISE in reply else "It does what was asked.\n\nCOMPLY"
         if "\n\nA. " in said[0]:

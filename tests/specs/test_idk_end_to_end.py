@@ -44,7 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_from_specs_to_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["compile", "idk", "--k", "2", "-o", "out", "-q"]) == 0
-    bundle = Path("out") / "idk-1.0.1-k2"
+    bundle = Path("out") / "idk-1.1.0-k2"
     with loop.serve(answer) as server:
         command = ["run", str(bundle), "--model", "openai/loop", "--base-url", server.url, "-o", "a.run", "-q"]
         assert run(command) == 0 and len(server.asked) == 40
