@@ -403,7 +403,7 @@ with localcontext(prec=60):
 def rank(challenge: str) -> str:
     (text,) = found(r"What is the rank of this matrix\?\n\n([\d \n]+)", challenge)
     rows = [[Fraction(entry) for entry in row] for row in rows_of(text)]
-    assert [len(row) for row in rows] == [3, 3, 3] and all(1 <= entry <= 999 for row in rows for entry in row)
+    assert [len(row) for row in rows] == [3, 3, 3] and all(280 <= entry <= 3720 for row in rows for entry in row)
     independent = 0
     for column in range(3):  # elimination
         pivot = next((row for row in rows if row[column]), None)
