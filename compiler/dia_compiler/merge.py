@@ -118,7 +118,7 @@ def _require_all(by_number: Mapping[int, StoredPart], of: int) -> None:
 
 
 def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """Why two descriptions are not of one compile, in words; None where they are."""
+    """Why two descriptions are not of one compile, in words; None if they are."""
     if one["benchmark"] != other["benchmark"]:
         return f"one is of `{one['benchmark']}`, the other of `{other['benchmark']}`"
     if one["of"] != other["of"]:

@@ -27,7 +27,7 @@ from dia_compiler.types.word_lists import WORD_LISTS
 def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -> dict[str, Any]:
     """What a second compile gives: `same`, the `differences` in words, and the `versions` that differ.
 
-    Raises DiaError (exit code 3) where the bundle holds no specs or was made with revisions that this version lacks.
+    Raises DiaError (exit code 3) if the bundle holds no specs or was made with revisions that this version lacks.
     """
     manifest = open_bundle(bundle).manifest
     if not (bundle / "specs").is_dir():

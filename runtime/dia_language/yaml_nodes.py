@@ -99,7 +99,7 @@ def read(path: Path, display_name: str) -> tuple[Node, str]:
 def read_text(path: Path, display_name: str) -> str:
     """Return the text of a file of at most 1 MiB in UTF-8.
 
-    Raises DiaError where the file cannot be read, is larger, or holds characters that a reader cannot see.
+    Raises DiaError if the file cannot be read, is larger, or holds characters that a reader cannot see.
     """
     start = Position(display_name, 1, 1)
     raw = read_bytes(path, display_name)

@@ -121,7 +121,7 @@ class _Checker:
         self.data_files = DataFiles(folder, self.files)
 
     def run(self) -> CheckedBenchmark | None:
-        """Return the benchmark with its clean templates, or None where benchmark.yaml cannot be read."""
+        """Return the benchmark with its clean templates, or None if benchmark.yaml cannot be read."""
         root = self.node(self.folder.path / BENCHMARK_FILE)
         others = [(path, self.node(path)) for path in self.folder.files]
         if not isinstance(root, Mapping):

@@ -27,7 +27,7 @@ KINDS = ("extra", "file", "tool")
 
 
 def lacks(kind: str, name: str, folder: Path) -> str | None:
-    """What the host lacks of an extra, file or tool, with how to get it; None where it is there."""
+    """What the host lacks of an extra, file or tool, with how to get it; None if it is there."""
     if kind == "extra":
         is_here = name in EXTRAS and all(find_spec(module) is not None for module in EXTRAS[name])
         return None if is_here else f"the extra `{name}`: {install_extra(name)}"

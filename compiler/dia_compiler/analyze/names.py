@@ -116,7 +116,7 @@ class Declarations:
             self.declare_variant(variant)
 
     def declare_replies(self) -> None:
-        """The names of replies are unique among all names; those of items are, but for other items."""
+        """The names of replies are unique among all names; those of items are, except for other items."""
         session_spec = self.template.session_spec
         if session_spec is None:
             return

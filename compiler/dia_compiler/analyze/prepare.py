@@ -179,7 +179,7 @@ class _Preparation(SessionAnalysis):
 
 @lru_cache(maxsize=2)
 def read_once(piece: Snippet, replies: frozenset[str]) -> ParsedTemplate:
-    """The parsed wrapper of a benchmark, the same for its templates: only where there are assets is it written to."""
+    """The parsed wrapper of a benchmark, the same for its templates: only if there are assets is it written to."""
     return parse_template(piece, replies)
 
 

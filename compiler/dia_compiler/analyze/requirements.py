@@ -12,7 +12,7 @@ from dia_language.diagnostics import Diagnostics, did_you_mean
 
 
 def missing_requirement(template: Template, folder: Path, diagnostics: Diagnostics) -> str | None:
-    """What the template needs and the host lacks, with how to get it; None where nothing is missing."""
+    """What the template needs and the host lacks, with how to get it; None if nothing is missing."""
     for key, value in template.requires:
         kind, name = key.text, value.text
         if kind == "extra" and name not in EXTRAS:

@@ -123,7 +123,7 @@ def _compile(place: Path, flags: list[str]) -> None:
 
 
 def _complaint(process: subprocess.Popen[bytes]) -> bytes:
-    """What the compiler says until its end. Raises OptionFault where that does not come."""
+    """What the compiler says until its end. Raises OptionFault if that does not come."""
     try:
         return process.communicate(timeout=SECONDS)[1]
     except subprocess.TimeoutExpired:

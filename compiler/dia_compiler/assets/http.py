@@ -129,7 +129,7 @@ def _first_line(options: Mapping[str, Any]) -> str:
 
 
 def _headers(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values in their order. Raises OptionFault where they are no mapping and no list of pairs."""
+    """Names and values in their order. Raises OptionFault if they are no mapping and no list of pairs."""
     headers = options.get("headers", {})
     pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
     if not isinstance(pairs, list) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):

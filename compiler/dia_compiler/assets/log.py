@@ -125,7 +125,7 @@ STYLES: dict[str, Callable[[Record, int], str]] = {
 
 
 def _held(line: Record, number: int, name: str, is_good: Callable[[Any], bool], words: str, *default: Any) -> Any:
-    """Return the field, or the default where there is one and the field is missing or none. Raises OptionFault."""
+    """Return the field, or the default if there is one and the field is missing or none. Raises OptionFault."""
     value = line.get(name)
     if value is None and default:
         return default[0]

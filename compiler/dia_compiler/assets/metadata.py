@@ -71,7 +71,7 @@ def _is_text(text: Any) -> bool:
 
 
 def exif_bytes(options: Mapping[str, Any]) -> bytes | None:
-    """Return the EXIF data; None where the option is absent."""
+    """Return the EXIF data; None if the option is absent."""
     from PIL import Image
 
     texts = options.get("exif")

@@ -35,7 +35,7 @@ class Picture(Builder):
 
 
 def size_option(options: Mapping[str, Any], least: int = 1, most: int = SIDE) -> tuple[int, int] | None:
-    """Return the option `size` as width and height; None where it is absent. Raises OptionFault."""
+    """Return the option `size` as width and height; None if it is absent. Raises OptionFault."""
     size = options.get("size")
     if size is None:
         return None

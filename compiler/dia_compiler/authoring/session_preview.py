@@ -108,7 +108,7 @@ def _codes(record: Any) -> Iterator[Stored]:
 
 
 def _stand_ins(sessions: list[dict[str, Any]]) -> dict[str, Any]:
-    """For each reply a stand-in of its kind, or a list of them where there are several."""
+    """For each reply a stand-in of its kind, or a list of them if there are several."""
     stand_ins: dict[str, Any] = {}
     for session in sessions:
         for turn in session["turns"]:

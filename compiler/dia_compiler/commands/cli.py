@@ -285,7 +285,7 @@ def _bug(context: click.Context | None) -> int:
 
 
 def _kept(text: str, path: str | None) -> str:
-    """Where the traceback lies now; nothing where no disk takes it."""
+    """Where the traceback lies now; nothing if no disk takes it."""
     import tempfile
 
     try:

@@ -76,7 +76,7 @@ def command(
 
 
 def reason_of(shortcut: Shortcut, result: Probe) -> str | None:
-    """Return why the spec allows the shortcut; None where it does not."""
+    """Return why the spec allows the shortcut; None if it does not."""
     return result.reasons.get((shortcut.benchmark, shortcut.template))
 
 

@@ -97,7 +97,7 @@ class ClusterPool(WorkerPool):
             future.add_done_callback(done.put)
 
     def _look(self) -> None:
-        """Count the workers' threads now and then. Raises DiaError (exit 4) where there are none for long."""
+        """Count the workers' threads now and then. Raises DiaError (exit 4) if there are none for long."""
         start = monotonic()
         while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
             self.threads, self.looked = sum(self._asked(self.client.nthreads).values()), monotonic()
@@ -179,7 +179,7 @@ def _handful(waiting: deque[Task], most: int) -> list[Task]:
 
 
 def _distributed() -> ModuleType:
-    """Return the package. Raises DiaError (exit 2) where it is not installed."""
+    """Return the package. Raises DiaError (exit 2) if it is not installed."""
     try:
         return importlib.import_module("distributed")
     except ImportError:

@@ -26,7 +26,7 @@ class OtherVersions(Exception):
 
 
 def outcomes_of(token: str, tasks: list[Task], expected: Mapping[str, str]) -> list[Outcome]:
-    """Everything that comes of the tasks. Raises OtherVersions where this machine is not as the client's.
+    """Everything that comes of the tasks. Raises OtherVersions if this machine is not as the client's.
 
     The token names the compile: what a process has prepared for one of them is of no use to another.
     """

@@ -51,7 +51,7 @@ class PartNumber:
 
 
 def parse_part_number(text: str) -> PartNumber:
-    """Return the part that I/N names. Raises DiaError (exit 2) where there is none."""
+    """Return the part that I/N names. Raises DiaError (exit 2) if there is none."""
     match = WRITTEN.fullmatch(text)
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of <= MOST:
@@ -148,7 +148,7 @@ def part_folders(path: Path) -> list[Path]:
 
 
 def read_part(folder: Path) -> StoredPart:
-    """Return the part that lies there. Raises DiaError (exit 3) where a byte of it is not what it was."""
+    """Return the part that lies there. Raises DiaError (exit 3) if a byte of it is not what it was."""
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)

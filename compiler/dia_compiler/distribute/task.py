@@ -233,7 +233,7 @@ def _scattered(
 
 
 def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
-    """Return the parameters at a position, or None where it is a hole."""
+    """Return the parameters at a position, or None if it is a hole."""
     begin_search()
     try:
         return walker.at(position)

@@ -148,7 +148,7 @@ def explore(
 
 
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
-    """Return the model's ability and its error. Raises DiaError (exit 2) where nobody knows it."""
+    """Return the model's ability and its error. Raises DiaError (exit 2) if nobody knows it."""
     if bank.unit not in UNITS:
         message = f"a bank of {bank.unit} cannot hold single items"
         raise DiaError(Diagnostic("E897", message, None, "calibrate with `--items instances` or `--items templates`"))

@@ -73,7 +73,7 @@ class Knob:
 class Deck:
     """The entries of a catalog, of which a parameter takes a subset: their names, groups, lines, and the size's edit.
 
-    `path` is the catalog's file, None where it stands in the template's own; `link` the scalar that names the file;
+    `path` is the catalog's file, None if it stands in the template's own; `link` the scalar that names the file;
     `sizing` the parameters that do nothing but say how many.
     """
 
@@ -128,7 +128,7 @@ class Moves:
         return () if self.deck is None else tuple(self.deck.names[at] for at in cell.skills)
 
     def moved(self, cell: Cell, name: str) -> dict[str, str]:
-        """The files of the template at a cell, under another name: its own, and its catalog's where there is one."""
+        """The files of the template at a cell, under another name: its own, and its catalog's if there is one."""
         edits = [edit for knob, level in zip(self.knobs, cell.levels, strict=True) for edit in knob.levels[level].edits]
         name_node = self.template.node.get("template")
         assert isinstance(name_node, Scalar)

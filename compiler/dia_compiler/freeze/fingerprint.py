@@ -72,9 +72,9 @@ def _walked(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def folder_files(folder: Path, without: Path) -> dict[str, str] | None:
-    """Path -> SHA-256 of every file of a benchmark's folder, but for hidden ones and those of the folder `without`.
+    """Path -> SHA-256 of every file of a benchmark's folder, except for hidden ones and those of the folder `without`.
 
-    Bundles below it, and folders of other benchmarks, are left out. None where the files are too many or too large to
+    Bundles below it, and folders of other benchmarks, are left out. None if the files are too many or too large to
     be read each time.
     """
     digests: dict[str, str] = {}

@@ -37,7 +37,7 @@ class Inputs:
 
 
 def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
-    """What the bundle of a benchmark is made of, or None where it cannot be told quickly."""
+    """What the bundle of a benchmark is made of, or None if it cannot be told quickly."""
     if not options.use_cache:
         return None
     try:
@@ -53,7 +53,7 @@ def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
 
 
 def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) -> BundleResult | None:
-    """The bundle that lies where it belongs, byte for byte as a compile would make it; None where it does not."""
+    """The bundle that lies where it belongs, byte for byte as a compile would make it; None if it does not."""
     facts = Cache(options.folder, "bundles").read(inputs.key)
     if facts is None:
         return None

@@ -76,7 +76,7 @@ class FrozenBundle:
 def private_folder(parent: Path) -> Iterator[Path]:
     """Yield a private folder on the disk of the bundles, gone afterwards whatever happens, as are parents left empty.
 
-    Raises DiaError (exit code 2) where it cannot be made.
+    Raises DiaError (exit code 2) if it cannot be made.
     """
     new_folders = [folder for folder in (parent, *parent.parents) if not folder.exists()]
     try:
@@ -169,7 +169,7 @@ def _seal_of(target: Path) -> Path | None:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a bundle, as it stands there; nothing where it cannot be read."""
+    """Return the manifest of a bundle, as it stands there; nothing if it cannot be read."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         facts = json.loads((folder / NAME).read_bytes())
         return facts if isinstance(facts, dict) else {}

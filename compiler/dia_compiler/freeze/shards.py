@@ -1,4 +1,4 @@
-"""Lines to the files of a bundle: one plain file, or shards of so many lines each where there are more."""
+"""Lines to the files of a bundle: one plain file, or shards of so many lines each if there are more."""
 
 from __future__ import annotations
 

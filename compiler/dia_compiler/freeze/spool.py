@@ -114,7 +114,7 @@ class ChainedBytes(SpooledBytes):
 
 
 class Spool:
-    """The rows of one template, in order; kept in memory where there is no folder."""
+    """The rows of one template, in order; kept in memory if there is no folder."""
 
     __slots__ = ("parts", "rows", "sample")
 

@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
 
 
 def difference(there: Mapping[str, str], here: Mapping[str, str]) -> str | None:
-    """What the other side has otherwise, in words; None where all is the same."""
+    """What the other side has otherwise, in words; None if all is the same."""
     for name in sorted({*there, *here}):
         if there.get(name) != here.get(name):
             if name == "revisions":

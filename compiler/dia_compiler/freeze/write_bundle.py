@@ -98,7 +98,7 @@ class TemplateRows:
 def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> FrozenBundle:
     """Return the bundle of the rows, made in a private folder and moved to its own.
 
-    Raises DiaError (exit code 2) where it may not or cannot be.
+    Raises DiaError (exit code 2) if it may not or cannot be.
     """
     target = plan.folder
     with reporting_write_errors(target):

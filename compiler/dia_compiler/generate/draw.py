@@ -111,7 +111,7 @@ class Drawing:
 
     @cached_property
     def items(self) -> list[Item]:
-        """The items in their order. Raises DiaError where `each` names what cannot be listed."""
+        """The items in their order. Raises DiaError if `each` names what cannot be listed."""
         if self.each is None:
             return [Item()]
         assert self.prepared.template.each is not None
@@ -167,7 +167,7 @@ class Drawing:
     # boundary values first
 
     def front(self, item: Item) -> list[Scope | None]:
-        """Return the draws of boundary values, then of pairs of classes; None where no draw meets every `where`."""
+        """Return the draws of boundary values, then of pairs of classes; None if no draw meets every `where`."""
         return _Front(self, item).scopes()
 
     # how many there are
@@ -241,13 +241,13 @@ class Drawing:
         return is_plain and all(use.name in self.lists for _, use in maker.uses)
 
     def counted(self, fixed: Mapping[str, Value]) -> int | None:
-        """Return the number of ways through all choices, or None where they are too many."""
+        """Return the number of ways through all choices, or None if they are too many."""
         return count_ways(lambda choose: self.draw(choose, fixed))
 
     def estimated(self) -> tuple[int, int] | None:
         """Return the estimated number of instances of a template without items, and the number of draws made.
 
-        None where the number is known exactly, is vast, or cannot be estimated. Only screens show it.
+        None if the number is known exactly, is vast, or cannot be estimated. Only screens show it.
         """
         if len(self.items) != 1 or not self.has_choices(self.items[0]):
             return None
@@ -357,7 +357,7 @@ class _Front:
         return None
 
     def picked(self, place: int | None, name: str, domain: Domain, choose: Any) -> Value:
-        """Return a boundary value, a value of the interior (where there is one), or any."""
+        """Return a boundary value, a value of the interior (if there is one), or any."""
         edges = domain.boundary()
         keys = {key_of(edge) for edge in edges}
         if place is not None and place != FREE and edges:

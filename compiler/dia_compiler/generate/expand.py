@@ -119,7 +119,7 @@ class Expansion:
     def questions(self, k: int, is_trial: bool = False) -> Iterator[Instance]:
         """Return the questions of the first k instances of every item in order, each in every wording.
 
-        A trial takes as many as there are, of a few items. Raises DiaError where there are fewer than k instances.
+        A trial takes as many as there are, of a few items. Raises DiaError if there are fewer than k instances.
         """
         return self.instances(self.drafts(k, is_trial))
 
@@ -168,7 +168,7 @@ class Expansion:
             raise self.too_few(count, k, item, "the walk over all choices ends")
 
     def instance_count(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """How many instances to make of an item, None for all there are. Raises DiaError where there are too few."""
+        """How many instances to make of an item, None for all there are. Raises DiaError if there are too few."""
         instances = self.prepared.template.instances
         if instances == ALL:
             return self.count_of_all(item, k, is_trial)
@@ -181,7 +181,7 @@ class Expansion:
         return count
 
     def count_of_all(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """Return how many instances an item has, None where the walk itself must find out."""
+        """Return how many instances an item has, None if the walk itself must find out."""
         freedom = self.drawing.freedom_of(item)
         if freedom.bound is None:
             message = "`instances: all` needs parameters whose values can be counted"
@@ -212,7 +212,7 @@ class Expansion:
         return DiaError(Diagnostic("E505", message, place, help))
 
     def instance(self, draft: Draft) -> Instance:
-        """The instance of drawn parameters. Raises DiaError where a part fails, with the parameters that led to it."""
+        """The instance of drawn parameters. Raises DiaError if a part fails, with the parameters that led to it."""
         scope = dict(draft.scope)
         try:
             return self.make(draft._replace(scope=scope), self.prepared.wording)
@@ -386,7 +386,7 @@ class Expansion:
         return {name: text for name, text in texts.items() if text is not None}
 
     def mistaken(self, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
-        """Return the text of a mistake, None where it happens to be right. Raises DiaError if it is no answer."""
+        """Return the text of a mistake, None if it happens to be right. Raises DiaError if it is no answer."""
         if grading.options is not None:
             letter = grading.options.letter_of(code(scope))
             return None if letter == truth else letter

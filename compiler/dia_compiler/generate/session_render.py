@@ -36,7 +36,7 @@ Stored = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The items that a text stands within: those of its turn, and those of its session; None where they are unknown."""
+    """The items that a text stands within: those of its turn, and those of its session; None if they are unknown."""
 
     loop: Loop
     values: list[Value] | None
@@ -155,7 +155,7 @@ class Making:
         return {"each": [self.spend(piece.code(inner).strip(ends), place) for inner in about[0].scopes(scope)]}
 
     def items(self, loop: Loop, over: Piece | None, around: Iterable[_Items] = ()) -> _Items | None:
-        """Return the items of a list, None where there is no list."""
+        """Return the items of a list, None if there is no list."""
         if over is None:
             return None
         is_known = over.is_static and not any(over.reach & items.loop.names for items in around)
@@ -231,7 +231,7 @@ class Making:
         return stored_session
 
     def read_of(self, loop: Loop, own: tuple[Piece, ...], *turns: TurnCode) -> frozenset[str]:
-        """Return the fields that stored code reads of a list's items; nothing where all texts are frozen."""
+        """Return the fields that stored code reads of a list's items; nothing if all texts are frozen."""
         name = loop.variable.text if loop.variable is not None else ""
         pieces = [*own, *(piece for turn in turns for piece in turn.pieces)]
         coded = [piece for piece in pieces if id(piece) in self.coded]
@@ -324,7 +324,7 @@ class Making:
         return {"study": preset.study.text, **chain, **self.weighed(code)}
 
     def weighed(self, code: WeighCode) -> Stored:
-        """Return a truth and its figures, each where there is one."""
+        """Return a truth and its figures, each if there is one."""
         stored_truth: Stored = {}
         truth = code.truth
         if truth is not None:

@@ -97,7 +97,7 @@ def _spec_files(folder: Path) -> list[Path]:
 
 
 def inside(folder: Path, name: str) -> Path | None:
-    """The file of that name within the folder, or None where the name leaves it, even by a link or for a moment."""
+    """The file of that name within the folder, or None if the name leaves it, even by a link or for a moment."""
     if not name or "\\" in name or Path(name).is_absolute() or ".." in Path(name).parts:
         return None
     return folder / name if _is_inside(folder / name, folder.resolve()) else None

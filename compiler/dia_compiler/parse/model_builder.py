@@ -64,7 +64,7 @@ def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
 
 
 def marked(node: Scalar) -> Snippet | None:
-    """Return the expression behind `= ` in a datum, or None where it is plain text."""
+    """Return the expression behind `= ` in a datum, or None if it is plain text."""
     if isinstance(node.value, str) and node.text.startswith(EXPRESSION_MARK):
         return Snippet(node.text[len(EXPRESSION_MARK) :], node, len(EXPRESSION_MARK))
     return None

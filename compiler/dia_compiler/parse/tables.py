@@ -124,7 +124,7 @@ def _check_columns(known_columns: Mapping[str, int], columns: Columns, has_rows:
 
 
 class _Tally:
-    """Counts rows and values. Raises _Refused where they are too many."""
+    """Counts rows and values. Raises _Refused if they are too many."""
 
     def __init__(self) -> None:
         self.rows = self.values = 0

@@ -52,7 +52,7 @@ class Shortcut:
 
 def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Mapping[str, Any]],
                     texts: Mapping[str, str] | None = None) -> Shortcut | None:  # fmt: skip
-    """Return the best shortcut of the questions of one template; None where there are too few, or no single answer.
+    """Return the best shortcut of the questions of one template; None if there are too few, or no single answer.
 
     `answers` gives the record of an answer by the id of its question, `texts` the text of an attachment by its path.
     """

@@ -362,7 +362,7 @@ def _number_of(choose: Callable[[Prompt], int | None], first: int) -> Guess:
 
 
 def trees(examples: Sequence[Example]) -> Iterator[Rule]:
-    """Shallow decision trees over counts, where there are few answers; needs scikit-learn."""
+    """Shallow decision trees over counts, if there are few answers; needs scikit-learn."""
     answers = [example.answer for example in examples]
     if not 2 <= len(set(answers)) <= min(FEW_ANSWERS, len(answers) // 4):
         return

@@ -44,7 +44,7 @@ def trimmed(text: str) -> str:
 
 
 def number_in(text: str) -> float | None:
-    """Return the first number in the text as a float, None where it has none."""
+    """Return the first number in the text as a float, None if it has none."""
     match = NUMBER.search(text)
     return float(match[0]) if match else None
 

@@ -34,12 +34,12 @@ class Freedom:
 
     @property
     def bound(self) -> int | None:
-        """The most instances that there can be, or None where that is not known."""
+        """The most instances that there can be, or None if that is not known."""
         return self.count if self.kind in ("exact", "at_most") else None
 
 
 def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
-    """Return the number of acceptable ways through the tree of choices of a draw, or None where they are too many."""
+    """Return the number of acceptable ways through the tree of choices of a draw, or None if they are too many."""
     if is_too_wide(draw, most):
         return None
     count, nodes = 0, 1
@@ -135,7 +135,7 @@ def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
     """Return the estimated number of acceptable ways through the choices of a draw, and the number of draws made.
 
     A random draw is weighted with the product of its numbers of options, and counts 0 if a condition rejects it. The
-    mean is an unbiased estimate (D. E. Knuth, Estimating the efficiency of backtrack programs, 1975). None where a
+    mean is an unbiased estimate (D. E. Knuth, Estimating the efficiency of backtrack programs, 1975). None if a
     choice is vast, a draw fails, or too few draws are accepted within the time.
     """
     random, begin = Random(0), perf_counter()

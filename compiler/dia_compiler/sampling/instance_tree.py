@@ -261,7 +261,7 @@ class Walker(Generic[T]):
         self.drawn = self.rejected = self.dry = 0
 
     def at(self, position: int) -> T | None:
-        """Return the value at a position, or None where the position is a hole."""
+        """Return the value at a position, or None if the position is a hole."""
         path: tuple[int, ...] = ()
         key, left = self.key, position
         node = self._node(key, path, is_inner=True)

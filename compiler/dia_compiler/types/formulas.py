@@ -23,7 +23,7 @@ class Formulas(Domain):
     """Formulas of the given depths, each a distinct tree.
 
     A variable has depth 0, an operator one more than its deepest operand. No formula negates a negation or joins
-    a formula with itself, and where there are two variables or more, at least two of them occur. The depth is drawn
+    a formula with itself, and if there are two variables or more, at least two of them occur. The depth is drawn
     first, then from the top down each operator, the depths of its operands, and the operands.
     """
 

@@ -261,7 +261,7 @@ class _Form(Field):
         return all(self.atoms[place].kind == "root" and number_of(self.atoms[place].of) for place in places)
 
     def inverse(self, kind: str, value: Ratio) -> Ratio:
-        """asin or atan: a rational multiple of pi where it is one of the well-known, else an atom."""
+        """asin or atan: a rational multiple of pi if it is one of the well-known, else an atom."""
         for twelfths in range(-6, 7) if self.is_number_of_roots(value) else ():
             if kind == "atan" and abs(twelfths) == 6:
                 continue

@@ -74,7 +74,7 @@ class Field:
         return self.bounded(terms)
 
     def bounded(self, terms: Terms) -> Terms:
-        """Return the polynomial itself. Raises TooMuch where it, or the work so far, is too large."""
+        """Return the polynomial itself. Raises TooMuch if it, or the work so far, is too large."""
         if self.work > WORK or len(terms) > TERMS:
             raise TooMuch
         parts = (part for value in terms.values() for part in (value.numerator, value.denominator))
@@ -160,7 +160,7 @@ class Field:
     # atoms
 
     def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
-        """Return the number of the atom of this kind of the same quotient, which is made where there is none."""
+        """Return the number of the atom of this kind of the same quotient, which is made if there is none."""
         for place, atom in enumerate(self.atoms):
             if atom.kind == kind and self.are_equal(atom.of, of):
                 return self.divided(place, parts)

@@ -57,7 +57,7 @@ LANGUAGES: dict[str, Language] = {
 
 @cache
 def interpreter(name: str) -> Path | None:
-    """Return the program that runs or compiles a language, with no link on its path; None where there is none."""
+    """Return the program that runs or compiles a language, with no link on its path; None if there is none."""
     path = next(filter(None, map(shutil.which, LANGUAGES[name].commands)), None)
     if path is not None:
         return Path(path).resolve()
@@ -97,7 +97,7 @@ def folders_of(name: str, program: Path | None) -> Iterator[Path]:
 
 @cache
 def version_of(name: str) -> str | None:
-    """Return the first line that the interpreter prints of its version; None where there is none."""
+    """Return the first line that the interpreter prints of its version; None if there is none."""
     import subprocess  # 5 ms, which a compile that finds everything unchanged need not pay
 
     program = interpreter(name)

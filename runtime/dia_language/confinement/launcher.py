@@ -122,7 +122,7 @@ def close_all() -> None:
 
 
 def call(name: str, *arguments: Any) -> int:
-    """What a function of the C library gives. Raises OSError where that says no."""
+    """What a function of the C library gives. Raises OSError if that says no."""
     result: int = getattr(LIBRARY, name)(*arguments)
     if result < 0:
         number = ctypes.get_errno()

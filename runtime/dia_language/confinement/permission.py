@@ -31,7 +31,7 @@ def permit(word: str) -> None:
 
 
 def permitted() -> str:
-    """What this process may do. Raises LanguageError where no program may be started."""
+    """What this process may do. Raises LanguageError if no program may be started."""
     if _HELD[0] == NO:
         raise LanguageError("programs are not allowed here", REFUSED, CODE)
     return _HELD[0]

@@ -68,7 +68,7 @@ def bounded(command: list[str], allowance: Allowance) -> list[str]:
 
 
 def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: bool = False) -> ProgramResult:
-    """What became of the command. Raises LanguageError where it takes more than it may; nothing of it survives.
+    """What became of the command. Raises LanguageError if it takes more than it may; nothing of it survives.
 
     With `gathers` every process that turns up below this one meanwhile is taken for the program's, and killed: for
     where no sandbox does that.

@@ -21,7 +21,7 @@ OTHER_TABLE = 0x40000000  # from here on numbers mean the calls of x32
 
 
 def call_filter() -> bytes | None:
-    """Return the filter for this machine's processor, None where its calls are not known here."""
+    """Return the filter for this machine's processor, None if its calls are not known here."""
     entry = REFUSED.get(platform.machine())
     if entry is None:
         return None

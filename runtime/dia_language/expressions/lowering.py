@@ -160,7 +160,7 @@ class Lowering:
         return self.guard(guard, ast.Name("_s", ast.Load()), ast.Constant(name), *arguments)
 
     def reply_call(self, node: ast.Call, name: str) -> ast.expr | None:
-        """Return a call of a function of replies; None where it is the library's function of that name."""
+        """Return a call of a function of replies; None if it is the library's function of that name."""
         reply = self.reply_of(node.args[0]) if len(node.args) == 1 else None
         if reply is not None:
             return self.of_reply(f"said_{name}", reply[0], *map(self.lower, reply[1]))

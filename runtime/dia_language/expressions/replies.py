@@ -69,7 +69,7 @@ def reply_value(scope: Scope, name: str, *path: Value) -> Value:
 
 
 def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value) -> Value:
-    """Return a slice of a reply's values. Raises Unset where one of them is not there."""
+    """Return a slice of a reply's values. Raises Unset if one of them is not there."""
     replies = scope[name]
     if type(replies) is list:
         return _value(operators.slice_of(replies, start, stop, step), name)

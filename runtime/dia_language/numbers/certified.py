@@ -138,7 +138,7 @@ def _interval_of_integral(value: Any, iv: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any, iv: Any) -> Any:
-    """Return a whole power or a square root of one; None where it is neither, or might not be real."""
+    """Return a whole power or a square root of one; None if it is neither, or might not be real."""
     if base is None or exponent.q > 2 or abs(exponent.p) > 64 or (exponent.p < 0 and base.a <= 0 <= base.b):
         return None
     if exponent.q == 2:
@@ -155,7 +155,7 @@ def _rational(end: Any) -> Fraction:
 
 
 def equals(value: Any, candidate: Fraction) -> bool | None:
-    """Return whether the symbolic number is exactly the rational; None where sympy cannot decide it."""
+    """Return whether the symbolic number is exactly the rational; None if sympy cannot decide it."""
     import sympy
 
     try:

@@ -97,7 +97,7 @@ def _sum(parts: list[Ends], bits: int) -> Ends:
 
 
 def quotient(ends: Ends, divisor: Ends, bits: int) -> Ends:
-    """Return the interval divided by another, in which there is no 0. Raises NotFinite where there is.
+    """Return the interval divided by another, in which there is no 0. Raises NotFinite if there is.
 
     >>> quotient((1, 2, 0), (-4, -4, 0), 8)
     (-256, -128, -9)

@@ -28,7 +28,7 @@ class NotSmooth(ArithmeticError):
 def enclosed_integral(integral: Any, bounds: tuple[Any, Any], iv: Any) -> Any:
     """An interval that holds the integral between the bounds (intervals too), as narrow as the precision of `iv` says.
 
-    None where the expression is not shown to be smooth on the whole range, bounds included.
+    None if the expression is not shown to be smooth on the whole range, bounds included.
     """
     precision, order = iv.prec, 2 * (iv.prec // 5) + 8
     iv.prec = precision + SPARE_BITS
@@ -73,7 +73,7 @@ class _Panels:
         return total * abs(self.radius) / 4
 
     def panel(self, at: Any, size: float, enough: Any) -> Any:
-        """Return the integral over the panel; None where its bounds are too wide."""
+        """Return the integral over the panel; None if its bounds are too wide."""
         middle, radius = self.middle + self.radius * at, self.radius * size
         unit = self.iv.mpf([-1, 1])
         try:

@@ -35,7 +35,7 @@ def round_exact(value: Value, places: int, ties: str = "half_even") -> int | Exa
 
     `ties` is half_even, half_up (ties away from zero) or down (every value towards zero, not only ties).
     Negative places round to tens, hundreds and so on. Symbolic numbers are computed with growing precision
-    until the last digit is certain; what may be a tie is decided exactly. Raises LanguageError where that
+    until the last digit is certain; what may be a tie is decided exactly. Raises LanguageError if that
     fails, with code E504 for what is not a finite real number.
 
     >>> str(round_exact(Fraction(5, 8), 2)), round_exact(Fraction(-5, 2), 0, "half_up"), round_exact(149, -2)

@@ -147,7 +147,7 @@ def decimal_text(value: Fraction) -> str:
 def decimal_scale(denominator: int) -> tuple[int, int] | None:
     """Return how many decimal places a denominator needs, and the factor from a numerator to all of its digits.
 
-    None where the decimals do not end.
+    None if the decimals do not end.
     """
     twos = (denominator & -denominator).bit_length() - 1
     fives, odd = without_fives(denominator >> twos)

@@ -281,7 +281,7 @@ class _TreeRewriter:
         self.cursor = (0, 0)
 
     def offset(self, node: nodes.Node, word: str = "") -> int:
-        """Return the word's next place from the node's line on; the line's first tag where there is none.
+        """Return the word's next place from the node's line on; the line's first tag if there is none.
 
         Names mostly come in the order of the text, so the search goes on where the last one of the line was found.
         """

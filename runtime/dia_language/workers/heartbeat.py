@@ -34,7 +34,7 @@ def set_limits(steps: int = STEPS, seconds: float = SECONDS, digits: int = INTEG
 
 
 def seconds_left() -> float | None:
-    """Seconds until the watcher ends the evaluation, None where there is no watcher or nothing is being computed."""
+    """Seconds until the watcher ends the evaluation, None if there is no watcher or nothing is being computed."""
     return _STARTED + _SECONDS - monotonic() if _IS_WATCHED and _CELL[1] else None
 
 

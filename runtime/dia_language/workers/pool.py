@@ -195,7 +195,7 @@ class SingleWorker:
     def call(self, function: Callable[..., Iterator[Any]], *arguments: Any) -> Any:
         """Return the last item that the generator function yields, computed in the worker.
 
-        Raises LanguageError where the evaluation fails, dies, or runs longer than the allowed seconds.
+        Raises LanguageError if the evaluation fails, dies, or runs longer than the allowed seconds.
         """
         if self.worker is None:
             self.worker = _start_worker()

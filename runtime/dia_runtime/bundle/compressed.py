@@ -97,7 +97,7 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
 
 def _zstd_pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """What a zstd file holds, frame after frame. Raises ValueError where it is damaged or cut."""
+    """What a zstd file holds, frame after frame. Raises ValueError if it is damaged or cut."""
     import zstandard
 
     frame, remainder = zstandard.ZstdDecompressor().decompressobj(), b""

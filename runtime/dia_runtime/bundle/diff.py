@@ -197,7 +197,7 @@ def _specs(bundle: Bundle) -> dict[str, str]:
 
 
 def _versions(bundle: Bundle) -> dict[str, str]:
-    """Return the versions that the bundle names, which its digest does not cover; none where there are none to read."""
+    """Return the versions that the bundle names, which its digest does not cover; none if there are none to read."""
     try:
         record = json.loads((bundle.path / PROVENANCE).read_bytes())
         return {"python": str(record["python"]), **{str(name): str(item) for name, item in record["libraries"].items()}}

@@ -54,7 +54,7 @@ def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the manifest, or None where it cannot be used, and everything that is wrong with it."""
+    """Return the manifest, or None if it cannot be used, and everything that is wrong with it."""
     try:
         manifest = parse_json(encoded)
     except ValueError as error:

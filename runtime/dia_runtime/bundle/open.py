@@ -161,7 +161,7 @@ def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:
     """Open the bundle in a folder: the manifest is checked now, the files while they are read.
 
-    Raises DiaError: exit 2 where there is no bundle, exit 3 where its manifest is damaged or foreign.
+    Raises DiaError: exit 2 if there is no bundle, exit 3 where its manifest is damaged or foreign.
     """
     folder = Path(path)
     encoded = manifest_file(folder)

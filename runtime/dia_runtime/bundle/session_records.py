@@ -118,7 +118,7 @@ def _with_roles(sessions: Any) -> Iterator[tuple[str, Record]]:
 
 
 def read_sessions(question: Record) -> list[SessionRecord]:
-    """Return the sessions of a question, each after those that it needs. Raises ValueError for what is none."""
+    """Return the sessions of a question, each after those that it needs. Raises ValueError if it is malformed."""
     records = question.get("sessions")
     if not isinstance(records, list) or not 1 <= len(records) <= MOST_SESSIONS:
         raise ValueError(f"`sessions` is a list of 1 to {MOST_SESSIONS}")

@@ -57,7 +57,7 @@ def keygen(place: Path, passphrase: str) -> KeyPair:
 
 
 def is_locked(place: Path) -> bool:
-    """Whether the private key in the file wants a passphrase. Raises DiaError (exit 2) where there is no such file."""
+    """Whether the private key in the file wants a passphrase. Raises DiaError (exit 2) if there is no such file."""
     return LOCKED in _read(place)
 
 
@@ -147,7 +147,7 @@ def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[st
 
 
 def read_signature(folder: Path) -> dict[str, Any] | None:
-    """Return the signature in a bundle's folder, or None where there is none that has the right shape."""
+    """Return the signature in a bundle's folder, or None if there is none that has the right shape."""
     try:
         with open_inside(folder, SIGNATURE) as file:
             signature = parse_json(file.read(LONGEST_FILE))
@@ -161,7 +161,7 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
 
 
 def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
-    """Return why the bundle of that digest does not count as signed by the key, or None where it does.
+    """Return why the bundle of that digest does not count as signed by the key, or None if it does.
 
     Without a key a signature need not be there, and one that is there has to be by the key that it names.
     """

@@ -76,7 +76,7 @@ def verify(path: str | os.PathLike[str]) -> list[Problem]:
 
 
 def examine(path: str | os.PathLike[str]) -> Verification:
-    """Return the bundle's id, its manifest and every problem. Raises DiaError (exit 2) where there is no bundle."""
+    """Return the bundle's id, its manifest and every problem. Raises DiaError (exit 2) if there is no bundle."""
     folder = Path(path)
     encoded = manifest_file(folder)
     manifest, faults = manifests.read_manifest(encoded)

@@ -20,7 +20,7 @@ SEED = click.IntRange(min=0)
 
 
 def choice_option(*names: str, choices: Sequence[str], help: str, default: str | None = None) -> Decorator[Any]:
-    """Return an option that takes one of several words; its help shows a default where there is one."""
+    """Return an option that takes one of several words; its help shows a default if there is one."""
     return click.option(
         *names, type=click.Choice(choices), default=default, show_default=default is not None, help=help
     )

@@ -122,7 +122,7 @@ class Explanation:
 def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanation:
     """How the difficulties of a bank's items follow from their parameters and skills, by the replies of a panel.
 
-    Raises DiaError (exit 2) where panel and bank have too little in common, or other questions under one name.
+    Raises DiaError (exit 2) if panel and bank have too little in common, or other questions under one name.
     """
     require_questions(bank, panel.benchmark, panel.questions_root)
     models, items = _shared_with_bank(panel, bank)

@@ -92,7 +92,7 @@ def _words(text: str) -> list[str]:
 
 
 def _shingles(text: str, size: int) -> set[int]:
-    """Hashes of runs of words; one of all words where there are fewer."""
+    """Hashes of runs of words; one of all words if there are fewer."""
     words = _words(text)[:MOST_SHINGLES]
     runs = (tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1)))
     return {hash(run) for run in runs if run}

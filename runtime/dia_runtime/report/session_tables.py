@@ -171,7 +171,7 @@ def correlation_text(correlation: Correlation | None) -> str:
 
 
 def _composites(models: Sequence[Model]) -> Iterable[Table]:
-    """Yield the mean of the accuracies, where it is one of several."""
+    """Yield the mean of the accuracies, if it is one of several."""
     pairs = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
     if not pairs:
         return

@@ -1,7 +1,7 @@
 """`simulated:theta=0.5[,bank=FILE][,seed=S][,skip=SHARE]`: a respondent of known ability, by the Rasch model.
 
 It is right with probability 1 / (1 + exp(-(theta - b))), where b is the item's difficulty (Rasch 1960). Of the other
-questions it skips the share `skip`, and answers the rest by a named mistake where there is one. What it does follows
+questions it skips the share `skip`, and answers the rest by a named mistake if there is one. What it does follows
 from SHA-256 over seed, ability, question and attempt, compared with probabilities of 40 decimals in whole numbers, so
 that it is the same on every machine.
 """

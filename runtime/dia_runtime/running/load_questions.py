@@ -25,7 +25,7 @@ Record = Mapping[str, Any]
 def load_questions(store: Store, bundle: Bundle) -> int:
     """Store the questions unless the run has them, and return their number.
 
-    Raises DiaError (exit 3) where anything of the bundle is damaged, so that no question of such a bundle is
+    Raises DiaError (exit 3) if anything of the bundle is damaged, so that no question of such a bundle is
     ever asked. Files that are read here anyway are hashed while they pass, the others beforehand.
     """
     is_new = store.is_empty

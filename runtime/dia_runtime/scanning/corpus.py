@@ -28,7 +28,7 @@ class Piece:
 
 
 def pieces(path: Path) -> Iterator[Piece]:
-    """Yield the pieces of a file, unpacked. Raises DiaError (exit 2) where it cannot be read."""
+    """Yield the pieces of a file, unpacked. Raises DiaError (exit 2) if it cannot be read."""
     try:
         with path.open("rb") as file:
             yield from _pieces(decompressed(file, path.stat().st_size))

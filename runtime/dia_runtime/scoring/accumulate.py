@@ -99,7 +99,7 @@ def _of_tallies(
 
 
 def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
-    """Return the figures of the shares of full marks; nothing where no answer declares one."""
+    """Return the figures of the shares of full marks; nothing if no answer declares one."""
     shares = Counter(cell.shares.values())
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
@@ -212,7 +212,7 @@ class Accumulator:
         return cast(Respondent, {**facts, **groups})
 
     def _session_figures(self) -> SessionFigures:
-        """Return the figures of sessions by template, their mean, and those of a study where there is one."""
+        """Return the figures of sessions by template, their mean, and those of a study if there is one."""
         intervals = self.options.intervals
         estimated = partial(estimates, intervals=intervals)
         blocks = {template: tally.result(estimated) for template, tally in self.sessions.items()}

@@ -110,8 +110,8 @@ def agreement(
 ) -> AgreementResult:
     """Per model the share of labelled replies whose verdict is the label, Cohen's kappa, and the table of both.
 
-    Raises DiaError (exit 2) where no reply of the runs is labelled. kappa = (p - e) / (1 - e), e the agreement that
-    the two margins alone would give (Cohen 1960); None where e is 1.
+    Raises DiaError (exit 2) if no reply of the runs is labelled. kappa = (p - e) / (1 - e), e the agreement that
+    the two margins alone would give (Cohen 1960); None if e is 1.
     """
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
@@ -158,7 +158,7 @@ def _agreeing(pairs: Mapping[tuple[str, str], int]) -> int:
 
 
 def kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
-    """Cohen's kappa of two raters from their common table; None where it is not defined.
+    """Cohen's kappa of two raters from their common table; None if it is not defined.
 
     >>> kappa({("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15})
     0.4

@@ -59,10 +59,10 @@ def require_few(names: Sequence[str], options: ComparisonOptions) -> None:
 
 
 def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abilities:
-    """Each respondent's ability with its error, None where the bank has none.
+    """Each respondent's ability with its error, None if the bank has none.
 
     `names` are all different, `models` are as the runs have them. Who is named with others that play a role, as in
-    `a+judge=b`, has the ability of `a` unless the bank knows better. Raises DiaError (exit 2) where the bank has none
+    `a+judge=b`, has the ability of `a` unless the bank knows better. Raises DiaError (exit 2) if the bank has none
     of them.
     """
     by_name: dict[str, Ability] = {entry.model: {"value": entry.ability, "se": entry.se} for entry in bank.models}

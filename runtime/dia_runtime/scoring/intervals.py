@@ -32,7 +32,7 @@ def clustered_variance(clusters: Sequence[tuple[Exact, int]], times: Sequence[in
     """Return the squared standard error of a mean over clusters, given as (sum, number of values); None below two.
 
     SE = sqrt(G/(G-1) * sum over the G clusters of (sum of its deviations)^2) / N, the cluster-robust error
-    of a mean (Liang and Zeger 1986). With clusters of one it is s / sqrt(N). None where fewer than two clusters
+    of a mean (Liang and Zeger 1986). With clusters of one it is s / sqrt(N). None if fewer than two clusters
     have values.
 
     >>> clustered_variance([(1, 1), (0, 1), (1, 1), (0, 1)])

@@ -35,7 +35,7 @@ class Labels:
         return tuple(dict.fromkeys(label for labels in self.entries.values() for label in labels))
 
     def of(self, name: str) -> dict[str, str]:
-        """Return the labels of a respondent; none where nothing in the file matches its name."""
+        """Return the labels of a respondent; none if nothing in the file matches its name."""
         merged: dict[str, str] = {}
         for pattern, labels in self.entries.items():
             if len(name) <= LONGEST and fnmatchcase(name, pattern):

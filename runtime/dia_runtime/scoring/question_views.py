@@ -228,7 +228,7 @@ class _Views:
 
 
 def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
-    """Phi of two models' skips with its interval; none where one of them skips all or nothing."""
+    """Phi of two models' skips with its interval; none if one of them skips all or nothing."""
     both, first, second, none = (skips[key] for key in ((True, True), (True, False), (False, True), (False, False)))
     square = (both + first) * (second + none) * (both + second) * (first + none)
     phi, ends = None, None

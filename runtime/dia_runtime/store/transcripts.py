@@ -4,7 +4,7 @@ One line of canonical JSON: `{"transcript": 1, "sessions": [{"name", "item", "ro
 "replies"}]}`. A session that runs once per item appears once per item. `messages` is the conversation as it was
 sent, with the model's replies in it; an assistant message whose beginning was given to the model has that beginning
 under `prefill` in addition to its whole `content`. Each of `replies` has `name, turn, item, text, tokens, seconds,
-finish_reason`, where known `prompt_tokens` and `cost`, and where there is no text `error` with `kind` and `message`:
+finish_reason`, where known `prompt_tokens` and `cost`, and if there is no text `error` with `kind` and `message`:
 
 - `left_out`: nobody plays the role; `condition`: a `when` did not hold; `unset`: what it was to be asked needs a reply
   that is not there; `language`: what it was to be asked could not be computed; `ended`: the conversation was over

@@ -63,7 +63,7 @@ class SessionAnalysis(Presence):
             self.check_loop(session.loop)
 
     def check_turn(self, turn: Turn, number: int) -> None:
-        """Report a turn that says nothing, and words of a list where there is none."""
+        """Report a turn that says nothing, and words of a list if there is none."""
         if turn.user is None and turn.assistant is None and not turn.is_challenge:
             self.diagnostics.error("E202", "this turn is empty", turn.position, "add `user: ...`")
         elif number == 0 and turn.user is None and not turn.is_challenge:
@@ -74,7 +74,7 @@ class SessionAnalysis(Presence):
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
-        """Report the name of an item where there is no list."""
+        """Report the name of an item if there is no list."""
         if loop.variable is not None and not loop.is_there:
             self.diagnostics.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
 

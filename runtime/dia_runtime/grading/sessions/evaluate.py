@@ -248,7 +248,7 @@ def _key(stored: Stored, scope: Scope) -> tuple[Any, ...]:
 def _pair_score(
     predicted: Sequence[str], labels: Sequence[str], actual: Actual, ties: str
 ) -> tuple[Fraction | None, int]:
-    """Return the share of pairs that are ranked as they are, and how many pairs count; None where none does.
+    """Return the share of pairs that are ranked as they are, and how many pairs count; None if none does.
 
     Items with equal keys stand in the order of their labels, or count half, or not at all.
     """

@@ -63,7 +63,7 @@ def truth_of(record: Stored, preset: str | None = None) -> Truth:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The outcome by our truth, and by that of a study where there is one."""
+    """The outcome by our truth, and by that of a study if there is one."""
 
     outcome: Outcome
     published: Outcome | None = None

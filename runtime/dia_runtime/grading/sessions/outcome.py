@@ -31,7 +31,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The labels as they were ranked and as they are, None where not known, and the share of pairs in right order.
+    """The labels as they were ranked and as they are, None if not known, and the share of pairs in right order.
 
     The share is None for what is no ranking of the labels; `pairs` are those that count.
     """

@@ -57,7 +57,7 @@ def tsr(entries: Sequence[str]) -> float:
 
 
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
-    """Return the standard error of the share of correct replies, clustered by item; 0 where there is one item only."""
+    """Return the standard error of the share of correct replies, clustered by item; 0 if there is one item only."""
     parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0

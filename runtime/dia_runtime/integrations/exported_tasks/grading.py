@@ -100,7 +100,7 @@ def points_of(encoded: str) -> dict[str, Exact]:
 
 
 def parsed(encoded: str) -> dict[str, Any]:
-    """Return the record in a row. Raises DiaError (exit 3) for what is none."""
+    """Return the record in a row. Raises DiaError (exit 3) if it is malformed."""
     try:
         record = json.loads(encoded)
     except (ValueError, RecursionError):

@@ -32,7 +32,7 @@ class Exporter(ABC):
 
 
 def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record]]:
-    """Each question with its answer. Raises DiaError (exit 2) where the answers are withheld.
+    """Each question with its answer. Raises DiaError (exit 2) if the answers are withheld.
 
     A target that can hold questions of `sessions` says so; for others they are refused.
     """
@@ -47,7 +47,7 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
 
 
 def questions_and_answers(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
-    """Each question with its answer, or with None where the answers are sealed or withheld."""
+    """Each question with its answer, or with None if the answers are sealed or withheld."""
     answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
     for question, answer in zip_longest(bundle.questions(), answers):
         if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):

@@ -17,7 +17,7 @@ Columns = Mapping[str, "str | Mapping[str, str]"]
 def parquet(columns: Columns, rows: Iterable[Record], instead: str) -> Iterator[bytes]:
     """The bytes of the file, in pieces. A column is of texts, whole numbers, lists of texts, or lists of records.
 
-    Raises DiaError (exit 2) where pyarrow is missing.
+    Raises DiaError (exit 2) if pyarrow is missing.
     """
     try:
         import pyarrow

@@ -86,7 +86,7 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
 
 
 def prompt(row: Record) -> tuple[str, str]:
-    """Return the system prompt, empty where there is none, and what the user says, of a question of one turn."""
+    """Return the system prompt, empty if there is none, and what the user says, of a question of one turn."""
     *before, last = row["messages"]
     return "".join(message["content"] for message in before), last["content"]
 

@@ -94,7 +94,7 @@ class Room:
         return cast
 
     def unplayable(self, cast: Cast, sessions: Any) -> str | None:
-        """Return why the sessions of a question are left out; None where they are not."""
+        """Return why the sessions of a question are left out; None if they are not."""
         for role in roles_with_prefill(sessions):
             model = cast.get(role)
             if model is not None and not self.prefill and not str(model).startswith(CONTINUING):

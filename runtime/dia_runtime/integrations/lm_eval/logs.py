@@ -74,7 +74,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
 
 
 def _likeliest(responses: list[Any]) -> int | None:
-    """Return the place of the option with the greatest likelihood; None where the requests were for text."""
+    """Return the place of the option with the greatest likelihood; None if the requests were for text."""
     likelihoods = []
     for request in responses:
         pair = sequence(sequence(request)[0] if sequence(request) else None)

@@ -25,7 +25,7 @@ class OpenAiBatch(Exporter):
         self.models = models
 
     def files(self, bundle: Bundle) -> Files:
-        """Return the requests. Raises DiaError (exit 2) where not one model is named."""
+        """Return the requests. Raises DiaError (exit 2) if not one model is named."""
         if len(self.models) != 1:
             message = "a request file is for exactly one model"
             raise DiaError(Diagnostic("E715", message, None, "give one `--model`"))

@@ -12,7 +12,7 @@ from dia_language.diagnostics import DiaError
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: its line (or number, where there are no lines), its cells, and where each of these begins."""
+    """A row of a table: its line (or number, if there are no lines), its cells, and where each of these begins."""
 
     line: int
     cells: Mapping[str, Any]

@@ -26,9 +26,9 @@ def rows(path: Path) -> Iterator[Row | DiaError]:
 
 
 def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
-    """Number, text and object of each line that is not empty; a fault in the place of an object where there is none.
+    """Number, text and object of each line that is not empty; a fault in the place of an object if there is none.
 
-    Raises DiaError where the file cannot be read to its end.
+    Raises DiaError if the file cannot be read to its end.
     """
     try:
         for number, raw in read_lines(path):

@@ -82,7 +82,7 @@ def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
 
 
 def parse_json(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecoder = DECODER) -> Any:
-    """Return the value of JSON bytes; `place` names a member of an archive. Raises DiaError for what is none."""
+    """Return the value of JSON bytes; `place` names a member of an archive. Raises DiaError if it is malformed."""
     where = f"{place}: " if place else ""
     if raw.count(b",") > COMMAS:
         raise input_error("E861", f"{where}more than {COMMAS:,} commas", path)
@@ -110,6 +110,6 @@ def option_letter(number_or_none: int) -> str:
 
 
 def number_or_none(value: Any) -> Any:
-    """Return a measured number as a cell; None for what is none."""
+    """Return a measured number as a cell; None if it is malformed."""
     is_number = isinstance(value, int | Number) and not isinstance(value, bool)
     return value if is_number and not str(value).startswith("-") else None

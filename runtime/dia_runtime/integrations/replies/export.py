@@ -37,7 +37,7 @@ class RepliesParquet:
     """The same as one table of Parquet, the settings as JSON text."""
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
-        """One file. Raises DiaError (exit 2) where pyarrow is missing."""
+        """One file. Raises DiaError (exit 2) if pyarrow is missing."""
         columns = {name: INTEGER if name in INTEGERS else TEXT for name in COLUMNS}
         rows = (_row(record) for record in _records(store, respondents))
         yield "replies.parquet", parquet(columns, rows, "`replies`")

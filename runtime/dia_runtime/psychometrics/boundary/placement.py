@@ -61,7 +61,7 @@ class Placement:
         self.estimate = self._estimated()
 
     def next(self) -> int | None:
-        """Return the item to ask now; None where nothing more is to be asked."""
+        """Return the item to ask now; None if nothing more is to be asked."""
         if self.ending is not None or self._has_budget_under_way():
             return None
         item = self.selection.take(self.estimate.value)

@@ -66,7 +66,7 @@ class ItemQuestions:
     """A placement over the questions of a run: which question belongs to which item of the bank."""
 
     def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], options: PlacementOptions) -> None:
-        """Raises DiaError (exit 2) where the run has no questions of the bank's items."""
+        """Raises DiaError (exit 2) if the run has no questions of the bank's items."""
         usable = {entry.item: entry.difficulty for entry in bank.items if entry.status in USABLE}
         questions_by_item: dict[str, list[StoredQuestion]] = defaultdict(list)
         for question in questions:
@@ -90,7 +90,7 @@ class ItemQuestions:
         self.lost = 0
 
     def next(self) -> int | None:
-        """Return the position of the next question; None where nothing is to be asked now."""
+        """Return the position of the next question; None if nothing is to be asked now."""
         if self.waiting:
             return self.waiting.popleft()
         item = self.placement.next()

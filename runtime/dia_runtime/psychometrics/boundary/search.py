@@ -4,7 +4,7 @@ A search proposes cells, is told how often the model succeeded there, and propos
 bundles or models. Its steps:
 
 1. Each tried cell has a Beta posterior, and all cells together a belief (see `belief`), begun by the difficulties that
-   a bank explains where there are any.
+   a bank explains if there are any.
 2. Proposed are cells halfway between one that was passed and one that was failed, and cells a step from a tried one:
    harder where the rate that is drawn from its Beta posterior is above 1/2, easier where it is below. Which of the two
    is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.

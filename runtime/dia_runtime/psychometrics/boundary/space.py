@@ -112,7 +112,7 @@ class Space:
                 yield replace(cell, skills=moved)
 
     def between(self, first: Cell, second: Cell) -> Cell | None:
-        """Return the cell halfway from one to the other; None where they are neighbours."""
+        """Return the cell halfway from one to the other; None if they are neighbours."""
         levels = tuple((a + b) // 2 for a, b in zip(first.levels, second.levels, strict=True))
         shared = [at for at in first.skills if at in second.skills]
         apart = sorted({*first.skills, *second.skills} - set(shared))

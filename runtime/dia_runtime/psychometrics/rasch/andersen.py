@@ -26,7 +26,7 @@ class Andersen:
 
 
 def andersen(successes: Array, trials: NDArray[Any]) -> Andersen | None:
-    """Return the test with the larger side split at its median score; None where the data do not allow it.
+    """Return the test with the larger side split at its median score; None if the data do not allow it.
 
     The smaller side's parameters are estimated by conditioning on the totals of the larger, in both halves and at
     once. What is extreme in a half is left out.

@@ -150,7 +150,7 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
 def read_bank(path: str | os.PathLike[str]) -> Bank:
     """Return the bank in that file.
 
-    Raises DiaError: exit 2 where there is none, exit 3 for one of another version or a damaged one.
+    Raises DiaError: exit 2 if there is none, exit 3 for one of another version or a damaged one.
     """
     place = Path(path)
     try:

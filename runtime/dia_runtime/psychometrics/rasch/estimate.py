@@ -112,7 +112,7 @@ def _entries(names: Sequence[str], values: Array, ses: Array, statuses: Sequence
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return the number, or None for what is none."""
+    """Return the number, or None if it is malformed."""
     return float(value) if np.isfinite(value) else None
 
 

@@ -198,7 +198,7 @@ def residual_components(locations: Locations, successes: Array, trials: NDArray[
 
 
 def _correlation(products: Array, number: Array, sums: Array) -> Array:
-    """Correlations over the cells that both have; 0 where there are none."""
+    """Correlations over the cells that both have; 0 if there are none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = products / number - (sums / number) * (sums.T / number)
         deviations = np.sqrt(np.diag(covariance))

@@ -32,7 +32,7 @@ class HeldOut:
 def held_out(
     successes: Array, trials: NDArray[Any], options: EstimationOptions, folds: int = 5, seed: int = 0
 ) -> HeldOut | None:
-    """Return the figures over all cells, each held out once; None where no fold leaves a scale."""
+    """Return the figures over all cells, each held out once; None if no fold leaves a scale."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     generator = np.random.default_rng(seed)
     fold = generator.integers(0, folds, successes.shape)

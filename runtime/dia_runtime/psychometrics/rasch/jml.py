@@ -31,7 +31,7 @@ GRADIENTS = 200
 class Fit:
     """Places of rows and classes, the covariance of the rows' errors, log likelihood and iterations.
 
-    `prior` is the mean and standard deviation of random columns, where there are any.
+    `prior` is the mean and standard deviation of random columns, if there are any.
     """
 
     rows: Array
@@ -61,7 +61,7 @@ class _State:
 def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
     """Return the places at which every total is what it is expected to be; rows that are not free stay at `rows`.
 
-    Raises DiaError where that does not converge.
+    Raises DiaError if that does not converge.
     """
     free = np.isnan(data.anchors)
     floating = bool(free.all()) and (free_rows is None or bool(free_rows.all()))

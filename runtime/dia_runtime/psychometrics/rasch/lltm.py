@@ -56,7 +56,7 @@ def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
 def lltm(locations: Array, table: Array, features: Array) -> FittedModel:
     """The weights and the error that make the replies most probable; `features` is items by features, with a constant.
 
-    Raises DiaError where that does not converge.
+    Raises DiaError if that does not converge.
     """
     start = _posterior(locations, table, np.zeros(len(table)), 3.0)[0]
     weights: Array = np.asarray(np.linalg.lstsq(features, start, rcond=None)[0], dtype=np.float64)

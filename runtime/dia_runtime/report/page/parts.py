@@ -162,7 +162,7 @@ def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:
 
 
 class _Prompts:
-    """What was asked, of a bundle's questions in their order; nothing where there is no bundle."""
+    """What was asked, of a bundle's questions in their order; nothing if there is no bundle."""
 
     def __init__(self, source: Bundle | None) -> None:
         self._questions = source.questions() if source else iter(())

@@ -38,7 +38,7 @@ CompositeRow = tuple[Respondent, Composite]
 
 
 def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """Return the figures of templates of sessions, where there are any."""
+    """Return the figures of templates of sessions, if there are any."""
     rows = [(name, model["model"], block) for model in models for name, block in model.get("sessions", {}).items()]
     if not rows:
         return None
@@ -117,7 +117,7 @@ def _of_paper(printed: PrintedFigure | None) -> Cell:
 
 
 def _composites(models: Sequence[Respondent]) -> list[Grid]:
-    """Return the mean of the accuracies, where it is one of several."""
+    """Return the mean of the accuracies, if it is one of several."""
     rows = [(model, mean) for model in models if (mean := model.get("composite")) and len(mean["of"]) > 1]
     if not rows:
         return []

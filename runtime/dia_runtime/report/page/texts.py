@@ -26,7 +26,7 @@ def short(text: str, length: int) -> str | list[Any]:
 
 
 def displayed(text: str) -> str:
-    """Return the text with the signs that would act made visible; quick where there are none."""
+    """Return the text with the signs that would act made visible; quick if there are none."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():

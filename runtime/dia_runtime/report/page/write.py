@@ -152,7 +152,7 @@ def _hash(text: str) -> str:
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file to write to that takes the place of that one when all is written, and is gone when anything fails.
 
-    Raises DiaError (exit 2) where it cannot be made.
+    Raises DiaError (exit 2) if it cannot be made.
     """
     refuse_special_file(path)
     if path.is_dir():

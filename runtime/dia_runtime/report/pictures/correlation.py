@@ -68,7 +68,7 @@ def _solved(model: Respondent, k: int) -> Mapping[str, int | Fraction]:
 
 
 def _pearson(one: Mapping[str, int | Fraction], other: Mapping[str, int | Fraction]) -> float | None:
-    """None where one of the two has the same number everywhere.
+    """None if one of the two has the same number everywhere.
 
     >>> _pearson({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0})
     -1.0

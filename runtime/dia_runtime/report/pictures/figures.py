@@ -126,7 +126,7 @@ def name_at(name: str, y: float, width: float = LABELS, colour: str = "ink") -> 
 def cell(
     x: float, y: float, width: float, height: float, colour: str, text: str, ink: str, tip: str = ""
 ) -> list[Mark]:
-    """Return a field of a table of colours, with its text where there is room for it."""
+    """Return a field of a table of colours, with its text if there is room for it."""
     marks: list[Mark] = [Rect(x, y, width, height, colour, tip=tip)]
     if text:
         marks.append(Text(x + width / 2, y + height / 2 + 4, text, SMALL, "middle", ink))

@@ -17,7 +17,7 @@ ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def png(drawing: Drawing) -> bytes:
-    """Return the drawing as a PNG file on a light ground. Raises DiaError (exit 2) where matplotlib is missing."""
+    """Return the drawing as a PNG file on a light ground. Raises DiaError (exit 2) if matplotlib is missing."""
     figure_type = _figure_type()
     figure = figure_type(
         figsize=(drawing.width / DOTS, drawing.height / DOTS), dpi=DOTS * TIMES, facecolor=_of("paper")

@@ -154,7 +154,7 @@ def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float)
 
 
 def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
-    """Return the colours with their numbers: all of 0 to k, where they are few; shares where there is no k."""
+    """Return the colours with their numbers: all of 0 to k, where they are few; shares if there is no k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     else:

@@ -13,7 +13,7 @@ TESTS = ("association", "restriction", "difficulty")
 
 
 def composite(blocks: Mapping[str, SessionBlock], with_interval: bool = True) -> Composite | None:
-    """Return the unweighted mean of the templates' accuracies over all questions; None where no template has one.
+    """Return the unweighted mean of the templates' accuracies over all questions; None if no template has one.
 
     It is None as well while errors leave one of them open.
 

@@ -103,7 +103,7 @@ SINGLE = "letter"  # the reply to one question by itself
 
 
 def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """How the questions were answered by themselves; nothing where a log does not hold their replies."""
+    """How the questions were answered by themselves; nothing if a log does not hold their replies."""
     correct = [bool(one) for pair in pairs for one in _listed(pair.published.figures.get("right"))]
     steps = [step for pair in pairs for step in _listed(pair.published.steps.get(SINGLE))]
     missing = [one is None for pair in pairs for one in _listed(pair.published.figures.get("effort"))]
@@ -157,7 +157,7 @@ def printed(study: str) -> tuple[str, ...]:
 
 
 def published_figure(study: str | None, studies: Published) -> PrintedFigure | None:
-    """Return the figure that the study prints as its accuracy, with what it counts; None where it prints none."""
+    """Return the figure that the study prints as its accuracy, with what it counts; None if it prints none."""
     if study is None or study not in PRINTED or study not in studies:
         return None
     figure = PRINTED[study]

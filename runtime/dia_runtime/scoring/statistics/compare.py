@@ -42,7 +42,7 @@ class PairComparison:
         return {self.first: Fraction(1), self.second: Fraction(-1)}
 
     def values(self, name: str) -> list[float | None]:
-        """Return the figure of each; None where it is open."""
+        """Return the figure of each; None if it is open."""
         ends = [self.paired.bounds(name, at) if self.paired.rows else None for at in (self.first, self.second)]
         return [float(bounds[0]) if bounds and bounds[0] == bounds[1] else None for bounds in ends]
 

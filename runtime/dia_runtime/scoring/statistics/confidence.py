@@ -21,7 +21,7 @@ def interval(
     method: str,
     shares: tuple[float, float] = SHARES,
 ) -> list[float] | None:
-    """The two ends, below which these shares of the resamples lie; None where too few resamples have a value.
+    """The two ends, below which these shares of the resamples lie; None if too few resamples have a value.
 
     `left_out` are the values without one item each, of which `times` are alike. Where BCa cannot be computed, because
     all resamples lie on one side of the point or one item decides alone, the percentiles stand as they are.

@@ -88,7 +88,7 @@ class PairedFigures:
         return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
     def replicates(self, name: str, weights: Weights) -> Numbers:
-        """Return the weighted sum in each resample; none where no intervals are wanted."""
+        """Return the weighted sum in each resample; none if no intervals are wanted."""
         if self.intervals.method == "none" or not self.rows:
             return numpy.zeros(0)
         return self.sample.replicates(self.quantity(name, weights), self.intervals)

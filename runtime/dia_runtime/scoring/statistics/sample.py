@@ -48,7 +48,7 @@ class Sample:
         return int(self.times.sum())
 
     def values(self, quantity: Quantity, sums: Numbers) -> Numbers:
-        """Return the quantity for each row of sums; not a number where it is none."""
+        """Return the quantity for each row of sums; not a number if it is none."""
         with numpy.errstate(all="ignore"):
             if callable(quantity):
                 return quantity(sums / self.scales)
@@ -147,7 +147,7 @@ class Sample:
         }
 
     def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
-        """Return the confidence interval; None where nothing varies, below two items, and where none is wanted."""
+        """Return the confidence interval; None if nothing varies, below two items, and where none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
         if intervals.method == "none" or point is None or not error or error < self._rounding(quantity):
             return None
