@@ -70,7 +70,7 @@ def main() -> int:
         os.chdir(folder)
         shutil.copytree(SPECS, "specs")
         Path("mine").mkdir()
-        Path("mine/benchmark.yaml").write_text("language: 1\nbenchmark: mine\n", encoding="utf-8")
+        Path("mine/benchmark.yaml").write_text("language: 2\nbenchmark: mine\n", encoding="utf-8")
         Path("mine/handshakes.yaml").write_text(TYPOS, encoding="utf-8")
         take_screen("check", "dia check mine")
         Path("mine/handshakes.yaml").write_text(FIXED, encoding="utf-8")

@@ -17,7 +17,7 @@ SCHEMAS = ".schemas"
 
 BENCHMARK = """\
 # yaml-language-server: $schema={schemas}/benchmark.schema.json
-language: 1
+language: 2
 benchmark: {name}
 title: {title}
 version: 0.1.0

@@ -174,7 +174,7 @@ def _known_keys_help(name: str, known_keys: list[str]) -> str:
     return f"{nearest}docs/reference/language.md lists all {len(known_keys)} keys"
 
 
-EXAMPLES = {"language": "1", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
+EXAMPLES = {"language": "2", "benchmark": "my_benchmark", "template": "my_template", "kind": "xml"}
 
 
 def _report_missing(error: _SchemaError) -> Reports:
