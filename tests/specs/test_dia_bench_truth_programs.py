@@ -291,7 +291,7 @@ def test_each_c_program_is_whole(template: str, challenges: Challenges, tmp_path
 
 def shown_pari(challenge: str) -> str:
     return found(
-        r"What does this program print when PARI/GP runs it(?: until it ends)?\? Integers in PARI/GP have arbitrary "
+        r"What does this program print when PARI/GP runs it(?: to completion)?\? Integers in PARI/GP have arbitrary "
         r"precision\.\n\n```\n(.+)\n```",
         challenge,
     )[0]
