@@ -33,6 +33,16 @@ def test_a_family_has_checks_an_example_and_its_number(path: Path) -> None:
     assert path.name == f"d{spec['number']:03d}_{path.stem.partition('_')[2]}.yaml"
 
 
+@pytest.mark.parametrize("path", FAMILIES, ids=lambda path: path.stem)
+def test_a_family_shows_spellings_that_are_accepted_and_answers_that_are_not(path: Path) -> None:
+    spec: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    replies = [example.get("replies", {}) for example in spec["examples"]]
+    accepted = sum(len(example.get("accepts", ())) for example in spec["examples"])
+    rejected = sum(len(example.get("rejects", ())) for example in spec["examples"])
+    assert accepted + sum(len(held.get("correct", ())) for held in replies) >= 3
+    assert rejected + sum(len(held.get("wrong", ())) for held in replies) >= 1
+
+
 def test_the_templates_use_every_field_of_functions_and_none_is_left_out(tmp_path: Path) -> None:
     # that every single function and type has a use is held by tests/test_tour.py, of these and of the tour together
     bundle = compile([SPECS / "dia_bench"], k=1, out=tmp_path, jobs=2).bundles[0].path

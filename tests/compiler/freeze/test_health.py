@@ -30,7 +30,7 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "low-acceptance": [("answer:", "where: (a + b) % 500 == 7\nanswer:")],
     "oversized-prompt": [("times", "times {{ repeat('x ', 16000) }}")],
     "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],
-    "answer-decimals": [("type: integer", "type: real\n  decimals: 2")],
+    "answer-decimals": [("value: a * b, type: integer", "value: a * b, type: real, decimals: 2")],
     "unused-parameter": [("  b:", "  c: {type: boolean}\n  b:")],
 }  # fmt: skip
 
