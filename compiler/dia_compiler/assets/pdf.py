@@ -22,6 +22,7 @@ class Pdf(Builder):
     """A PDF file of text, one page or more."""
 
     summary = "a PDF file of text, optionally encrypted"
+    revision = 2  # since 2, the header of an encrypted file states the version of PDF that its cipher needs
     options = {
         "text": template("the text; long lines are wrapped between words", required=True),
         "size": data("the font size in points, 4 to 72 (default 12)"),

@@ -15,6 +15,8 @@ from dia_compiler.assets.base import Entropy
 
 # Names of ISO 32000-2, section 7.6: RC4 with 128 bits, and AES of the revisions 4 and 6.
 CIPHERS = {"none": "", "rc4": "RC4-128", "aes128": "AES-128", "aes256": "AES-256"}
+# The version of PDF that introduced each of them, which the header of the file must state.
+VERSIONS = {"rc4": "1.4", "aes128": "1.6", "aes256": "2.0"}
 OLD_BYTES, NEW_BYTES = 32, 127
 # Where PDFDocEncoding, which the older ciphers read passwords by, agrees with Latin-1.
 OLD_SIGNS = frozenset(map(chr, [*range(32, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)]))
@@ -50,6 +52,7 @@ def locked(plain: bytes, password: str, owner_password: str, cipher: str, entrop
     from pypdf import PdfWriter
 
     writer, out = PdfWriter(clone_from=io.BytesIO(plain)), io.BytesIO()
+    writer.pdf_header = f"%PDF-{VERSIONS[cipher]}"
     with _drawing_from(entropy):
         writer.encrypt(password, owner_password, algorithm=CIPHERS[cipher])
         writer.write(out)

@@ -130,9 +130,9 @@ def test_long_texts_go_on_on_the_next_line_and_page(tmp_path: Path) -> None:
 
 GOLDEN = {
     "none": "34dced24042d32d820cff92b1e1f3275628538b655018278df9b4017b8158e49",
-    "rc4": "51bb21aa2387e0fddce2cf67971d997f98b0c5faaf467f44e973f361727e8c2f",
-    "aes128": "af7f436564e02900995a36a38dcfd733ad30636a6b8780070fba91a4cd205afe",
-    "aes256": "d565192dc9a0d34af33e08a787cd60a4dc14add8b33a895ad54af7ceee3515f2",
+    "rc4": "9e4a136deb2d3d62fde7618c274299c81db3c95985a114588210eb5653474fb0",
+    "aes128": "04a2f94e6bef9a5036b59f33551f43e0f8bac60e4baba370bdc1e949a170807b",
+    "aes256": "b503faf5b3c77c385630e860c273a4eb599d1391068188cc1379941ab8002fcd",
 }
 
 
@@ -144,6 +144,16 @@ def test_the_bytes_are_those_known_beforehand(cipher: str) -> None:
     options = {"text": SENTENCE, "title": "T", "cipher": cipher} | ({} if cipher == "none" else {"password": "pass"})
     assert hashlib.sha256(built(options)).hexdigest() == GOLDEN[cipher]
     assert (built(options, b"other") == built(options)) == (cipher == "none")
+
+
+@pytest.mark.parametrize(("cipher", "version"), [("rc4", "1.4"), ("aes128", "1.6"), ("aes256", "2.0")])
+def test_the_header_states_the_version_that_introduced_the_cipher(cipher: str, version: str) -> None:
+    """ISO 32000-2, section 7.6; a file that is not encrypted keeps the version of the library."""
+    document = built({"text": SENTENCE, "cipher": cipher, "password": "pass"})
+    assert document[:9] == f"%PDF-{version}\n".encode()
+    with opened(document, "pass") as held:
+        assert held.pdf_version == version
+    assert built({"text": SENTENCE})[:8] == b"%PDF-1.3"
 
 
 def test_the_library_draws_on_its_own_again_when_a_file_is_built() -> None:
