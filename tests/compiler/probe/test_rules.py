@@ -31,8 +31,8 @@ WORDS = [
 Draw = Callable[[random.Random], tuple[str, str]]
 
 
-def probed(draw: Draw, number: int = 200, attachment: bool = False) -> Any:
-    """The best shortcut of so many prompts and answers."""
+def probed(draw: Draw, number: int = 200, attachment: bool = False, rows: int = 1) -> Any:
+    """The best shortcut of so many prompts and answers, of an item or of several."""
     source = random.Random(7)
     questions, answers, texts = [], {}, {}
     for place in range(number):
@@ -43,7 +43,7 @@ def probed(draw: Draw, number: int = 200, attachment: bool = False) -> Any:
         if attachment:
             texts[f"assets/{place}.txt"] = prompt
         questions.append(
-            {"id": name, "template": "planted", "variant": None, "messages": [{"role": "user", "content": content}],
+            {"id": name, "template": "planted", "item": str(place % rows), "variant": None, "messages": [{"role": "user", "content": content}],
              "assets": assets, "points": {"correct": 1, "wrong": -2, "skip": 0}}
         )  # fmt: skip
         answers[name] = {"text": answer, "accept": []}
@@ -163,6 +163,22 @@ CLEAN: dict[str, Draw] = {draw.__name__: draw for draw in (any_word, coin, produ
 def test_a_clean_template_is_within_its_limit(draw: Draw) -> None:
     best = probed(draw, 200)
     assert not best.is_over, best
+
+
+def test_rows_of_data_are_not_learned_by_heart() -> None:
+    """Each of 30 rows comes ten times, with its options in another order: a rule must not meet it in both halves."""
+    made = [0]
+    rows = [[word(random.Random(number), 8) for _ in range(6)] for number in range(30)]
+    for row in rows:
+        random.Random(row[0]).shuffle(row)
+
+    def drawn(source: random.Random) -> tuple[str, str]:
+        row = rows[made[0] % 30]
+        made[0] += 1
+        return f"Which one? {' '.join(source.sample(row, 6))}", row[3]
+
+    best = probed(drawn, 300, rows=30)
+    assert best.instances == 15 and not best.is_over, best
 
 
 def test_too_few_instances_show_nothing() -> None:

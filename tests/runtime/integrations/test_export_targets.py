@@ -42,6 +42,7 @@ def tricky(tiny: Tiny, bundle_writer: Callable[..., Path], tmp_path: Path) -> Pa
     questions = list(opened.questions())
     for question in questions:
         question["messages"][0]["content"] += TRICKY
+        question["format"] = {**question["format"], "rules": 2}
     return bundle_writer(tmp_path / "tricky", questions, list(opened.answers()), 3, canary="keep out 123e4567")
 
 
@@ -69,6 +70,16 @@ def test_rows_say_where_they_come_from_and_ask_our_prompts(tricky: Path, tmp_pat
             row["format_instruction"].startswith("You may reason first. End your reply")
             and row["canary"] == "keep out 123e4567"
         )
+
+
+@pytest.mark.parametrize("target", ["lm-eval", "jsonl", "promptfoo"])
+def test_bundles_of_the_first_rules_give_no_instruction_that_their_prompts_do_not_have(
+    tiny: Tiny, tmp_path: Path, target: str
+) -> None:
+    bundle = tiny("plain")
+    assert not any("rules" in question["format"] for question in open_bundle(bundle).questions())
+    rows = lines(exported(bundle, target, tmp_path / "x") / {**ROWS, "jsonl": ("tiny.jsonl", None)}[target][0])
+    assert {row["format_instruction"] for row in rows} == {None}
 
 
 @pytest.mark.parametrize("target", [*ROWS, "dia-bench", "huggingface"])

@@ -12,6 +12,7 @@ from dia_language.answers import answer_type
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import RULES, rules_of
 
 Record = Mapping[str, Any]
 Files = Iterator[tuple[str, Iterator[bytes]]]
@@ -65,9 +66,11 @@ def _none(bundle: Bundle) -> Iterator[None]:
     return repeat(None, bundle.manifest["counts"]["questions"])
 
 
-def instruction(question: Record, answer: Record) -> str:
-    """How to write the final answer, as the prompt says it."""
+def instruction(question: Record, answer: Record) -> str | None:
+    """Return how to write the final answer, as the prompt says it; None for older bundles, which have other words."""
     format = question["format"]
+    if rules_of(format) < RULES:
+        return None
     return FORMATS[format["kind"]].instruction(format, answer_type(answer["comparison"]).describe())
 
 
