@@ -108,6 +108,15 @@ class _PreparedSessions:
     marks: Mapping[Verdict, Mark]
 
 
+class _Cache(dict[Any, Any]):
+    """Values for later questions: at most MOST_CACHED, none of them long."""
+
+    def keep(self, key: Any, value: Any, characters: int) -> None:
+        """Keep the value, unless there are too many already or it is too long."""
+        if len(self) < MOST_CACHED and characters < MOST_CHARACTERS:
+            self[key] = value
+
+
 class Judge:
     """Grades the replies of one run, and caches what its questions share. Must be closed."""
 
@@ -115,10 +124,7 @@ class Judge:
         """`source` has the answers if the run does not contain them."""
         self.store, self.rules, self.source = store, rules, source
         self.worker = SingleWorker()
-        self._prepared: dict[int, _Prepared | _PreparedSessions] = {}
-        self._types: dict[str, AnswerType] = {}
-        self._graders: dict[tuple[str, str], Grader] = {}
-        self._marks: dict[str, Mapping[Verdict, Mark]] = {}
+        self._prepared, self._types, self._graders, self._marks = _Cache(), _Cache(), _Cache(), _Cache()
 
     def close(self) -> None:
         """End the worker in which conditions are evaluated."""
@@ -136,7 +142,7 @@ class Judge:
         return self._one(question, reply, None)
 
     def _one(self, question: StoredQuestion, reply: StoredReply, answers: _RecordsInOrder | None) -> Judged:
-        prepared = self._prepared.get(question.position)
+        prepared: _Prepared | _PreparedSessions | None = self._prepared.get(question.position)
         if prepared is None:
             prepared = self._prepare(question, answers)
         if isinstance(prepared, _PreparedSessions):
@@ -203,33 +209,29 @@ class Judge:
             _share(self.store, record, self.worker),
             self.marks(question.points),
         )
-        if len(self._prepared) < MOST_CACHED and len(question.grading or "") < MOST_CHARACTERS:
-            self._prepared[question.position] = prepared
+        self._prepared.keep(question.position, prepared, len(question.grading or ""))
         return prepared
 
     def _grader(self, question: StoredQuestion, comparison: Record) -> Grader:
         key = (question.format, repr(comparison))
-        grader = self._graders.get(key)
+        grader: Grader | None = self._graders.get(key)
         if grader is None:
             format = self.store.parsed(question.format)
             if not isinstance(format, dict):
                 raise self.store.damaged(visible(f"the answer format of `{question.id}` is invalid"))
             grader = Grader(comparison, format, self.rules.chain, self._types.get(key[1]))
             # In multiple choice each question has its own format, so the type is stored separately.
-            if len(self._types) < MOST_CACHED and len(key[1]) < MOST_CHARACTERS:
-                self._types[key[1]] = grader.answer
-            if len(self._graders) < MOST_CACHED and len(key[0]) + len(key[1]) < MOST_CHARACTERS:
-                self._graders[key] = grader
+            self._types.keep(key[1], grader.answer, len(key[1]))
+            self._graders.keep(key, grader, len(key[0] + key[1]))
         return grader
 
     def marks(self, encoded: str) -> Mapping[Verdict, Mark]:
         """Return the marks by verdict, from the points of a question and those that replace them."""
-        marks = self._marks.get(encoded)
+        marks: Mapping[Verdict, Mark] | None = self._marks.get(encoded)
         if marks is None:
             points = stored_points(self.store, encoded) | dict(self.rules.points or {})
             marks = {verdict: mark(verdict, points) for verdict in Verdict}
-            if len(self._marks) < MOST_CACHED and len(encoded) < MOST_CHARACTERS:
-                self._marks[encoded] = marks
+            self._marks.keep(encoded, marks, len(encoded))
         return marks
 
     def _mistakes(self, prepared: _Prepared, grade: Grade) -> dict[str, bool]:

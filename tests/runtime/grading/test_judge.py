@@ -109,3 +109,22 @@ def test_what_is_kept_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(judging, "MOST_CACHED", most)
         monkeypatch.setattr(judging, "MOST_CHARACTERS", characters)
         assert verdicts() == expected
+
+
+def test_few_values_of_few_characters_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "MOST_CACHED", 2)
+    monkeypatch.setattr(judging, "MOST_CHARACTERS", 10)
+    kept = judging._Cache()
+    for key, characters in (("long", 10), ("a", 9), ("b", 0), ("c", 1)):
+        kept.keep(key, key.upper(), characters)
+    assert kept == {"a": "A", "b": "B"}
+
+
+def test_a_question_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[int] = []
+    monkeypatch.setattr(Texts, "record", staticmethod(lambda text: prepared.append(1) or json.loads(text)))
+    with_store = judge()
+    for _ in range(3):
+        with_store.judged_one(question(), StoredReply("<xml>12</xml>", None, None))
+    with_store.close()
+    assert len(prepared) == 1
