@@ -73,34 +73,43 @@ def test_one_text_of_each_crackme_is_its_key(challenges: Challenges, answers: An
         assert not program.printed(answers[id]["text"][:-1]).endswith(f"\n{wanted}\n")
 
 
-def unhidden(held: bytes) -> set[str]:
-    """All keys that the bytes may stand for: moved, moved by one more at each place, mirrored, or mixed."""
-    listed = list(enumerate(held))
-    moves: list[Callable[[int, int, int], int]] = [
+def unhidden(rows: list[bytes]) -> set[tuple[str, ...]]:
+    """All lists of keys that the same step can hide as these bytes: moved, mirrored or combined by exclusive or."""
+    steps: list[Callable[[int, int, int], int]] = [
         lambda i, x, n: x - n,
         lambda i, x, n: x - i - n,
         lambda i, x, n: n - x,
         lambda i, x, n: x ^ n,
         lambda i, x, n: x ^ (i + n),
     ]
-    texts = ("".join(chr(move(i, x, n) % 256) for i, x in listed) for move in moves for n in range(-30, 256))
-    return {text for text in texts if re.fullmatch(r"[A-Za-z0-9]+", text)}
+    keys = {
+        tuple("".join(chr(step(i, x, n) % 256) for i, x in enumerate(row)) for row in rows)
+        for step in steps
+        for n in range(-30, 256)
+    }
+    return {texts for texts in keys if all(re.fullmatch(r"[A-Za-z0-9]+", text) for text in texts)}
 
 
 @runs_here
 def test_one_undoing_of_each_hidden_key_fits(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "shifted_crackme").items():
         wanted, length, encoded = found(
-            r"This is a program for Linux on x86-64, .+ and the file does not contain this key as plain text\. For which key "
-            r"does it print \"([^\"]+)\"\? The key has (\d+) "
-            rf"characters, all of them letters or digits\.{ARTEFACT}",
+            r"This is a program for Linux on x86-64, an ELF file in Base64\. It reads a key as one line from standard input, "
+            r"and the file does not contain this key as plain text\. For which key does it print \"([^\"]+)\"\? The key has "
+            rf"(\d+) characters, all of them letters or digits\.{ARTEFACT}",
             challenge,
         )
-        program = Program(encoded, tmp_path / "program")
-        # what is hidden stands before the first of the program's words, behind zeros
+        program, size = Program(encoded, tmp_path / "program"), int(length)
+        # the bytes of the five keys come before the first text of the program, after zeros
         start = program.bytes.rindex(b"\0", 0, program.bytes.index(b"What is the key?")) + 1
-        candidates = unhidden(program.bytes[start : start + int(length)])
-        assert {text for text in candidates if program.printed(text).endswith(f"\n{wanted}\n")} == {answers[id]["text"]}
+        candidates = unhidden([program.bytes[start + size * k : start + size * (k + 1)] for k in range(5)])
+        printed = {text: program.printed(text) for texts in candidates for text in texts}
+        fitting = {text for text, output in printed.items() if output.endswith(f"\n{wanted}\n")}
+        assert fitting == {answers[id]["text"]}
+        refusal = program.printed("").splitlines()[-1]
+        messages = {output.splitlines()[-1] for output in printed.values()} - {refusal}
+        assert len(messages) == 5, "each key has its own message"
+        assert answers[id]["text"].encode() not in program.bytes
         for wrong in (answers[id]["text"] + "x", answers[id]["text"][:-1], answers[id]["text"].swapcase(), ""):
             assert wrong == answers[id]["text"] or not program.printed(wrong).endswith(f"\n{wanted}\n")
 
