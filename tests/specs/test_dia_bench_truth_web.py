@@ -204,8 +204,8 @@ def test_pages_say_the_message_for_the_password_and_no_other_word_of_theirs(
 
 def test_obfuscated_scripts_work_and_take_one_text_of_their_table(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r'The script of this page is obfuscated\. For which text in the field does the page say "([^"]+)" when the button is '
-        r"pressed\? The text has 19 letters\. Uppercase and lowercase letters are different\."
+        r"The script of this page is obfuscated\. Which text do you have to type into the field so that the page says "
+        r'"([^"]+)" when you press the button\? The text has 19 letters\. Uppercase and lowercase letters are different\.'
     )
     asked, candidates = {}, 0
     for id, (page, (wanted,), source) in pages_of(pattern, challenges["obfuscated_javascript"]).items():
