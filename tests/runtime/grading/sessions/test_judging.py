@@ -155,7 +155,18 @@ def test_the_worked_example_of_a_ranking() -> None:
     """True order Q1 Q2 Q3 Q4, of which the fourth was answered wrongly; Q1 Q4 Q2 Q3 has 4 of 6 pairs right."""
     found = judged(ranking(), *answers([("A", 10), ("B", 20), ("A", 30), ("A", 1)], "Q1, Q4, Q2, Q3"))
     assert (found.order.actual, found.order.score) == (("Q1", "Q2", "Q3", "Q4"), Fraction(4, 6))
-    assert found.share == Fraction(2, 3) and found.tokens == 61
+    assert found.share == Fraction(2, 3) and found.tokens == 61 and found.verdict == "wrong"
+    right = judged(ranking(), *answers([("A", 10), ("B", 20), ("A", 30), ("A", 1)], "Q1, Q2, Q3, Q4"))
+    assert (right.verdict, right.share) == ("correct", 1)
+
+
+def test_a_ranking_without_any_key_misses_the_reply_of_the_first() -> None:
+    stored = ranking()
+    tokens = "tokens(letter[index])"
+    stored["truth"]["ranking"]["keys"] = [code(tokens, "letter"), code(tokens, "aside", "letter")]
+    stored["replies"]["aside"] = stored["replies"]["order"]
+    found = judged(stored, *answers([("A", None)] * 4, "Q1, Q2, Q3, Q4"))
+    assert (found.verdict, found.state, found.missing) == ("unparsed", "absent", "letter")
 
 
 REPLIES = st.tuples(st.sampled_from(["A", "B", "?", None]), st.sampled_from([None, 1, 2, 3]))
