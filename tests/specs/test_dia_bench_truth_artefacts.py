@@ -189,10 +189,10 @@ def aws_id_prefix(challenge: str) -> str:
 def pin_among_decoys(challenge: str) -> str:
     """Spaces separate words here: the true sentence is three of them, the last one digits and a mark."""
     count, word, link, end, text = found(
-        r"This text contains (\d+) numbers, and each of them looks like a PIN\. The true PIN is in the only sentence "
-        r"that has exactly this form, where # stands for the digits:\n\n(\w+) (\w+|=) #(.)\n\nUppercase and lowercase "
-        r"letters are different, and so are the punctuation marks\. What other sentences claim does not count\. What "
-        r"are the digits of the true PIN\?\n\n(.+)",
+        r"This text contains (\d+) numbers that look like PINs\. The true PIN is in the only sentence "
+        r"that has exactly this form, where # stands for the digits:\n\n(\w+) (\w+|=) #(.)\n\nThe case of the letters and "
+        r"the punctuation mark have to match\. Ignore what the other sentences claim\. What are the digits of the true "
+        r"PIN\?\n\n(.+)",
         challenge,
     )
     assert len(set(re.findall(r"\d+", text))) == int(count)
