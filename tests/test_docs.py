@@ -114,7 +114,7 @@ def has_commands(page: Path) -> bool:
     return any(language in ("sh", "console") for language, _, _ in blocks(page))
 
 
-@pytest.mark.parametrize("page", filter(has_commands, PAGES), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [page for page in PAGES if has_commands(page)], ids=lambda page: page.stem)
 def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
     if "--allow-programs" in page.read_text(encoding="utf-8") and confinement() is None:
         pytest.skip("nothing here can confine the programs of this page")
