@@ -16,7 +16,7 @@ from helpers.places import ROOT
 from jsonschema import Draft202012Validator
 
 TOUR = ROOT / "docs" / "examples" / "sessions"
-DIGEST = "fb1d5811019f8d1586cf6f3280d97e21f7bf5dd9d0d788744d62ba2232949b01"
+DIGEST = "30c8532267d5b44e59bd267f9ce32705cf79964cbcb9b994e2db4b59cb2ca4b4"
 SPECS = {
     path.stem: yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader) for path in sorted(TOUR.glob("*.yaml"))
 }

@@ -19,9 +19,9 @@ SPECS = ROOT / "specs"
 
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.
 DIGESTS_AT_FIVE = {
-    "boundary": "53dfed45fba60877fca5bdeb07708c51b57f9ed0e4ddba978c54218546057295",
-    "dia_bench": "96e3b5d881b1a98b88fa4d6bd9785d25fe3eb60cceaa76be5b70c10a9989ae67",
-    "self_execution": "adab35dc573eedb2b69006fc588c5574dfb010bf41a2506a358dc31a4119cf56",
+    "boundary": "1dc8d652e49f3a1686b95c8350ff18e9539fb143fc6a6c51bf11850bf91858e4",
+    "dia_bench": "55234ea9146157a5601be65b7cf3d2d888bdb2e2eb692c40bfdb26fcdbaa36a6",
+    "self_execution": "50a19cfbb5e9847b11ee81d1960365c130ee92bbcec3d3619137ef650171c25b",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]
