@@ -6,6 +6,7 @@ import contextlib
 import os
 import selectors
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ THREADS = 256
 OUTPUT_BYTES = 1 << 20
 OPEN_FILES = 64
 TICK = 0.01
+SECONDS_BETWEEN_FOLDER_CHECKS = 0.1
 BLOCK = 1 << 16
 SECONDS_TO_DIE, SECONDS_UNTIL_GONE = 2.0, 0.3
 MANY = 64  # processes that are looked at one by one
@@ -35,7 +37,8 @@ SMALLER = "make the program smaller"
 class Allowance:
     """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get.
 
-    `processes_around` are those that confine it: what they take is not the program's.
+    `processes_around` are those that confine it: what they take is not the program's. `folder` is the folder that it
+    may write to, whose files together may not exceed `folder_bytes` and `folder_files`.
     """
 
     seconds: float = SECONDS
@@ -44,6 +47,9 @@ class Allowance:
     has_bounded_address_space: bool = True
     writes: int = 0
     processes_around: int = 0
+    folder: Path | None = None
+    folder_bytes: int = 0
+    folder_files: int = 0
 
 
 @dataclass(slots=True)
@@ -74,15 +80,32 @@ def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: b
     where no sandbox does that.
     """
     with _gathering_orphans() if gathers else contextlib.nullcontext():
-        try:
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                       env={}, cwd="/", start_new_session=True)  # fmt: skip
-        except OSError as error:
-            raise LanguageError(f"the program cannot be started: {error.strerror}") from None
-        try:
-            return _WatchedProcess(process, input_bytes, allowance).run()
-        finally:
-            _end(process)
+        result, error = run_until_limit(command, input_bytes, allowance)
+    if error is not None:
+        raise error
+    return result
+
+
+def run_until_limit(
+    command: list[str], input_bytes: bytes, allowance: Allowance
+) -> tuple[ProgramResult, LanguageError | None]:
+    """Return what became of the command, and the limit that ended it, if one did; nothing of it survives.
+
+    A program that a limit ended has the exit code 137, as after SIGKILL, and the output that it had written until then.
+    Raises LanguageError if it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env={}, cwd="/", start_new_session=True)  # fmt: skip
+    except OSError as error:
+        raise LanguageError(f"the program cannot be started: {error.strerror}") from None
+    watched = _WatchedProcess(process, input_bytes, allowance)
+    try:
+        return watched.run(), None
+    except LanguageError as error:
+        return ProgramResult(128 + signal.SIGKILL, *map(bytes, watched.streams.values())), error
+    finally:
+        _end(process)
 
 
 @dataclass(slots=True)
@@ -94,6 +117,7 @@ class _WatchedProcess:
     allowance: Allowance
     streams: dict[str, bytearray] = field(default_factory=lambda: {"output": bytearray(), "error_output": bytearray()})
     begin: float = field(default_factory=monotonic)
+    folder_checked_at: float = field(default_factory=monotonic)
 
     def run(self) -> ProgramResult:
         """Write the input and reads the output until the program ends. Raises LanguageError if it breaks a limit."""
@@ -163,6 +187,19 @@ class _WatchedProcess:
                 raise over(f"started more than {THREADS} threads")
             if memory > allowed.memory:
                 raise too_much_memory(allowed)
+        if allowed.folder is not None and monotonic() - self.folder_checked_at > SECONDS_BETWEEN_FOLDER_CHECKS:
+            self.check_folder(allowed.folder)
+            self.folder_checked_at = monotonic()
+
+    def check_folder(self, folder: Path) -> None:
+        """Raise LanguageError where the files in the folder, and deleted ones that are still open, are too large."""
+        files, size = folder_size(folder, self.allowance.folder_files)
+        below = islice(_descendants(self.process.pid), self.allowance.processes_around, None)
+        size += sum(_deleted_bytes(number) for number, _, _ in below)
+        if size > self.allowance.folder_bytes:
+            raise over(f"wrote files of more than {self.allowance.folder_bytes >> 20} MiB")
+        if files > self.allowance.folder_files:
+            raise over(f"made more than {self.allowance.folder_files:,} files")
 
 
 def over(what: str) -> LanguageError:
@@ -173,6 +210,41 @@ def over(what: str) -> LanguageError:
 def too_much_memory(allowance: Allowance) -> LanguageError:
     """Return the refusal of a program that takes more memory than it may."""
     return over(f"took more than {allowance.memory >> 20} MiB of memory")
+
+
+def folder_size(folder: Path, most: int) -> tuple[int, int]:
+    """Return the number of entries below a folder, and the bytes that they take; no further than `most` entries.
+
+    Links are not followed. A folder that cannot be looked into, since its path is too long, counts as too many files.
+    """
+    waiting, files, size = [str(folder)], 0, 0
+    while waiting and files <= most:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in islice(entries, most + 1):
+                    files += 1
+                    with contextlib.suppress(FileNotFoundError):
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+        except FileNotFoundError:
+            continue
+        except PermissionError:  # nothing can be written there either, without a change that this sees again
+            continue
+        except OSError:
+            return most + 1, size
+    return files, size
+
+
+def _deleted_bytes(process: int) -> int:
+    """Return the bytes of the files that a process has open, and that are in no folder any more."""
+    size = 0
+    with contextlib.suppress(OSError):
+        for number in os.listdir(f"/proc/{process}/fd"):  # noqa: PTH208
+            with contextlib.suppress(OSError):
+                opened = os.stat(f"/proc/{process}/fd/{number}")  # noqa: PTH116
+                size += opened.st_blocks * 512 if stat.S_ISREG(opened.st_mode) and not opened.st_nlink else 0
+    return size
 
 
 def _descendants(process: int) -> Iterator[tuple[int, int, int]]:

@@ -35,13 +35,15 @@ MEND = "install bubblewrap and allow user namespaces; `--allow-programs=unconfin
 class Workspace:
     """Files of a program: folders and files that it may read, and its own folder, which it sees as HOME.
 
-    With `has_processes` it also sees /proc, with itself only.
+    With `has_processes` it also sees /proc, with itself only. It sees the `hidden` folders, which are below readable
+    ones, as empty.
     """
 
     readable: tuple[Path, ...]
     folder: Path
     is_writable: bool = False
     has_processes: bool = False
+    hidden: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Sandbox:
 def _bubblewrapped(command: Sequence[str], workspace: Workspace) -> list[str]:
     """Return the command wrapped in bubblewrap."""
     binds = [word for path in workspace.readable for word in ("--ro-bind", str(path), str(path))]
+    binds += [word for path in workspace.hidden for word in ("--ro-bind", str(_empty(workspace)), str(path))]
     devices = [word for path in DEVICES for word in ("--dev-bind", str(path), str(path))]
     own = ["--bind" if workspace.is_writable else "--ro-bind", str(workspace.folder), str(HOME)]
     seccomp = call_filter()
@@ -82,8 +85,16 @@ def _unshared(command: Sequence[str], workspace: Workspace) -> list[str]:
     return [
         *LAUNCHER, "confined", str(root), str(workspace.folder), access, proc,
         "-" if seccomp is None else seccomp.hex(),
-        *map(str, workspace.readable), "--", *command,
+        *map(str, workspace.readable),
+        *(f"{_empty(workspace)}:{path}" for path in workspace.hidden), "--", *command,
     ]  # fmt: skip
+
+
+def _empty(workspace: Workspace) -> Path:
+    """Return an empty folder next to the workspace, which is shown in place of hidden folders."""
+    folder = workspace.folder.parent / "empty"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _open(command: Sequence[str], workspace: Workspace) -> list[str]:
