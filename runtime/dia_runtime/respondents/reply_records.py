@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
 
 LONGEST_TEXT = 10_000_000
 LONGEST_WORD = 10_000
@@ -29,7 +30,19 @@ def reply_from_record(record: Mapping[str, Any]) -> Reply:
     fields |= {name: _text(record, name, LONGEST_WORD) for name in WORDS}
     fields |= {name: _count(record, name) for name in COUNTS}
     fields |= {name: _amount(record, name) for name in AMOUNTS}
-    return Reply(**fields)
+    return Reply(**fields, tool_transcript=_tool_transcript(record))
+
+
+def _tool_transcript(record: Mapping[str, Any]) -> str | None:
+    """Return the transcript of calls of tools, which a run has as text and an export as an object."""
+    value = record.get("tool_transcript")
+    if value is None:
+        return None
+    try:
+        transcript = read_tool_transcript(value) if isinstance(value, str) else transcript_from_record(value)
+    except ValueError as error:
+        raise ValueError(f"`tool_transcript` cannot be read: {error}") from None
+    return tool_transcript_text(transcript)
 
 
 def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:

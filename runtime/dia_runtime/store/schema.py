@@ -2,7 +2,7 @@
 
 Version 2 added what processes that ask at once hold (`worker`, `claim`), how many tries a reply took, and the skills
 of questions. Version 3 added the turns of conversations (`turn`), and who is asking what questions share
-(`share_claim`).
+(`share_claim`). Version 4 added what replies and turns gained since (`COLUMNS_OF_4`), such as calls of tools.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 APPLICATION_ID = 0x64696172  # "diar"
-VERSION = 3
+VERSION = 4
+FIRST_WITH_TURNS = 3
 HEADER = 100
 SURROGATE = re.compile("[\ud800-\udfff]")
 MAGIC = b"SQLite format 3\x00"
@@ -59,7 +60,12 @@ UPGRADE_TO_3 = (
     " scope TEXT NOT NULL, worker INTEGER NOT NULL REFERENCES worker (id) ON DELETE CASCADE,"
     " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
 )
-UPGRADES = {1: UPGRADE_TO_2, 2: UPGRADE_TO_3}
+# Upgrades a run of version 3: new columns of replies and of turns
+COLUMNS_OF_4 = ("tool_transcript TEXT",)
+UPGRADE_TO_4 = tuple(
+    f"ALTER TABLE {table} ADD COLUMN {column}" for table in ("reply", "turn") for column in COLUMNS_OF_4
+)
+UPGRADES = {1: UPGRADE_TO_2, 2: UPGRADE_TO_3, 3: UPGRADE_TO_4}
 SECOND_SCHEMA = (
     *FIRST_SCHEMA[:2],
     FIRST_SCHEMA[2].replace(" grading TEXT)", " grading TEXT, skills TEXT NOT NULL DEFAULT '[]')"),
@@ -67,8 +73,14 @@ SECOND_SCHEMA = (
     FIRST_SCHEMA[4].replace(" asked_at TEXT,", " asked_at TEXT, tries INTEGER,"),
     *UPGRADE_TO_2[2:],
 )
-SCHEMA = (*SECOND_SCHEMA, *UPGRADE_TO_3)
-SCHEMAS = {1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(SCHEMA)}
+THIRD_SCHEMA = (*SECOND_SCHEMA, *UPGRADE_TO_3)
+SCHEMA = tuple(
+    statement.replace(" tries INTEGER,", " tries INTEGER," + "".join(f" {column}," for column in COLUMNS_OF_4))
+    for statement in THIRD_SCHEMA
+)
+SCHEMAS = {
+    1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(THIRD_SCHEMA), 4: frozenset(SCHEMA),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,8 @@ class Reply:
 
     A text of None without an error is final: `finish_reason` gives the reason (`content_filter`,
     `over_context`). Cost and seconds are decimal text, since no float is stored. `tries` counts the requests that it
-    took: none for a reply out of the cache.
+    took: none for a reply out of the cache. `tool_transcript` is the JSON of the calls of tools before the reply, as
+    `tool_transcripts.py` describes it; tokens, cost and seconds then include those of all requests.
     """
 
     text: str | None
@@ -90,16 +103,32 @@ class Reply:
     model_version: str | None = None
     asked_at: str | None = None
     tries: int | None = None
+    tool_transcript: str | None = None
 
 
 REPLY_COLUMNS = tuple(column.name for column in fields(Reply))
-# A reply with all that is known of it. A run of version 1, which is read as it is, holds no tries.
+# A reply with all that is known of it. Runs of older versions, which are read as they are, lack some.
 REPLY_RECORD_NAMES = ("question", "attempt", *REPLY_COLUMNS)
 SELECT_REPLY = (
     f"SELECT question.id, reply.attempt, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS)}"
     " FROM reply JOIN question ON reply.question = question.position"
 )
-SELECT_REPLY_OF_VERSION = {1: SELECT_REPLY.replace("reply.tries", "NULL"), 2: SELECT_REPLY, 3: SELECT_REPLY}
+COLUMN_NAMES_OF_4 = tuple(column.partition(" ")[0] for column in COLUMNS_OF_4)
+
+
+def _without(statement: str, *columns: str) -> str:
+    """Return the statement with NULL for columns of replies that an older run does not have."""
+    for column in columns:
+        statement = statement.replace(f"reply.{column}", "NULL")
+    return statement
+
+
+SELECT_REPLY_OF_VERSION = {
+    1: _without(SELECT_REPLY, "tries", *COLUMN_NAMES_OF_4),
+    2: _without(SELECT_REPLY, *COLUMN_NAMES_OF_4),
+    3: _without(SELECT_REPLY, *COLUMN_NAMES_OF_4),
+    4: SELECT_REPLY,
+}
 # An existing reply stays; only an error, after which a retry may succeed, is replaced.
 INSERT_REPLY = (
     f"INSERT INTO reply (respondent, question, attempt, {', '.join(REPLY_COLUMNS)})"
@@ -194,6 +223,7 @@ class StoredTurn:
     model_version: str | None = None
     asked_at: str | None = None
     tries: int | None = None
+    tool_transcript: str | None = None
 
 
 STORED_TURN_COLUMNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)

@@ -23,6 +23,8 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.formats.base import rules_fault, rules_of
 from dia_runtime.store.schema import (
     APPLICATION_ID,
+    COLUMN_NAMES_OF_4,
+    FIRST_WITH_TURNS,
     INSERT_REPLY,
     INSERT_TURN,
     QUESTION_COLUMNS,
@@ -162,23 +164,29 @@ class Store:
 
         A run that is older than turns holds none.
         """
-        if self.version < VERSION:
+        if self.version < FIRST_WITH_TURNS:
             return []
-        columns = ", ".join(STORED_TURN_COLUMNS)
-        query = f"SELECT {columns} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
+        query = (
+            f"SELECT {self._turn_columns()} FROM turn WHERE respondent = ? AND attempt = ? AND scope = ? ORDER BY id"
+        )
         return [StoredTurn(*row) for row in self.rows(query, respondent, attempt, scope)]
 
     def all_turns(self, respondent: int) -> Iterator[tuple[int, StoredTurn]]:
         """Yield all turns of a respondent, each with its attempt, in the order in which they were added."""
-        if self.version < VERSION:
+        if self.version < FIRST_WITH_TURNS:
             return
-        query = f"SELECT attempt, {', '.join(STORED_TURN_COLUMNS)} FROM turn WHERE respondent = ? ORDER BY id"
+        query = f"SELECT attempt, {self._turn_columns()} FROM turn WHERE respondent = ? ORDER BY id"
         for attempt, *row in self._iterate(query, respondent):
             yield attempt, StoredTurn(*row)
 
+    def _turn_columns(self) -> str:
+        """Return the columns of a turn; NULL for those that a run of version 3 does not have."""
+        missing = COLUMN_NAMES_OF_4 if self.version < VERSION else ()
+        return ", ".join("NULL" if name in missing else name for name in STORED_TURN_COLUMNS)
+
     def attempts_with_turns(self, respondent: int, position: int) -> set[int]:
         """Return the attempts at a question that have stored turns; none in runs of versions without turns."""
-        if self.version < VERSION:
+        if self.version < FIRST_WITH_TURNS:
             return set()
         query = "SELECT DISTINCT attempt FROM turn WHERE respondent = ? AND question = ? AND scope = ?"
         return {attempt for (attempt,) in self.rows(query, respondent, position, str(position))}

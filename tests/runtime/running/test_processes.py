@@ -25,7 +25,7 @@ from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running import claims as claiming
 from dia_runtime.running.claims import Claims, host, process_start
 from dia_runtime.running.run import RunOptions, run
-from dia_runtime.store.schema import FIRST_SCHEMA
+from dia_runtime.store.schema import FIRST_SCHEMA, VERSION
 from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
 
@@ -367,6 +367,6 @@ def test_a_run_of_the_first_version_is_read_and_brought_up(tiny: Make, tmp_path:
     (entry,) = dia_runtime.run(bundle, "oracle", old).respondents
     assert (entry.asked, entry.kept) == (2, 4)
     with read_store(old) as store, read_store(new) as made:
-        assert store.version == made.version == 3 and store.schema() == made.schema()
+        assert store.version == made.version == VERSION and store.schema() == made.schema()
         assert store.rows("SELECT DISTINCT skills FROM question") == [("[]",)]
         assert store.rows("SELECT tries FROM reply ORDER BY question") == [(None,)] * 4 + [(1,)] * 2

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store.schema import StoredQuestion
+from dia_runtime.store.schema import VERSION, StoredQuestion
 from dia_runtime.store.store import Store, open_store, read_store
 from helpers.failures import failure
 
@@ -84,10 +84,11 @@ def test_a_reply_stays_and_an_error_gives_way(store: Store) -> None:
 
 
 def test_every_column_of_a_reply_is_kept(store: Store, path: Path) -> None:
-    whole = Reply("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z", 3)
+    facts = ("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z", 3, "{}")
+    whole = Reply(*facts)
     store.save(store.respondent("a", "a", {}), [(0, 1, whole)])
     (row,) = sqlite3.connect(path).execute("SELECT * FROM reply").fetchall()
-    assert row[4:] == ("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z", 3)
+    assert row[4:] == facts
 
 
 @pytest.mark.parametrize("text", ["\x00 nul \x1b", "half \ud83d character", "Ω\U0001f600", "", "x" * 1_000_000])
@@ -130,7 +131,7 @@ def test_sqlite_itself_finds_the_file_sound(store: Store, path: Path) -> None:
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert connection.execute("PRAGMA application_id").fetchone() == (0x64696172,)
-    assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
     with pytest.raises(sqlite3.IntegrityError):  # STRICT
         connection.execute("UPDATE reply SET attempt = 'x'")
 
@@ -247,7 +248,7 @@ def tampered(store: Store, path: Path, statement: str) -> DiaError:
 
 
 def test_a_newer_run_says_so(store: Store, path: Path) -> None:
-    error = tampered(store, path, "PRAGMA user_version = 4")
+    error = tampered(store, path, f"PRAGMA user_version = {VERSION + 1}")
     assert error.exit_code == 2 and "newer" in str(error)
 
 

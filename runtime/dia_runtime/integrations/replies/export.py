@@ -68,8 +68,18 @@ def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[
         values = (facts.get("bundle_id"), facts.get("questions_root"), entry.name, entry.model, settings)
         respondent_columns = {name: value for name, value in zip(OWN_COLUMNS, values, strict=True) if value is not None}
         for reply in store.replies_of(entry.id):
-            yield respondent_columns | reply
+            transcript = reply["tool_transcript"]
+            yield (
+                respondent_columns
+                | reply
+                | ({} if transcript is None else {"tool_transcript": store.parsed(transcript)})
+            )
 
 
 def _row(record: Record) -> Record:
-    return {**record, "settings": json_text(record["settings"])}
+    transcript = record["tool_transcript"]
+    return {
+        **record,
+        "settings": json_text(record["settings"]),
+        "tool_transcript": None if transcript is None else json_text(transcript),
+    }

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, run
+from dia_runtime.store.schema import COLUMN_NAMES_OF_4, VERSION
 from dia_runtime.store.store import read_store
 from dia_runtime.store.transcripts import TranscriptReply, read_transcript, readable_transcript
 from helpers import loopback as loop
@@ -217,7 +218,8 @@ def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
 def test_a_run_of_the_second_version_is_read_and_brought_up(tiny: Make, made: Make) -> None:
     run(tiny(templates=1), "oracle", "a.run", limit=2)
     with sqlite3.connect("a.run") as connection:
-        for statement in ("DROP TABLE turn", "DROP TABLE share_claim", "PRAGMA user_version = 2"):
+        new_columns = [f"ALTER TABLE reply DROP COLUMN {name}" for name in COLUMN_NAMES_OF_4]
+        for statement in (*new_columns, "DROP TABLE turn", "DROP TABLE share_claim", "PRAGMA user_version = 2"):
             connection.execute(statement)
     connection.close()
     with read_store("a.run") as store:
@@ -226,7 +228,7 @@ def test_a_run_of_the_second_version_is_read_and_brought_up(tiny: Make, made: Ma
     (entry,) = run("bundle", "oracle", "a.run").respondents
     run("bundle", "oracle", "b.run")
     with read_store("a.run") as store, read_store("b.run") as new:
-        assert (entry.asked, entry.kept) == (1, 2) and (store.version, store.schema()) == (3, new.schema())
+        assert (entry.asked, entry.kept) == (1, 2) and (store.version, store.schema()) == (VERSION, new.schema())
 
 
 HOSTILE = {
