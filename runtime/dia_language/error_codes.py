@@ -494,6 +494,25 @@ CODES: dict[str, tuple[str, str]] = {
         "not have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
     "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
+    "E851": (
+        "tools without a sandbox",
+        "The tools of dia run only in a sandbox, which needs bubblewrap or `unshare`, and user namespaces. The message "
+        "says how to get one.",
+    ),
+    "E852": (
+        "tool that cannot be given",
+        "`--tools` takes python, bash and files, `--tool-command` NAME=COMMAND or a YAML file that describes a tool, "
+        "`--mcp` the command of an MCP server. The message says what is wrong.",
+    ),
+    "E853": (
+        "mcp is missing",
+        "MCP servers are asked through the package mcp: `pip install '.[tools]'` in a clone of dia.",
+    ),
+    "E854": (
+        "respondent that cannot use tools",
+        "Only models at an endpoint can call tools. Ask baselines, recorded replies, programs and people without "
+        "`--tools`.",
+    ),
     "E861": (
         "imported file that cannot be read",
         "A file to import is missing, damaged or not in the format that `--from` names, or one of its lines is "

@@ -64,10 +64,10 @@ class ToolRun:
 
 @dataclass(slots=True)
 class ToolFolder:
-    """The private folder of the programs that answer one question."""
+    """The private folder of the programs that answer one question. Without a sandbox, none can be run."""
 
     place: Path
-    sandbox: Sandbox
+    sandbox: Sandbox | None
     seconds: float = SECONDS
     hidden: tuple[Path, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
@@ -110,6 +110,7 @@ class ToolFolder:
     def _run(
         self, command: list[str], input_bytes: bytes, paths: Iterable[Path], has_bounded_address_space: bool
     ) -> ToolRun:
+        assert self.sandbox is not None
         shell = SHELL.resolve()
         shown = tuple(readable([*paths, shell]))
         hidden = tuple(path for path in self.hidden if path.is_dir() and set(path.parents) & set(shown))
@@ -147,7 +148,7 @@ def tool_sandbox() -> Sandbox | None:
 
 @contextmanager
 def tool_folder(
-    sandbox: Sandbox, files: dict[str, bytes], seconds: float = SECONDS, hidden: Iterable[Path] = ()
+    sandbox: Sandbox | None, files: dict[str, bytes], seconds: float = SECONDS, hidden: Iterable[Path] = ()
 ) -> Iterator[ToolFolder]:
     """Give a folder with these files to the programs that answer a question, and remove it at the end."""
     place = Path(tempfile.mkdtemp(prefix="dia-tools-"))

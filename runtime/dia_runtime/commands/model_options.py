@@ -14,6 +14,8 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import choice_option, combined
+from dia_runtime.commands.tool_options import OPTIONS as TOOL_OPTIONS
+from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
 
 if TYPE_CHECKING:
     from dia_runtime.running.run import RunOptions
@@ -23,7 +25,7 @@ AT_ONCE = 16
 # Parameters that `--parameter` cannot set: they have options, or decide where keys go
 RESERVED_PARAMETERS = frozenset(
     {"model", "messages", "stream", "temperature", "max_tokens", "max_completion_tokens", "reasoning_effort", "seed"}
-    | {"system", "endpoint", "through", "timeout", "num_retries", "max_retries", "proxies"}
+    | {"system", "tools", "tool_choice", "endpoint", "through", "timeout", "num_retries", "max_retries", "proxies"}
     | {"api_key", "base_url", "api_base", "api_version", "extra_headers", "headers", "organization", "n"}
 )
 option = click.option
@@ -78,7 +80,7 @@ OPTIONS = (
     option("--cache", is_flag=True, help="Reuse replies to identical requests from build/.cache/replies.sqlite."),
     choice_option("--through", choices=["auto", "litellm"], default="auto", help="Client library for the requests."),
 )
-model_options = combined(*OPTIONS)
+model_options = combined(*OPTIONS, *TOOL_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,16 @@ class ModelArguments:
     roles: tuple[str, ...] = ()
     role_urls: tuple[str, ...] = ()
     prefill: bool = False
+    tools: tuple[str, ...] = ()
+    tool_calls: int = 20
+    tool_seconds: float = 10.0
+    tool_commands: tuple[str, ...] = ()
+    mcp_commands: tuple[str, ...] = ()
+
+    @property
+    def tool_arguments(self) -> ToolArguments:
+        """Return the arguments that give models tools."""
+        return ToolArguments(self.tools, self.tool_calls, self.tool_seconds, self.tool_commands, self.mcp_commands)
 
 
 def run_options(arguments: ModelArguments, part: str | None = None) -> RunOptions:
@@ -130,6 +142,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
         arguments.through,
         copies=arguments.concurrency or 1,
         prefill=arguments.prefill,
+        toolbox=toolbox_of(arguments.tool_arguments),
     )
     money = arguments.budget_usd
     budget = Budget(

@@ -16,9 +16,11 @@ from dia_language.diagnostics import Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
+from dia_runtime.commands.tool_options import tool_notes
 
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
+    from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.run import Progress, RunOptions, RunSummary
 
 RUNS = Path("build") / "runs"
@@ -85,13 +87,14 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
         require_known(name, terms.model_options)
     bundle = open_bundle(options.bundle)
     destinations = key_destinations(names, terms.model_options)
+    destinations += tool_notes(terms.model_options.toolbox)
     for role, name in terms.roles.items():
         if name != NOBODY:
             destinations += key_destinations([name], role_options(role, terms.role_urls, terms.model_options))
     for line in dict.fromkeys(destinations):
         click.echo(visible(line), err=True)
     summaries = []
-    for path, group in _files(bundle, names, options.out):
+    for path, group in _files(bundle, names, options.out, terms.model_options):
         summary = _run_one(bundle, group, path, options, terms)
         if summary is None:
             return 130
@@ -119,12 +122,16 @@ def exit_code(summaries: Sequence[RunSummary]) -> int:
     return 4 if refused else int(any(summary.has_errors for summary in summaries))
 
 
-def _files(bundle: Bundle, models: list[str], out: Path | None) -> list[tuple[Path, list[str]]]:
+def _files(bundle: Bundle, models: list[str], out: Path | None, options: ModelOptions) -> list[tuple[Path, list[str]]]:
     """Return the files to write, each with its models: one for all, or one for each model."""
     if out is not None:
         return [(out, models)]
     benchmark = file_name_part(bundle.manifest["benchmark"])
-    return [(RUNS / f"{benchmark}-{file_name_part(model)}.run", [model]) for model in models]
+    from dia_runtime.store.tool_transcripts import name_with_tools
+
+    tools = () if options.toolbox is None else options.toolbox.given
+    names = {model: file_name_part(name_with_tools(model, tools)) for model in models}
+    return [(RUNS / f"{benchmark}-{name}.run", [model]) for model, name in names.items()]
 
 
 def file_name_part(name: str) -> str:
@@ -154,12 +161,10 @@ def _run_one(
 
 def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
     """Return the names of the respondents: one for each model and temperature."""
-    from dia_runtime.respondents.registry import BASELINES
+    from dia_runtime.respondents.registry import BASELINES, respondent_names
 
-    temperatures = terms.model_options.temperatures
-    if len(temperatures) < 2:
-        return models
-    return [n for m in models for n in ([m] if m in BASELINES else [f"{m}@{value}" for value in temperatures])]
+    options = terms.model_options
+    return [n for m in models for n in ([m] if m in BASELINES else respondent_names(m, options))]
 
 
 def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Report | None]:

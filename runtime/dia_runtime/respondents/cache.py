@@ -13,6 +13,7 @@ from typing import Any
 
 from dia_runtime.respondents.reply_records import reply_from_record
 from dia_runtime.respondents.respondent import AsyncRespondent, Reply, RequestError
+from dia_runtime.respondents.tool_request import conversation_of
 from dia_runtime.respondents.turn_request import TurnRequest
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS reply (key BLOB PRIMARY KEY, reply TEXT NOT NULL) STRICT, WITHOUT ROWID"
@@ -39,6 +40,8 @@ class ReplyCache:
             return None
         try:
             key = {"endpoint": respondent.provider, "attempt": attempt, "request": request(question)}
+            if conversation_of(question) is not None:  # limits of the tools, which requests do not contain
+                key["tools"] = respondent.settings["tools"]
             if isinstance(question, TurnRequest):  # what is asked twice in one question has two replies
                 key["turn"] = question.place
         except RequestError:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any
 
 from dia_runtime.respondents.respondent import Reply, RequestError
+from dia_runtime.respondents.tool_request import ToolCallReply, assistant_message, conversation_of
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 Record = Mapping[str, Any]
@@ -78,11 +79,15 @@ def chat_messages(question: Record, settings: Settings, read: AssetReader | None
     if "messages" not in question:
         raise RequestError("request", "the question is not a list of messages")
     messages = [{"role": message["role"], "content": message["content"]} for message in question["messages"]]
+    conversation = conversation_of(question)
     assets = question.get("assets") or []
+    if conversation is not None and conversation.has_files:  # the tools read these
+        assets = [asset for asset in assets if asset["deliver"] != "file"]
     if assets:
         users = [message for message in messages if message["role"] == "user"]
         last = users[0] if isinstance(question, TurnRequest) and users else messages[-1]
         last["content"] = [{"type": "text", "text": last["content"]}, *(_asset_part(asset, read) for asset in assets)]
+    messages += () if conversation is None else map(dict, conversation.messages)
     system = settings_for(question, settings).system
     return messages if system is None else [{"role": "system", "content": system}, *messages]
 
@@ -132,7 +137,7 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
         what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is not text"
         raise RequestError("request", f"a reply {what}: {excerpt(text)}")
-    return Reply(
+    reply = Reply(
         text=text,
         finish_reason=None if ending is None else str(ending)[:60],
         prompt_tokens=_count(usage, "prompt_tokens"),
@@ -141,6 +146,12 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
         seconds=seconds,
         model_version=_version(answer),
         asked_at=asked_at,
+    )
+    calls = message.get("tool_calls")
+    if not calls or not isinstance(calls, list):
+        return reply
+    return ToolCallReply(
+        **{column.name: getattr(reply, column.name) for column in fields(reply)}, message=assistant_message(message)
     )
 
 

@@ -19,6 +19,7 @@ from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
 from dia_runtime.respondents.providers import similar_model
 from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
+from dia_runtime.respondents.tool_request import REPEATED, REPEATED_BY_LITELLM, tool_parameters
 from dia_runtime.respondents.turn_request import settings_for
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class LiteLLMClient:
             raise DiaError(Diagnostic("E826", visible(message), None, visible(fix)))
         self.name, self.model, self.base_settings, self.options = name, model, settings, options
         self.place = self._place()
+        self.toolbox = options.toolbox
         self.secrets = all_keys(options.folder)
         self.litellm: Any = None
 
@@ -73,7 +75,8 @@ class LiteLLMClient:
     def settings(self) -> Mapping[str, Any]:
         """Return its settings, and its endpoint if one is given."""
         place = {"endpoint": self.options.base_url} if self.options.base_url else {}
-        return {**self.base_settings.stored(), "through": "litellm", **place}
+        tools = {} if self.toolbox is None else {"tools": self.toolbox.settings}
+        return {**self.base_settings.stored(), **tools, "through": "litellm", **place}
 
     @property
     def provider(self) -> str:
@@ -85,7 +88,8 @@ class LiteLLMClient:
         # `--base-url` means an OpenAI-compatible endpoint, whatever its models are called.
         name = f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
         messages = chat_messages(question, self.base_settings, self.options.read)
-        return {"model": name, "messages": messages, **settings_for(question, self.base_settings).parameters()}
+        parameters = settings_for(question, self.base_settings).parameters()
+        return {"model": name, "messages": messages, **parameters, **tool_parameters(question)}
 
     @property
     def takes_prefill(self) -> bool:
@@ -98,7 +102,7 @@ class LiteLLMClient:
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             answer = await litellm.acompletion(
-                **body, **self.place, timeout=self.options.timeout, num_retries=0, max_retries=0
+                **body, **self.place, **_internal(body), timeout=self.options.timeout, num_retries=0, max_retries=0
             )
             completion = _completion_record(answer)
         except Exception as error:
@@ -151,6 +155,16 @@ class LiteLLMClient:
             await self.litellm.close_litellm_async_clients()
 
 
+def _internal(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return litellm's own parameters for a request.
+
+    Newer versions look for tools of their gateway in every request with tools, and need the package mcp to do so.
+    Older versions would send the parameter that prevents it to the provider.
+    """
+    has_gateway = "tools" in body and find_spec("litellm.responses.mcp.chat_completions_handler") is not None
+    return {"_skip_mcp_handler": True} if has_gateway else {}
+
+
 def _completion_record(answer: Any) -> dict[str, Any]:
     """Return the needed parts of litellm's response; converting all of it would take as long as the request."""
     usage = getattr(answer, "usage", None)
@@ -159,13 +173,22 @@ def _completion_record(answer: Any) -> dict[str, Any]:
         counts["cost"] = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
     choices = [
         {
-            "message": {name: getattr(choice.message, name, None) for name in ("content", "refusal")},
+            "message": _message_record(choice.message),
             "finish_reason": choice.finish_reason,
         }
         for choice in answer.choices[:1]
     ]
     names = {name: getattr(answer, name, None) for name in ("model", "system_fingerprint")}
     return {"choices": choices, "usage": counts, **names}
+
+
+def _message_record(message: Any) -> dict[str, Any]:
+    """Return the text of a message; of one that calls tools, everything that the next request has to repeat."""
+    names = ("content", "refusal")
+    if not getattr(message, "tool_calls", None):
+        return {name: getattr(message, name, None) for name in names}
+    record: dict[str, Any] = message.model_dump(exclude_none=True)
+    return {name: record.get(name) for name in (*names, *REPEATED, REPEATED_BY_LITELLM)}
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -27,10 +27,13 @@ from dia_runtime.respondents.chat import (
 )
 from dia_runtime.respondents.prices import price
 from dia_runtime.respondents.respondent import Reply, RequestError
+from dia_runtime.respondents.tool_request import tool_parameters
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 
 if TYPE_CHECKING:
     import aiohttp
+
+    from dia_runtime.respondents.tools.toolbox import Toolbox
 
 LARGEST_ANSWER = 16 << 20
 CONNECT_SECONDS = 20.0
@@ -70,6 +73,7 @@ class OpenAICompatible:
         read: AssetReader | None = None,
         timeout: float = 600.0,
         prefill: bool = False,
+        toolbox: Toolbox | None = None,
     ) -> None:
         """Raises DiaError (exit 2) if aiohttp is not installed."""
         if find_spec("aiohttp") is None:
@@ -77,6 +81,7 @@ class OpenAICompatible:
             raise DiaError(Diagnostic("E827", f"`{model}` needs aiohttp, which is not installed", None, fix))
         self.name, self.model, self.endpoint = name, model, endpoint
         self.base_settings, self.read, self.timeout = settings, read, timeout
+        self.toolbox = toolbox
         self.takes_prefill = prefill or endpoint.priced_as in PREFILL
         self.session: aiohttp.ClientSession | None = None
         self.proxy: str | None = None
@@ -84,7 +89,8 @@ class OpenAICompatible:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Return its settings and its endpoint."""
-        return {**self.base_settings.stored(), "endpoint": self.endpoint.url}
+        tools = {} if self.toolbox is None else {"tools": self.toolbox.settings}
+        return {**self.base_settings.stored(), **tools, "endpoint": self.endpoint.url}
 
     @property
     def provider(self) -> str:
@@ -106,7 +112,7 @@ class OpenAICompatible:
         messages = chat_messages(question, self.base_settings, self.read)
         if isinstance(question, TurnRequest) and question["prefill"]:
             parameters |= PREFILL.get(self.endpoint.priced_as or "", {})
-        return {"model": self.endpoint.model_id, "messages": messages, **parameters}
+        return {"model": self.endpoint.model_id, "messages": messages, **parameters, **tool_parameters(question)}
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """Return the reply of the endpoint. Raises RequestError."""
@@ -220,17 +226,31 @@ def _is_event(line: bytes) -> bool:
 def _join_stream(events: list[Any]) -> dict[str, Any]:
     """Join the pieces of a stream to one completion. Raises KeyError if the stream is incomplete."""
     text, ending, usage, model = [], None, None, None
+    calls: dict[int, dict[str, Any]] = {}
     for event in events:
         if event.get("error"):
             return {"error": event["error"]}
         model, usage = event.get("model", model), event.get("usage") or usage
         for choice in event.get("choices") or ():
-            text.append((choice.get("delta") or {}).get("content") or "")
+            delta = choice.get("delta") or {}
+            text.append(delta.get("content") or "")
+            for piece in delta.get("tool_calls") or ():
+                _join_call(calls, piece)
             ending = choice.get("finish_reason") or ending
     if ending is None:
         raise KeyError("finish_reason")
-    choice = {"message": {"content": "".join(text)}, "finish_reason": ending}
+    message = {"content": "".join(text), **({"tool_calls": [calls[at] for at in sorted(calls)]} if calls else {})}
+    choice = {"message": message, "finish_reason": ending}
     return {"choices": [choice], "usage": usage, "model": model}
+
+
+def _join_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:
+    """Add a piece of a call: the first has the name, all have parts of the arguments."""
+    call = calls.setdefault(int(piece.get("index", len(calls))), {"type": "function", "function": {"arguments": ""}})
+    function = piece.get("function") or {}
+    call["function"]["arguments"] += function.get("arguments") or ""
+    call["function"] |= {"name": function["name"]} if function.get("name") else {}
+    call |= {name: value for name, value in piece.items() if name not in ("index", "function") and value is not None}
 
 
 def _refusal_details(content: bytes) -> tuple[str, str]:

@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
@@ -20,6 +21,10 @@ from dia_runtime.respondents.chat import AssetReader, Settings
 from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
 from dia_runtime.respondents.providers import ENDPOINTS, KEYLESS
 from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Truth
+from dia_runtime.store.tool_transcripts import name_with_tools
+
+if TYPE_CHECKING:
+    from dia_runtime.respondents.tools.toolbox import Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +33,7 @@ class ModelOptions:
 
     `read` reads assets of the bundle, and is set by the run. `through` is `auto`, or `litellm` to ask every endpoint
     through litellm. `copies` is the number of copies of a program. `prefill` says whether endpoints continue a reply
-    whose beginning the request contains.
+    whose beginning the request contains. `toolbox` has the tools that models may call.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -42,6 +47,7 @@ class ModelOptions:
     bundle: Bundle | None = None
     copies: int = 1
     prefill: bool = False
+    toolbox: Toolbox | None = None
 
 
 BASELINES: dict[str, Callable[[Truth], Respondent]] = {
@@ -65,13 +71,28 @@ Factory = Callable[[str, Settings], AsyncRespondent]
 def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
     """Return one respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
     make = _factory(model, options)
+    names = respondent_names(model, options)
     if not options.temperatures:
-        return [make(model, options.settings)]
-    many = len(options.temperatures) > 1
+        return [make(names[0], options.settings)]
     return [
-        make(f"{model}@{temperature}" if many else model, replace(options.settings, temperature=temperature))
-        for temperature in options.temperatures
+        make(name, replace(options.settings, temperature=temperature))
+        for name, temperature in zip(names, options.temperatures, strict=True)
     ]
+
+
+def respondent_names(model: str, options: ModelOptions) -> list[str]:
+    """Return the names of a model's respondents: one for each temperature, with the tools that they are given."""
+    many = len(options.temperatures) > 1
+    names = [f"{model}@{temperature}" for temperature in options.temperatures] if many else [model]
+    tools = () if options.toolbox is None else options.toolbox.given
+    return [name_with_tools(name, tools) for name in names]
+
+
+def require_tools_possible(model: str, options: ModelOptions) -> None:
+    """Check that a model can be given tools, if there are any. Raises DiaError (exit 2) otherwise."""
+    if options.toolbox is not None and (model in BASELINES or has_prefix(model)):
+        message = visible(f"`{model}` cannot use tools: only models at an endpoint can call them")
+        raise DiaError(Diagnostic("E854", message, None, "ask it without `--tools`, in a command of its own"))
 
 
 def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
@@ -162,5 +183,5 @@ def _factory(model: str, options: ModelOptions) -> Factory:
         fix = f"set {endpoint.key_name} in the environment, or in the file .env of this folder"
         raise DiaError(Diagnostic("E823", visible(f"`{model}` needs an API key"), None, fix))
     return lambda name, settings: OpenAICompatible(
-        name, model, endpoint, settings, options.read, options.timeout, options.prefill
+        name, model, endpoint, settings, options.read, options.timeout, options.prefill, options.toolbox
     )

@@ -42,8 +42,9 @@ def create_players(
 
 
 def role_options(role: str, urls: Mapping[str, str], options: ModelOptions) -> ModelOptions:
-    """Return how the model of a role is asked: at the given URL, and only with the settings of the session."""
-    return replace(options, base_url=urls.get(role, options.base_url), settings=Settings(), temperatures=())
+    """Return how the model of a role is asked: at the given URL, with the session's settings only, without tools."""
+    url = urls.get(role, options.base_url)
+    return replace(options, base_url=url, settings=Settings(), temperatures=(), toolbox=None)
 
 
 def reason_unplayable(roles: Mapping[str, AsyncRespondent | None], question: Mapping[str, Any]) -> str | None:

@@ -19,7 +19,13 @@ from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
-from dia_runtime.respondents.registry import BASELINES, ModelOptions, create_respondents, require_known
+from dia_runtime.respondents.registry import (
+    BASELINES,
+    ModelOptions,
+    create_respondents,
+    require_known,
+    require_tools_possible,
+)
 from dia_runtime.respondents.respondent import (
     AsyncRespondent,
     BlockingAdapter,
@@ -287,6 +293,7 @@ def _require_possible(
     for model in models:
         if isinstance(model, str):
             require_known(model, model_options)
+            require_tools_possible(model, model_options)
             if model in BASELINES:
                 _require_answers(bundle, model)
 

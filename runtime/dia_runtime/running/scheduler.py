@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import visible
@@ -18,10 +19,12 @@ from dia_runtime.respondents.cache import ReplyCache
 from dia_runtime.respondents.rate_limit import LONGEST_RETRY_AFTER, RateLimiter, backoff_seconds, sleep_unless
 from dia_runtime.respondents.respondent import RETRYABLE, AsyncRespondent, Reply, RequestError
 from dia_runtime.respondents.roles import player_name, player_settings, reason_unplayable
+from dia_runtime.respondents.tools.toolbox import Toolbox
 from dia_runtime.respondents.turn_request import TurnRequest
 from dia_runtime.running.claims import HEARTBEAT_SECONDS, Claims
 from dia_runtime.running.jobs import POLL_SECONDS, AdaptiveJobs, Chooser, Job, JobQueue, JobSource, Workload
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
+from dia_runtime.running.tool_loop import ToolLoop, first_request
 from dia_runtime.running.writers import ReplyWriter, StoreThread, TurnWriter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
@@ -207,14 +210,39 @@ class Scheduler:
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | Unfinished | None:
         """Return the reply, from the cache if possible; None if nothing was asked."""
-        key = None if self.cache is None else self.cache.key(respondent, question, attempt)
+        toolbox: Toolbox | None = getattr(respondent, "toolbox", None)
+        if toolbox is not None and isinstance(question, TurnRequest) and question["prefill"]:
+            toolbox = None  # no endpoint continues the beginning of a reply with a call
+        sent = question if toolbox is None else first_request(toolbox, question)
+        key = None if self.cache is None else self.cache.key(respondent, sent, attempt)
         cached = None if self.cache is None or key is None else self.cache.get(key)
         if cached is not None:
             return cached
-        reply = await self.ask_with_retries(state, respondent, question, attempt)
+        if toolbox is None:
+            reply = await self.ask_with_retries(state, respondent, question, attempt)
+        else:
+            reply = await self.use_tools(state, respondent, toolbox, question, attempt)
         if self.cache is not None and key is not None and isinstance(reply, Reply):
             self.cache.put(key, reply)
         return reply
+
+    async def use_tools(
+        self,
+        state: RespondentState,
+        respondent: AsyncRespondent,
+        toolbox: Toolbox,
+        question: Mapping[str, Any],
+        attempt: int,
+    ) -> Reply | Unfinished | None:
+        """Return the reply of a model with tools; None if nothing was asked."""
+
+        def read(name: str) -> bytes:
+            return b"".join(self.bundle.pieces(name))
+
+        async def ask(request: Mapping[str, Any]) -> Reply | Unfinished | None:
+            return await self.ask_with_retries(state, respondent, request, attempt)
+
+        return await ToolLoop(toolbox, question, read, Path(self.bundle.path), ask).run()
 
     def turn_writer(self, state: RespondentState) -> TurnWriter:
         """Return the writer of a respondent's turns."""

@@ -1,0 +1,1 @@
+"""Tools of models: their definitions, and what runs their calls."""

@@ -1,0 +1,165 @@
+"""Tools of the user as commands: started without a shell and with the user's own rights, outside the sandbox."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.yaml_nodes import data, read
+
+from dia_runtime.respondents.line_process import process_environment
+from dia_runtime.respondents.tools.base import Record, ToolOutcome, program_output, texts_schema
+from dia_runtime.respondents.tools.session import ToolSession
+
+NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", re.ASCII)  # what OpenAI accepts as the name of a function
+KEYS = ("name", "description", "parameters", "command")
+LARGEST_OUTPUT = 1 << 20
+BLOCK = 1 << 16
+FOLDER_VARIABLE = "DIA_TOOL_FOLDER"
+FIX = "write NAME=COMMAND, or the name of a YAML file with name, description, parameters and command"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTool:
+    """A command that gets the arguments of a call as JSON on standard input, and prints the result."""
+
+    name: str
+    text: str
+    parameters: Record
+    words: tuple[str, ...]
+
+    def description(self, seconds: float) -> str:
+        """Return what the model reads about it."""
+        return self.text
+
+    @property
+    def record(self) -> Record:
+        """Return the tool as the settings of a run store it."""
+        return {
+            "name": self.name, "description": self.text, "parameters": self.parameters, "command": list(self.words),
+        }  # fmt: skip
+
+    async def run(self, arguments: Record, session: ToolSession) -> ToolOutcome:
+        """Run the command for a call."""
+        pipe = asyncio.subprocess.PIPE
+        environment = {**process_environment(), FOLDER_VARIABLE: str(session.folder.folder)}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *self.words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+            )
+        except OSError as error:
+            return ToolOutcome("failed", f"[error: the tool cannot be started: {error.strerror}]")
+        outputs = bytearray(), bytearray()
+        stopped = None
+        try:
+            async with asyncio.timeout(session.seconds):
+                if not await _communicate(process, json.dumps(dict(arguments)).encode(), outputs):
+                    stopped = f"the tool wrote more than {LARGEST_OUTPUT >> 20} MiB"
+        except TimeoutError:
+            stopped = f"the tool ran longer than {session.seconds:g} s"
+        finally:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            code = await process.wait()
+        code = code if code >= 0 else 128 - code
+        output = program_output(bytes(outputs[0]), bytes(outputs[1]), code, stopped)
+        return ToolOutcome("ok" if stopped is None else "stopped", output, code)
+
+
+async def _communicate(
+    process: asyncio.subprocess.Process, content: bytes, outputs: tuple[bytearray, bytearray]
+) -> bool:
+    """Write the input and read both outputs; return False as soon as one is too large."""
+    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+    feeding = asyncio.create_task(_feed(process.stdin, content))
+    streams = (process.stdout, process.stderr)
+    reading = [asyncio.create_task(_read(*pair)) for pair in zip(streams, outputs, strict=True)]
+    try:
+        for task in asyncio.as_completed(reading):
+            if not await task:
+                return False
+        await process.wait()
+        return True
+    finally:
+        for task_to_end in (feeding, *reading):
+            task_to_end.cancel()
+
+
+async def _feed(stdin: asyncio.StreamWriter, content: bytes) -> None:
+    with contextlib.suppress(OSError):
+        stdin.write(content)
+        await stdin.drain()
+        stdin.close()
+
+
+async def _read(stream: asyncio.StreamReader, output: bytearray) -> bool:
+    while block := await stream.read(BLOCK):
+        output += block
+        if len(output) > LARGEST_OUTPUT:
+            return False
+    return True
+
+
+def command_tool(text: str) -> CommandTool:
+    """Return the tool of `--tool-command`: NAME=COMMAND or a YAML file. Raises DiaError (exit 2)."""
+    if text.endswith((".yaml", ".yml")) and "=" not in text:
+        return _from_file(Path(text))
+    name, _, command = text.partition("=")
+    what = f"Run the tool {name} of the user on a text."
+    return _checked(text, name, what, texts_schema(input="The input of the tool."), command)
+
+
+def _from_file(path: Path) -> CommandTool:
+    node, _ = read(path, str(path))
+    record = _plain(data(node))
+    if not isinstance(record, dict) or set(record) - set(KEYS) or not {"name", "command"} <= set(record):
+        raise tool_error(f"`{path}` does not describe a tool", f"write the keys {', '.join(KEYS)}")
+    parameters = record.get("parameters", {"type": "object", "properties": {}})
+    description = record.get("description", "")
+    if not isinstance(parameters, dict) or not isinstance(description, str) or not isinstance(record["name"], str):
+        raise tool_error(f"`{path}` does not describe a tool", "name and description are text, parameters a mapping")
+    return _checked(str(path), record["name"], description, parameters, record["command"])
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a file as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return list(map(_plain, value))
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _checked(source: str, name: str, description: str, parameters: Record, command: Any) -> CommandTool:
+    if not NAME.fullmatch(name):
+        raise tool_error(f"`{source}` does not name a tool", f"{FIX}; names are letters, digits, _ and -")
+    import jsonschema  # 30 ms, which other commands need not pay
+
+    try:
+        words = shlex.split(command) if isinstance(command, str) else [str(word) for word in command]
+        jsonschema.Draft202012Validator.check_schema(dict(parameters))
+    except (ValueError, TypeError):
+        raise tool_error(f"the command of the tool `{name}` cannot be read", "write it as in a shell") from None
+    except jsonschema.SchemaError as error:
+        raise tool_error(f"the parameters of the tool `{name}` are not a JSON schema: {error.message}", FIX) from None
+    if not words or shutil.which(words[0]) is None:
+        what = words[0] if words else ""
+        raise tool_error(f"the tool `{name}` cannot be started: `{what}` was not found", "check the path")
+    return CommandTool(name, description, parameters, tuple(words))
+
+
+def tool_error(message: str, fix: str) -> DiaError:
+    """Return the error for a tool that cannot be given to a model."""
+    return DiaError(Diagnostic("E852", visible(message[:1000]), None, visible(fix)))

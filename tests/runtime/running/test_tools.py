@@ -1,0 +1,190 @@
+"""Models with tools: requests and calls in turn, in the sandbox, against a local server and through the real litellm."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from dia_language.confinement import sandboxes
+from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
+from dia_runtime.respondents import rate_limit
+from dia_runtime.respondents.budget import Budget
+from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.running.run import RunOptions, RunSummary, run
+from dia_runtime.store.store import read_store
+from dia_runtime.store.tool_transcripts import ToolTranscript, read_tool_transcript
+from helpers import loopback as loop
+from helpers import tool_user
+from helpers.tool_user import calls, python
+
+Make = Callable[..., Path]
+needs_sandbox = pytest.mark.skipif(sandboxes.confinement() is None, reason="no sandbox works on this machine")
+THROUGH = [
+    "auto",
+    pytest.param("litellm", marks=pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")),
+]
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
+    monkeypatch.setattr(rate_limit, "FIRST_WAIT", 0.002)
+
+
+def asked(
+    bundle: Path,
+    answer: loop.Answer,
+    tools: ToolArguments,
+    through: str = "auto",
+    path: str = "a.run",
+    port: int = 0,
+    **terms: Any,
+) -> tuple[RunSummary, loop.Server]:
+    with loop.serve(answer, port) as server:
+        options = ModelOptions(base_url=server.url, through=through, toolbox=toolbox_of(tools))
+        summary = run(bundle, "openai/m", path, terms=RunOptions(options, **{"retries": 2, "concurrency": 2, **terms}))
+    return summary, server
+
+
+def rows(path: str = "a.run", columns: str = "text, error, finish_reason") -> list[tuple[Any, ...]]:
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(f"SELECT {columns} FROM reply ORDER BY question, attempt").fetchall()
+    connection.close()
+    return found
+
+
+def transcripts(path: str = "a.run") -> list[ToolTranscript]:
+    return [read_tool_transcript(text) for (text,) in rows(path, "tool_transcript")]
+
+
+PYTHON = ToolArguments(("python",))
+
+
+@needs_sandbox
+@pytest.mark.parametrize("through", THROUGH)
+def test_a_model_calls_tools_and_reads_the_results(tiny: Make, through: str) -> None:
+    answer = calls(python("print(7 + 1)"), python("print(1"), reply=lambda outputs: f"<xml>{outputs[0]}</xml>")
+    _, server = asked(tiny(templates=1, k=1), answer, ToolArguments(("files", "python,bash")), through)
+    assert rows() == [("<xml>8</xml>", None, "stop")]
+    assert [tool_user.given_tools(request.body) for request in server.asked] == [
+        ["python", "bash", "read_file", "write_file", "list_files"]
+    ] * 3
+    assert "tool_choice" not in server.asked[0].body and len(server.asked[0].body["messages"]) == 1
+    last = server.asked[2].body["messages"]
+    assert [message["role"] for message in last] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert last[1]["tool_calls"][0]["function"]["name"] == "python"
+    assert last[2]["tool_call_id"] == last[1]["tool_calls"][0]["id"] and last[2]["content"] == "8"
+    (transcript,) = transcripts()
+    first, second = transcript.calls
+    assert (first.tool, first.status, first.output, first.exit_code) == ("python", "ok", "8", 0)
+    assert json.loads(first.arguments) == {"code": "print(7 + 1)"} and transcript.sandbox
+    assert second.exit_code == 1 and "SyntaxError" in second.output and "[exit code 1]" in second.output
+
+
+@needs_sandbox
+def test_the_run_says_which_tools_and_sums_all_requests(tiny: Make) -> None:
+    step = {**loop.USAGE, "cost": 0.25}
+
+    async def answer(request: loop.Asked, _: web.Request) -> web.StreamResponse:
+        if len(request.body["messages"]) < 6:
+            return web.json_response(tool_user.completion_with(python("print(1)"), text="I count.", usage=step))
+        return web.json_response(loop.completion("<xml>8</xml>", usage=step))
+
+    summary, _ = asked(tiny(templates=1, k=1), answer, ToolArguments(("python",), calls=5, seconds=7.5))
+    (entry,) = summary.respondents
+    assert entry.respondent == "openai/m+tools=python"
+    assert (entry.requests, entry.prompt_tokens, entry.completion_tokens, entry.cost) == (4, 40, 20, "1")
+    columns = "prompt_tokens, completion_tokens, cost, tries"
+    assert rows(columns=columns) == [(40, 20, "1", 4)]
+    (transcript,) = transcripts()
+    assert [(step.text, step.prompt_tokens, step.cost) for step in transcript.steps] == [("I count.", 10, "0.25")] * 3
+    with read_store("a.run") as store:
+        (respondent,) = store.respondents()
+    tools = json.loads(respondent.settings)["tools"]
+    assert (tools["given"], tools["calls"], tools["seconds"]) == (["python"], 5, "7.5")
+
+
+@needs_sandbox
+def test_a_malformed_call_is_answered_with_its_error(tiny: Make) -> None:
+    wrong: list[tool_user.Call] = [
+        ("python", "{bad"),
+        ("python", "[1]"),
+        ("python", {"source": "1"}),
+        ("python", {"code": 7}),
+        ("pyhton", {"code": "1"}),
+        ("python", "[" * 100_000),
+        ("python", {"code": "x" * 150_000}),
+        ("python", {"code": "nul \0"}),
+        ("python", '{"code": "\\ud800"}'),
+        ("", ""),
+    ]
+    _, server = asked(tiny(templates=1, k=1), calls(wrong), PYTHON)
+    outputs = tool_user.results(server.asked[-1])
+    assert rows() == [("<xml>8</xml>", None, "stop")] and len(outputs) == len(wrong)
+    statuses = [call.status for call in transcripts()[0].calls]
+    assert statuses == ["malformed"] * 4 + ["unknown_tool", "malformed", "failed", "failed", "ok", "unknown_tool"]
+    assert all("error" in output.lower() for output in outputs)
+    assert "'code' is a required property" in outputs[2] and "the tools are python" in outputs[4]
+
+
+@needs_sandbox
+def test_the_last_request_forbids_calls_and_a_reply_of_calls_only_is_flagged(tiny: Make) -> None:
+    steps: list[Any] = [[python("print(1)"), python("print(2)")], [python("print(3)"), python("print(4)")]]
+    _, server = asked(tiny(templates=1, k=1), calls(*steps), ToolArguments(("python",), calls=3))
+    assert [request.body.get("tool_choice") for request in server.asked] == [None, None, "none"]
+    assert tool_user.results(server.asked[-1])[-1].startswith("[not run]\n[No calls are left.")
+    assert [call.status for call in transcripts()[0].calls] == ["ok"] * 3 + ["no_calls_left"]
+
+    async def always(request: loop.Asked, _: web.Request) -> web.StreamResponse:
+        return web.json_response(tool_user.completion_with(python("print(1)")))
+
+    _, server = asked(tiny("again", templates=1, k=1), always, ToolArguments(("python",), calls=2), path="b.run")
+    assert rows("b.run") == [("", None, "tool_calls")] and len(server.asked) == 3
+    assert [call.status for call in transcripts("b.run")[0].calls] == ["ok", "ok", "no_calls_left"]
+
+
+@needs_sandbox
+def test_files_last_for_a_question_and_no_longer(tiny: Make) -> None:
+    look = python("import os; print(sorted(os.listdir()))")
+    steps = look, ("write_file", {"path": "a/b.txt", "content": "Ω"}), look, ("read_file", {"path": "a/b.txt"})
+    _, server = asked(tiny(templates=1, k=2), calls(*steps), ToolArguments(("python", "files")), concurrency=1)
+    for request in server.asked[4], server.asked[9]:
+        assert tool_user.results(request) == ["[]", "wrote 2 bytes", "['a']", "Ω"]
+
+
+@needs_sandbox
+def test_what_failed_in_between_is_sent_again_and_nothing_else(tiny: Make) -> None:
+    answer = calls(python("import time; print(time.time_ns())"), reply=lambda outputs: f"<xml>{outputs[0]}</xml>")
+
+    async def fails_once(request: loop.Asked, http: web.Request) -> web.StreamResponse:
+        return await (loop.fails(500) if request.number == 2 else answer)(request, http)
+
+    _, server = asked(tiny(templates=1, k=1), fails_once, PYTHON)
+    (output,) = [call.output for call in transcripts()[0].calls]
+    assert rows(columns="text, tries") == [(f"<xml>{output}</xml>", 3)]
+    assert server.asked[1].body == server.asked[2].body
+
+
+@needs_sandbox
+def test_an_error_and_a_spent_budget_keep_what_was_spent_and_are_asked_again(tiny: Make) -> None:
+    answer, bundle = calls(python("print(8)")), tiny(templates=1, k=2)
+
+    async def fails_later(request: loop.Asked, http: web.Request) -> web.StreamResponse:
+        return await (loop.fails(400, "no") if len(request.body["messages"]) > 1 else answer)(request, http)
+
+    _, server = asked(bundle, fails_later, PYTHON, concurrency=1)
+    assert [error and error[:8] for _, error, _ in rows()] == ["request:"] * 2
+    assert rows(columns="prompt_tokens, tries") == [(10, 2)] * 2
+    assert [len(transcript.calls) for transcript in transcripts()] == [1, 1]
+    asked(bundle, answer, PYTHON, port=server.port)
+    assert [text for text, _, _ in rows()] == ["<xml>8</xml>"] * 2
+    asked(bundle, answer, PYTHON, path="b.run", concurrency=1, budget=Budget(requests=3))
+    assert [text for text, _, _ in rows("b.run")] == ["<xml>8</xml>", None]
+    assert rows("b.run", "prompt_tokens")[1] == (10,) and "asking stopped" in rows("b.run", "error")[1][0]
