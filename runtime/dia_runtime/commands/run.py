@@ -154,7 +154,8 @@ def _run_one(
         click.echo(visible(message), err=True)
         return None
     if not quiet:
-        for line in [*([] if sys.stderr.isatty() else _summary_lines(summary)), *_left_out_lines(summary)]:
+        counts = [] if sys.stderr.isatty() else _summary_lines(summary)
+        for line in [*counts, *_left_out_lines(summary), *_flag_lines(summary), *_cause_lines(summary)]:
             click.echo(visible(line), err=True)
     return summary
 
@@ -213,6 +214,26 @@ def _left_out_lines(summary: RunSummary) -> Iterator[str]:
             yield f"{entry.respondent}: left out {counted(number, 'question')}: {why}"
 
 
+def _flag_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield what is no full answer among the new replies of each model, and what can be done."""
+    from dia_runtime.grading.flags import FLAGS
+
+    for entry in summary.respondents:
+        for name, number in entry.flags.items():
+            flag = FLAGS[name]
+            finding = flag.finding[0].lower() + flag.finding[1:]
+            yield f"{entry.respondent}: {finding}: {number:,} of {entry.asked - entry.errors:,}. {flag.advice}".rstrip()
+
+
+def _cause_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield why questions have no reply: the most frequent causes, with an example of each."""
+    from dia_runtime.store.error_causes import cause_lines
+
+    for entry in summary.respondents:
+        for line in cause_lines(entry.causes):
+            yield f"{entry.respondent}: {line}"
+
+
 def _paths_text(summaries: Sequence[RunSummary]) -> str:
     return "\n".join(visible(str(summary.path)) for summary in summaries)
 
@@ -233,6 +254,8 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "errors": entry.errors,
                 "ended": entry.ended,
                 "open": entry.open,
+                "flags": dict(entry.flags),
+                "causes": list(entry.causes),
                 "left_out": [{"why": why, "questions": number} for why, number in entry.left_out.items()],
                 "requests": entry.requests,
                 "prompt_tokens": entry.prompt_tokens,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
+from dia_runtime.grading.flags import FLAGS
+from dia_runtime.store.endings import reply_flags
+from dia_runtime.store.error_causes import CauseCounter, cause_lines
 from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, read_store
 from dia_runtime.store.transcripts import readable_transcript
@@ -32,12 +36,32 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
             return facts | {
                 "questions": store.size,
                 "respondents": [
-                    {"name": entry.name, "model": entry.model, "settings": store.parsed(entry.settings)}
+                    {
+                        "name": entry.name,
+                        "model": entry.model,
+                        "settings": store.parsed(entry.settings),
+                        **_replies_by_outcome(store, entry.id),
+                    }
                     for entry in store.respondents()
                 ],
             }
         question, position = _find_question(store, id)
         return facts | {"question": question, "replies": _replies(store, question, position)}
+
+
+def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
+    """Return how many replies a respondent has, the flags of those that are no full answers, and causes of errors."""
+    flags: Counter[str] = Counter()
+    causes, replies = CauseCounter(), 0
+    for text, error, ending in store.rows(
+        "SELECT text, error, finish_reason FROM reply WHERE respondent = ?", respondent
+    ):
+        if error is not None:
+            causes.add(error)
+        else:
+            replies += 1
+            flags.update(reply_flags(text, error, ending))
+    return {"replies": replies, "flags": dict(sorted(flags.items())), "causes": causes.causes()}
 
 
 def _find_question(store: Store, id: str) -> tuple[str, int]:
@@ -77,9 +101,17 @@ def _turn(turn: Any) -> dict[str, Any]:
 def run_text(facts: Mapping[str, Any]) -> str:
     """Return the facts as text."""
     if "replies" not in facts:
-        names = [f"  {entry['name']}" for entry in facts["respondents"]]
-        return "\n".join([f"{facts['run']}: {counted(facts['questions'], 'question')} of {facts['bundle']}", *names])
+        lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
+        return "\n".join([f"{facts['run']}: {counted(facts['questions'], 'question')} of {facts['bundle']}", *lines])
     return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"])])
+
+
+def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name of a respondent with its replies, then what is no full answer and why replies are missing."""
+    counts = [f"{number:,} {FLAGS[name].heading}" for name, number in entry["flags"].items()]
+    replies = counted(entry["replies"], "reply", "replies")
+    yield f"  {entry['name']}: {', '.join([replies, *counts])}"
+    yield from (f"    {line}" for line in cause_lines(entry["causes"]))
 
 
 def _reply_text(reply: Mapping[str, Any]) -> str:

@@ -22,12 +22,10 @@ from dia_runtime.bundle.records import is_gradable
 from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share
 from dia_runtime.grading.sessions.judging import Judgement, Truth, is_of_sessions, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
+from dia_runtime.store.endings import FINAL_ENDINGS, reply_flags
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
 
-FLAGS = ("over_context", "refused", "truncated", "skip_malformed", "lost_to_format", "undecided")
-# How providers call the end of a reply -> flag. The first two come without a text, and for good.
-ENDINGS = {"over_context": "over_context", "content_filter": "refused", "length": "truncated"}
 # Bounded, because Fraction("1e999999999") does not end.
 NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASCII)
 
@@ -165,11 +163,10 @@ class Judge:
     def _judge(self, question: StoredQuestion, reply: StoredReply, prepared: _Prepared) -> Judged:
         grade = self._graded(reply, prepared)
         verdict = self._counted(grade.verdict)
-        ending = ENDINGS.get(reply.finish_reason or "")
         return Judged(
             question,
             prepared.marks[verdict],
-            grade.flags | {ending} if ending else grade.flags,
+            grade.flags | reply_flags(reply.text, reply.error, reply.finish_reason),
             self._mistakes(prepared, grade) if verdict is Verdict.WRONG and prepared.mistakes else NO_MISTAKES,
             _share_of_marks(grade, verdict, prepared.share),
             grade.extracted,
@@ -187,9 +184,12 @@ class Judge:
         if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
             return Grade(Verdict.WRONG, None, None)
         text = None if reply.error is not None else reply.text
-        return prepared.grader.grade(
+        grade = prepared.grader.grade(
             prepared.truth, prepared.accept, prepared.text, text, prepared.condition, prepared.share
         )
+        # What a filter or a refusal left of a reply holds no answer, but it is not a matter of the format either.
+        is_final = grade.verdict is Verdict.UNPARSED and reply.finish_reason in FINAL_ENDINGS
+        return grade._replace(verdict=Verdict.WRONG) if is_final else grade
 
     def _prepare(self, question: StoredQuestion, answers: _RecordsInOrder | None) -> _Prepared | _PreparedSessions:
         record = answers.get(question.id) if answers else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
-from dia_language.diagnostics import counted
+from dia_language.diagnostics import counted, visible
 
 from dia_runtime.formats.base import RULES
+from dia_runtime.grading.flags import FLAGS, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
 from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
@@ -18,6 +20,7 @@ FEW_ITEMS = 30  # below this the intervals are too wide for most claims
 MANY_UNPARSED = 0.05  # share of a model's questions
 NAMED = 3  # models that a finding names
 LONGEST_NAME = 40
+LONGEST_EXAMPLE = 120
 Ranked = TypeVar("Ranked", bound=Respondent)
 
 
@@ -30,7 +33,7 @@ def findings(result: Score) -> list[str]:
         *_uncertain_order(result),
         *_unparsed(result),
         *_lost_to_format(result),
-        *_truncated(result),
+        *_replies_without_answer(result),
         *_missing(result),
         *_old_rules(result),
     ]
@@ -63,9 +66,19 @@ def _errors(result: Score) -> Iterator[str]:
     counts = _counts(result, lambda model: model["counts"].get(Verdict.ERROR, 0))
     if counts:
         yield (
-            f"Questions that ended in an error: {_listed(counts)}. Until they have replies, figures are ranges. "
-            "The same `dia run` command asks them again; `--errors wrong` counts them as wrong."
+            f"Questions that ended in an error: {_listed(counts)}. {_most_frequent_cause(result)}"
+            "Until they have replies, figures are ranges. The same `dia run` command asks them again; "
+            "`--errors wrong` counts them as wrong."
         )
+
+
+def _most_frequent_cause(result: Score) -> str:
+    causes = [cause for model in result["models"] for cause in model.get("error_causes", [])]
+    if not causes:
+        return ""
+    worst = max(causes, key=lambda cause: cause["replies"])
+    example = shortened(" ".join(visible(worst["example"]).split()), LONGEST_EXAMPLE)
+    return f"The most frequent cause ({worst['replies']:,}): {example}. "
 
 
 def _few_items(result: Score) -> Iterator[str]:
@@ -138,13 +151,16 @@ def _unparsed_share(model: Model) -> float:
     return model["counts"].get(Verdict.UNPARSED, 0) / replies_of(model)
 
 
-def _truncated(result: Score) -> Iterator[str]:
-    counts = _counts(result, lambda model: model["flags"].get("truncated", 0))
-    if counts:
-        yield (
-            f"Replies cut off at the token limit: {_listed(counts)}. A new run with a larger `--max-tokens` "
-            "gives these models room to finish."
-        )
+def _replies_without_answer(result: Score) -> Iterator[str]:
+    """Report each flag of replies that are no full answers, with what can be done."""
+    for name in REPLY_FLAGS:
+        counts = _counts(result, partial(_flagged, name))
+        if counts:
+            yield f"{FLAGS[name].finding}: {_listed(counts)}. {FLAGS[name].advice}".rstrip()
+
+
+def _flagged(flag: str, model: Model) -> int:
+    return model["flags"].get(flag, 0)
 
 
 def _missing(result: Score) -> Iterator[str]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from dia_language.diagnostics import counted
 
+from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_tables, models_by
 from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
 from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
-from dia_runtime.report.tables import title, with_own_names
+from dia_runtime.report.tables import occurring_flags, title, with_own_names
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import (
     Block,
@@ -78,11 +79,12 @@ def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Gr
 
 def _ranked(result: Score) -> Grid:
     models = order_by_score(respondents(result))
+    flags = _further_flags(models)
     rows = [
         (Cell(rank), Cell(model["model"]), *cells)
-        for rank, model, cells in zip(_ranks(models), models, _score_cells(models, result["k"]), strict=True)
+        for rank, model, cells in zip(_ranks(models), models, _score_cells(models, result["k"], flags), strict=True)
     ]
-    columns = (Column("#", is_repeated=True), Column("model", is_name=True), *_score_columns(result["k"]))
+    columns = (Column("#", is_repeated=True), Column("model", is_name=True), *_score_columns(result["k"], flags))
     return Grid(title(result), columns, tuple(rows))
 
 
@@ -92,14 +94,19 @@ def _ranks(models: Sequence[Respondent]) -> list[str]:
     return [NO_VALUE if value is None else str(values.index(value) + 1) for value in values]
 
 
-def _score_columns(k: int) -> tuple[Column, ...]:
+def _further_flags(models: Sequence[Respondent]) -> list[str]:
+    """Return the flags of replies that have a column of their own because they occur."""
+    return [name for name in occurring_flags(models) if name != "truncated"]
+
+
+def _score_columns(k: int, flags: Sequence[str]) -> tuple[Column, ...]:
     shares = ("Conf", f"Pass@{k}") if k > 1 else ("correct",)
     headings = (f"RS@{k}", INTERVAL, *shares)
-    ledger = ("abstained", "unparsed", "errors", "truncated")
+    ledger = ("abstained", "unparsed", "errors", "truncated", *(FLAGS[name].heading for name in flags))
     return (*map(Column, headings), Column(ledger[0], begins_part=True), *map(Column, ledger[1:]))
 
 
-def _score_cells(blocks: Sequence[Block], k: int) -> list[Row]:
+def _score_cells(blocks: Sequence[Block], k: int, flags: Sequence[str]) -> list[Row]:
     """Return the cells of each block after its name."""
     scores = [figure_of(block, "rs") for block in blocks]
     ends = [abs(end) for score in scores for end in (*(score["ci"] or ()), *score.get("bounds", ()))]
@@ -111,10 +118,10 @@ def _score_cells(blocks: Sequence[Block], k: int) -> list[Row]:
         (
             *_score_and_interval(score, places, end_places),
             *(Cell(_share_text(figure_of(block, name))) for name in shares),
-            *_ledger_cells(block),
+            *_ledger_cells(block, flags),
         )
         if replies_of(block)
-        else (Cell(NO_VALUE),) * (6 + len(shares))
+        else (Cell(NO_VALUE),) * (6 + len(shares) + len(flags))
         for score, block in zip(scores, blocks, strict=True)
     ]
 
@@ -145,15 +152,15 @@ def _range_text(ends: Sequence[float]) -> str:
     return f"{100 * ends[0]:.0f}-{100 * ends[1]:.0f}%"
 
 
-def _ledger_cells(block: Block) -> Iterator[Cell]:
-    """Abstentions and unparsed replies as shares of all questions, errors and truncated replies as counts."""
+def _ledger_cells(block: Block, flags: Sequence[str]) -> Iterator[Cell]:
+    """Abstentions and unparsed replies as shares of all questions, errors and flags as counts."""
     counts, questions = block["counts"], replies_of(block)
     skipped, unparsed, errors = (counts.get(name, 0) for name in (Verdict.SKIPPED, Verdict.UNPARSED, Verdict.ERROR))
-    truncated = block["flags"].get("truncated", 0)
     yield Cell(f"{100 * skipped / questions:.1f}%")
     yield Cell(f"{100 * unparsed / questions:.1f}%", "warning" if unparsed >= MANY_UNPARSED * questions else "")
     yield Cell(f"{errors:,}", "error" if errors else "")
-    yield Cell(f"{truncated:,}", "warning" if truncated else "")
+    for count in (block["flags"].get(name, 0) for name in ("truncated", *flags)):
+        yield Cell(f"{count:,}", "warning" if count else "")
 
 
 # By a label
@@ -164,9 +171,11 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
     models = order_by_score(respondents(result))
     names = sorted({name for model in models for name in groups_by(model, label)})
     pairs = [(name, model) for name in names for model in models if name in groups_by(model, label)]
-    cells = _score_cells([groups_by(model, label)[name] for name, model in pairs], result["k"])
-    columns = _score_columns(result["k"])
-    shown = [at for at in range(len(columns)) if at < len(columns) - 2 or any(row[at].role for row in cells)]
+    flags = _further_flags(models)
+    cells = _score_cells([groups_by(model, label)[name] for name, model in pairs], result["k"], flags)
+    columns = _score_columns(result["k"], flags)
+    always = len(columns) - 2 - len(flags)
+    shown = [at for at in range(len(columns)) if at < always or any(row[at].role for row in cells)]
     rows: list[Row | str] = []
     for at, (name, model) in enumerate(pairs):
         items = groups_by(model, label)[name]["n"]

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from dia_language.diagnostics import counted, visible
 
+from dia_runtime.grading.flags import FLAGS, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.figures import names
 from dia_runtime.scoring.figures import FIGURES, Figure
@@ -59,11 +60,12 @@ def with_own_names(result: Score) -> Score:
 def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
     """Return the tables of a score: all models, then by the labels, or by default by those with several values."""
     models = sorted(respondents(result), key=_rank)
-    tables = [_table(title(result), ("model",), [((model["model"],), model) for model in models])]
+    flags = occurring_flags(models)
+    tables = [_table(title(result), ("model",), [((model["model"],), model) for model in models], flags)]
     for label in by or GROUPS:
         rows = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
         if rows and (by or label == "variant" or len({name for (name, _), _ in rows}) > 1):
-            tables.append(_table(f"By {label}", (label, "model"), sorted(rows, key=lambda row: row[0][0])))
+            tables.append(_table(f"By {label}", (label, "model"), sorted(rows, key=lambda row: row[0][0]), flags))
     return tables
 
 
@@ -87,6 +89,12 @@ def ladder_tables(result: Score) -> list[Table]:
     return tables
 
 
+def occurring_flags(blocks: Iterable[Block]) -> list[str]:
+    """Return the flags of replies that are no full answers which any of the blocks has."""
+    counts = [block["flags"] for block in blocks]
+    return [name for name in REPLY_FLAGS if any(flags.get(name, 0) for flags in counts)]
+
+
 def _rank(model: Respondent) -> tuple[bool, float]:
     value = figure_of(model, "rs")["value"]
     return value is None, -(value or 0)
@@ -104,23 +112,26 @@ def title(result: Score) -> str:
     return ", ".join(parts)
 
 
-def _table(title: str, labels: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Block]]) -> Table:
+def _table(
+    title: str, labels: tuple[str, ...], rows: Sequence[tuple[tuple[str, ...], Block]], flags: Sequence[str]
+) -> Table:
     columns = [
         figure
         for figure in FIGURES.values()
         if figure.in_tables and (figure.is_compared or any(has_figure(block, figure.name) for _, block in rows))
     ]
-    plain = (*labels, "n", *Verdict)
+    plain = (*labels, "n", *Verdict, *(FLAGS[name].heading for name in flags))
     headings = (*plain, *(figure.heading for figure in columns), *SKIP_HEADINGS)
-    cells = tuple((*names, *_cells(block, columns)) for names, block in rows)
+    cells = tuple((*names, *_cells(block, columns, flags)) for names, block in rows)
     figures = frozenset(range(len(plain), len(plain) + len(columns)))
     breaks = tuple(headings.index(figure.heading) for figure in columns if figure.begins_part)
     return Table(title, headings, cells, len(labels), breaks, figures)
 
 
-def _cells(block: Block, figures: Sequence[Figure]) -> Iterable[str]:
+def _cells(block: Block, figures: Sequence[Figure], flags: Sequence[str]) -> Iterable[str]:
     yield str(block["n"])
     yield from (str(block["counts"][verdict]) for verdict in Verdict)
+    yield from (str(block["flags"].get(name, 0)) for name in flags)
     for figure in figures:
         yield figure_text(figure_of(block, figure.name), figure.unit.factor, figure.unit.places)
     yield str(block["completely_skipped"])

@@ -12,13 +12,13 @@ from typing import Any
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.tool_request import ToolCallReply, assistant_message, conversation_of
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
+from dia_runtime.store.endings import FINAL_ENDINGS, LENGTH, REASONING_ONLY, REFUSAL, TOOL_CALLS
 
 Record = Mapping[str, Any]
 AssetReader = Callable[[str], bytes]
 """Reads an asset of the bundle by its path."""
 
 LONGEST_TEXT = 4 << 20
-FINAL_REASONS = frozenset({"content_filter", "over_context"})
 AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
 
 
@@ -129,11 +129,13 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     if isinstance(text, list):  # parts of text
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
     if not text and isinstance(refusal, str) and refusal:
-        text, ending = refusal, "content_filter"
+        text, ending = refusal, REFUSAL
     if ending == "error":  # how routers report that a provider aborted
         raise RequestError("server", f"the provider aborted the reply: {excerpt(choice.get('error') or text)}")
-    if text is None and ending not in FINAL_REASONS:
+    if text is None and ending not in FINAL_ENDINGS:
         text = ""  # an empty reply is a reply
+    if text == "" and ending not in (*FINAL_ENDINGS, LENGTH):
+        ending = _kind_of_empty_reply(message) or ending
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
         what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is not text"
         raise RequestError("request", f"a reply {what}: {excerpt(text)}")
@@ -153,6 +155,14 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     return ToolCallReply(
         **{column.name: getattr(reply, column.name) for column in fields(reply)}, message=assistant_message(message)
     )
+
+
+def _kind_of_empty_reply(message: Record) -> str | None:
+    """Return the ending of a reply without text that has calls of tools or reasoning instead."""
+    if message.get("tool_calls") or message.get("function_call"):
+        return TOOL_CALLS
+    reasoning = any(message.get(name) for name in ("reasoning_content", "reasoning", "thinking_blocks"))
+    return REASONING_ONLY if reasoning else None
 
 
 def _count(usage: Any, name: str) -> int | None:
@@ -212,4 +222,4 @@ def classify_refusal(
         return RequestError("rate_limit", text, wait)
     if status >= 500 or status in (408, 409, 425):
         return RequestError("timeout" if status == 408 else "server", text, wait)
-    return RequestError("request", text)
+    return RequestError("request", text, status=status)

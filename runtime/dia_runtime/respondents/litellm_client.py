@@ -48,6 +48,7 @@ class LiteLLMClient:
     """A model by its name in litellm."""
 
     is_billed = True
+    has_preflight = True
 
     def __init__(self, name: str, model: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) if litellm is not installed."""
@@ -147,7 +148,8 @@ class LiteLLMClient:
         if kind == "rate_limit" and status == 429:
             outcome = classify_refusal(status, "", message, seconds, asked_at, wait)
             kind = outcome.kind if isinstance(outcome, RequestError) else kind
-        raise RequestError(kind, f"{names[0]}: {message}"[:300], wait) from None
+        refused = status if kind == "request" and isinstance(status, int) else None
+        raise RequestError(kind, f"{names[0]}: {message}"[:300], wait, refused) from None
 
     async def close(self) -> None:
         """Close litellm's connections."""
@@ -184,11 +186,11 @@ def _completion_record(answer: Any) -> dict[str, Any]:
 
 def _message_record(message: Any) -> dict[str, Any]:
     """Return the text of a message; of one that calls tools, everything that the next request has to repeat."""
-    names = ("content", "refusal")
+    names = ("content", "refusal", "reasoning_content")
     if not getattr(message, "tool_calls", None):
         return {name: getattr(message, name, None) for name in names}
     record: dict[str, Any] = message.model_dump(exclude_none=True)
-    return {name: record.get(name) for name in (*names, *REPEATED, REPEATED_BY_LITELLM)}
+    return {name: record.get(name) for name in dict.fromkeys((*names, *REPEATED, REPEATED_BY_LITELLM))}
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -64,6 +64,8 @@ class Endpoint:
 class OpenAICompatible:
     """A model at an endpoint."""
 
+    has_preflight = True
+
     def __init__(
         self,
         name: str,
@@ -119,7 +121,8 @@ class OpenAICompatible:
         try:
             reply = await self._complete(self.request(question))
         except RequestError as trouble:
-            raise RequestError(trouble.kind, redact(trouble.message, self.endpoint.key), trouble.wait) from None
+            message = redact(trouble.message, self.endpoint.key)
+            raise RequestError(trouble.kind, message, trouble.wait, trouble.status) from None
         return redact_reply(reply, self.endpoint.key)
 
     async def _complete(self, body: Mapping[str, Any]) -> Reply:

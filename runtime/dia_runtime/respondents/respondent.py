@@ -50,12 +50,13 @@ class RequestError(Exception):
 
     `kind` says what to do: retry (RETRYABLE), record an error for this question (`request`), leave the question open
     (`later`: a person has not replied yet), or stop asking this respondent (`fatal`: a rejected key, a model that does
-    not exist). `wait` is the number of seconds that the endpoint asked dia to wait.
+    not exist). `wait` is the number of seconds that the endpoint asked dia to wait, `status` its HTTP status if it
+    refused the request.
     """
 
-    def __init__(self, kind: ErrorKind, message: str, wait: float | None = None) -> None:
+    def __init__(self, kind: ErrorKind, message: str, wait: float | None = None, status: int | None = None) -> None:
         super().__init__(message)
-        self.kind, self.message, self.wait = kind, message, wait
+        self.kind, self.message, self.wait, self.status = kind, message, wait, status
 
 
 class AsyncRespondent(Protocol):
@@ -63,8 +64,8 @@ class AsyncRespondent(Protocol):
 
     Optional attributes: `at_once`, the maximum number of parallel questions; `is_billed`, whether replies cost money;
     `request(question)`, what it would send, which is the key of the cache; `takes_prefill`, False if it cannot continue
-    the beginning of a reply; `no_sessions_reason`, why it cannot take part in conversations; and
-    `whole(question, attempt)`, a recorded conversation to return unchanged.
+    the beginning of a reply; `has_preflight`, whether its first question is asked alone; `no_sessions_reason`, why it
+    cannot take part in conversations; and `whole(question, attempt)`, a recorded conversation to return unchanged.
     """
 
     @property

@@ -15,6 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.session_records import session_use
 from dia_runtime.formats import FORMATS
+from dia_runtime.grading.flags import REPLY_FLAGS
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents.budget import Budget
@@ -41,6 +42,7 @@ from dia_runtime.running.load_questions import load_questions
 from dia_runtime.running.scheduler import ChooserFactory, RespondentState, Scheduler
 from dia_runtime.running.sessions import CodeEvaluator
 from dia_runtime.running.writers import StoreThread
+from dia_runtime.store.error_causes import Cause
 from dia_runtime.store.store import Store, open_store
 
 
@@ -62,7 +64,8 @@ class RespondentSummary:
 
     Open questions wait for a person's reply. `ended` says why dia stopped asking early, and `is_refused` whether this
     was because of the provider. Requests, tokens and cost are those of this call; None if the provider does not report
-    them. `left_out` maps reasons why questions could not be asked to the number of questions.
+    them. `left_out` maps reasons why questions could not be asked to the number of questions, `flags` the
+    flags of new replies that are no full answers to their number, and `causes` says why new replies are errors.
     """
 
     respondent: str
@@ -77,6 +80,8 @@ class RespondentSummary:
     completion_tokens: int | None = None
     cost: str | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
+    flags: Mapping[str, int] = field(default_factory=dict)
+    causes: Sequence[Cause] = ()
 
 
 @dataclass(slots=True)
@@ -274,6 +279,8 @@ def _summary(state: RespondentState) -> RespondentSummary:
         state.completion_tokens,
         _cost_text(state),
         dict(state.left_out),
+        {name: state.flags[name] for name in REPLY_FLAGS if state.flags[name]},
+        state.causes.causes(),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -26,12 +26,36 @@ from dia_runtime.running.jobs import POLL_SECONDS, AdaptiveJobs, Chooser, Job, J
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
 from dia_runtime.running.tool_loop import ToolLoop, first_request
 from dia_runtime.running.writers import ReplyWriter, StoreThread, TurnWriter
+from dia_runtime.store.endings import reply_flags
+from dia_runtime.store.error_causes import CauseCounter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
 
 FAILURES_THAT_END = 20  # failed questions in a row after which the network or the provider counts as unreachable
 BUDGET_SPENT = "the budget is spent"
+PREFLIGHT_SECONDS = 10.0
+PREFLIGHT_QUESTION = {"messages": [{"role": "user", "content": "Reply with the word OK."}]}
 ChooserFactory = Callable[[Store, int], Chooser]  # creates what chooses the questions of a respondent
+
+
+class Preflight:
+    """The first question of a respondent is asked alone, since most faults of a model or a key show at once.
+
+    The others follow when its reply is there, or after PREFLIGHT_SECONDS: a model may think for minutes.
+    """
+
+    def __init__(self) -> None:
+        self.is_begun = False
+        self.is_done = asyncio.Event()
+
+    async def turn(self) -> bool:
+        """Return whether this caller asks first; the others wait."""
+        if not self.is_begun:
+            self.is_begun = True
+            return True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.is_done.wait(), PREFLIGHT_SECONDS)
+        return False
 
 
 @dataclass(slots=True)
@@ -40,7 +64,8 @@ class RespondentState:
 
     `is_refused` says whether the provider or the network was the reason; `open` counts the questions that wait for a
     person's reply, `elsewhere` those that another process is asking. `roles` maps the roles of sessions to respondents
-    or None; this respondent is the `subject`. `left_out` counts questions that cannot be asked.
+    or None; this respondent is the `subject`. `left_out` counts questions that cannot be asked, `flags` new replies
+    that are no full answers, and `causes` the errors of new replies.
     """
 
     respondent: AsyncRespondent
@@ -61,12 +86,20 @@ class RespondentState:
     is_refused: bool = False
     open: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    flags: Counter[str] = field(default_factory=Counter)
+    causes: CauseCounter = field(default_factory=CauseCounter)
+    preflight: Preflight | None = None
+    has_replied: bool = False
+    is_checked: bool = False
 
     def add(self, reply: Reply, is_session: bool) -> None:
         """Count a stored reply; tokens and cost of conversations were already counted turn by turn."""
         self.new_replies += 1
         self.failed += reply.error is not None
+        if reply.error is not None:
+            self.causes.add(reply.error)
         if not is_session:
+            self.flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
             self.spend(reply)
 
     def spend(self, reply: Reply | StoredTurn) -> None:
@@ -138,7 +171,10 @@ class Scheduler:
             settings["roles"] = {role: player_settings(one) for role, one in self.players.items()}
         number = self.store.respondent(name, respondent.model, settings)
         roles = {SUBJECT: respondent, **self.players}
-        return RespondentState(respondent, name, roles, number, self.extent.total, self.count(number))
+        state = RespondentState(respondent, name, roles, number, self.extent.total, self.count(number))
+        if getattr(respondent, "has_preflight", False):
+            state.preflight = Preflight()
+        return state
 
     def count(self, number: int) -> int:
         """Return how many replies of a respondent the run contains."""
@@ -181,6 +217,15 @@ class Scheduler:
 
     async def worker(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter) -> None:
         """Ask one question after the other, until none is left, the budget is spent, or the respondent has ended."""
+        is_first = state.preflight is not None and await state.preflight.turn()
+        try:
+            await self.ask_all(state, jobs, writer, is_first)
+        finally:
+            if is_first and state.preflight is not None:
+                state.preflight.is_done.set()
+
+    async def ask_all(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter, is_first: bool) -> None:
+        """Ask questions one after the other; others may ask as well once the first one has its outcome."""
         while state.ended is None and (job := await jobs.next()) is not None:
             if "sessions" in job.question:
                 outcome = await self.play_sessions(state, job)
@@ -191,6 +236,8 @@ class Scheduler:
             elif outcome is not None:
                 state.open += outcome.is_open
             jobs.finished(job, outcome if isinstance(outcome, Reply) else None)
+            if is_first and state.preflight is not None:
+                state.preflight.is_done.set()
 
     async def play_sessions(self, state: RespondentState, job: Job) -> Reply | Unfinished | None:
         """Return the transcript of a question's sessions as a reply; None if they cannot be run."""
@@ -268,7 +315,7 @@ class Scheduler:
             if outcome is None:
                 return None if error is None else failed_reply(error, tries - 1)
             if isinstance(outcome, Reply):
-                state.failures_in_a_row = 0
+                state.failures_in_a_row, state.has_replied = 0, True
                 return replace(outcome, tries=tries)
             if outcome.kind == "later":
                 return Unfinished(is_open=True)
@@ -277,7 +324,25 @@ class Scheduler:
                 break
         assert error is not None
         self.count_failure(state, error)
+        if error.status is not None and error.kind == "request" and not state.has_replied:
+            await self.check_model(state, respondent, attempt, error)
         return failed_reply(error, tries)
+
+    async def check_model(
+        self, state: RespondentState, respondent: AsyncRespondent, attempt: int, error: RequestError
+    ) -> None:
+        """Stop asking a model that refuses even the simplest question: it cannot work as it is asked.
+
+        A model that has replied to anything refused one question only.
+        """
+        if state.is_checked or state.ended is not None:
+            return
+        state.is_checked = True
+        outcome = await self.ask_once(state, respondent, PREFLIGHT_QUESTION, attempt)
+        if isinstance(outcome, RequestError) and outcome.kind == "request" and outcome.status is not None:
+            state.end(outcome.message)
+        elif isinstance(outcome, Reply):
+            state.spend(outcome)
 
     async def ask_once(
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int

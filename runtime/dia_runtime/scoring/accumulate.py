@@ -15,7 +15,8 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, cast
 
-from dia_runtime.grading.judge import FLAGS, Judged, reading
+from dia_runtime.grading.flags import FLAGS
+from dia_runtime.grading.judge import Judged, reading
 from dia_runtime.grading.sessions.judging import Truth
 from dia_runtime.grading.verdicts import Exact, Verdict
 from dia_runtime.scoring import metrics
@@ -31,6 +32,7 @@ from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.scoring.statistics.selective import Levels, Signal, agreed, levels_of, selective
 from dia_runtime.scoring.statistics.variants import variant_effects
+from dia_runtime.store.error_causes import CauseCounter
 
 COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
 UNLABELLED, OTHERS = "none", "(others)"
@@ -133,6 +135,7 @@ class Accumulator:
         self.readings: dict[str, Counter[str]] = {}
         self.sessions: dict[str, SessionTally] = {}
         self.studied: dict[str, list[StudiedOutcome]] = {}
+        self.causes = CauseCounter()
 
     def add(self, entry: Judged) -> None:
         """Takes one judged reply."""
@@ -142,6 +145,8 @@ class Accumulator:
             cell = self.cells[key] = Cell()
         item = entry.question.item if self.options.over == "instances" else entry.question.id
         cell.add(item, entry)
+        if entry.reply.error is not None:
+            self.causes.add(entry.reply.error)
         if self.options.keeps_marks:
             self._add_to_ledger(entry)
         if entry.question.variant is None:
@@ -196,6 +201,7 @@ class Accumulator:
         facts: dict[str, object] = {
             "model": name,
             "missing": missing,
+            "error_causes": self.causes.causes(),
             **figures,
             "pass_at_j": pass_at_j,
             "pass_hat_j": pass_hat_j,

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, c
 
 from dia_language.json_schema import Keywords
 from dia_runtime.formats.base import STANDARD, effective_chain
+from dia_runtime.store.error_causes import Cause
 
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
@@ -325,6 +326,7 @@ class Respondent(Block, SessionFigures):
 
     model: Annotated[str, "Name of the respondent."]
     missing: Annotated[Count, "Questions that were never asked; no figure counts them."]
+    error_causes: Annotated[list[Cause], "Why questions have no reply: causes with their number and an example."]
     pass_at_j: Annotated[
         dict[str, Estimate],
         "j -> Pass@j, a share: the probability that at least one of j instances of an item is correct.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dia_language.json_schema import Schema, named, ref, typed_schema
-from dia_runtime.grading.judge import FLAGS
+from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.scoring.figures import FIGURES
 from dia_runtime.scoring.results import (
@@ -49,7 +49,7 @@ def _described(kind: type) -> Schema:
     if kind in (Block, Model, Ensemble):
         properties = schema["properties"]
         properties["counts"] |= _counts(tuple(map(str, Verdict)))
-        properties["flags"] |= _counts(FLAGS)
+        properties["flags"] |= _counts(tuple(FLAGS))
         properties |= {name: ref(DEFINITIONS[Estimate], figure.meaning) for name, figure in FIGURES.items()}
         schema["required"] += [name for name, figure in FIGURES.items() if figure.is_compared]
     if kind in (Model, Ensemble):

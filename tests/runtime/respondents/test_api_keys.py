@@ -344,7 +344,7 @@ def test_exit_codes_and_facts_of_the_command(tiny: Make, capsys: pytest.CaptureF
         told = capsys.readouterr()
         assert "error[E825]" in told.err and "no such model" in told.err
         assert [entry["ended"] is None for entry in json.loads(told.out)["runs"]] == [False, True]
-        assert dia([*where, "--model", "odd"]) == 1
+        assert dia([*where, "--model", "odd"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ FOR_GOOD: dict[str, tuple[loop.Answer, str | None, str]] = {
     "refusal": (
         loop.sends(json.dumps(loop.completion(None, message={"refusal": "I will not."})).encode()),
         "I will not.",
-        "content_filter",
+        "refusal",
     ),
     "filtered reply": (
         loop.sends(json.dumps(loop.completion(None, "content_filter")).encode()),
@@ -207,10 +207,16 @@ def test_an_answer_for_good_is_asked_once(tiny: Make, name: str, through: str) -
 
 
 def test_a_bad_request_is_an_error_of_its_question_and_not_tried_again(tiny: Make, through: str) -> None:
-    with loop.serve(loop.fails(400, "temperature must be below 2")) as server:
+    refused, answered = loop.fails(400, "this question is too odd"), loop.says()
+
+    async def script(request: loop.Asked, raw: Any) -> Any:
+        return await (refused if "What is" in request.text else answered)(request, raw)
+
+    with loop.serve(script) as server:
         (entry,) = asked(tiny(templates=1, k=3), terms(server, through)).respondents
-    assert (entry.errors, entry.ended, len(server.asked)) == (3, None, 3)
-    assert all("temperature must be below 2" in error and error.startswith("request: ") for _, error, _ in rows())
+    # One request more than questions finds out that the model itself works.
+    assert (entry.errors, entry.ended, len(server.asked)) == (3, None, 4)
+    assert all("this question is too odd" in error and error.startswith("request: ") for _, error, _ in rows())
 
 
 @pytest.mark.parametrize(
@@ -629,6 +635,8 @@ def test_what_waits_ends_when_its_respondent_ends(tiny: Make) -> None:
         import asyncio
 
         if request.number == 1:
+            return await loop.says()(request, raw)
+        if request.number == 2:
             return await loop.fails(429, headers={"Retry-After": "300"})(request, raw)
         await asyncio.sleep(0.3)
         return await loop.fails(401, "no use")(request, raw)

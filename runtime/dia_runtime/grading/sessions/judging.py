@@ -14,6 +14,7 @@ from dia_runtime.grading.sessions.evaluate import KINDS, evaluate_truth, evaluat
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
 from dia_runtime.grading.sessions.typed_replies import TypedReplies, typed_replies
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.store.endings import FINAL_FLAGS
 from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
 Stored = Mapping[str, Any]
@@ -119,7 +120,7 @@ def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
     """Return the outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
     is_refused = (
         outcome.verdict is Verdict.UNPARSED
-        and replies.flags
+        and not replies.flags.isdisjoint(FINAL_FLAGS)
         and not _has_text(replies.scope.get(outcome.missing or ""))
     )
     verdict = Verdict.WRONG if is_refused else outcome.verdict

@@ -11,11 +11,11 @@ from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import decimal, decode
 from dia_language.stored.stored_code import decode_symbolic
 from dia_runtime.formats.replies import read_reply
+from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
 
 Stored = Mapping[str, Any]
 RECORDED = "recorded"  # the step of a value that a log gave without a text to read it from
-REFUSALS = {"content_filter": "refused", "over_context": "over_context"}
 SUBJECT = "subject"
 MOST_ITEMS = 100_000
 
@@ -25,7 +25,8 @@ class TypedReplies:
     """The replies of a transcript by their names, and what is told of how they came.
 
     `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
-    deciding step of each in the same shape. `flags` are refusals, `tokens` those of the subject's replies together.
+    deciding step of each in the same shape. `flags` are those of single
+    replies, `tokens` those of the subject's replies together.
     """
 
     scope: Mapping[str, Any]
@@ -58,7 +59,7 @@ def typed_replies(
         recorded = recorded or any(step == RECORDED for _, step in read.values())
         mismatches += sum(_differs(reply, format, chain) for reply in replies_by_place.values()) if is_logged else 0
     every = [reply for session in sessions for reply in session.replies]
-    flags = frozenset(REFUSALS[reply.finish_reason or ""] for reply in every if reply.finish_reason in REFUSALS)
+    flags = frozenset().union(*(_flags(reply) for reply in every))
     return TypedReplies(scope, steps, flags, _tokens(sessions), recorded, mismatches)
 
 
@@ -72,6 +73,10 @@ def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -
         read = read_reply(reply.text, format, chain)
         value, step = (UNSET if read.value is None else read.value), read.step
     return SessionReply(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
+
+
+def _flags(reply: TranscriptReply) -> frozenset[str]:
+    return reply_flags(reply.text, None if reply.error is None else str(reply.error), reply.finish_reason)
 
 
 def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:

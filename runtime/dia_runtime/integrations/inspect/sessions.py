@@ -23,6 +23,7 @@ from dia_runtime.respondents.chat import Settings, chat_messages, decimal_text
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
+from dia_runtime.store.endings import FINAL_ENDINGS
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.transcripts import read_transcript
 from inspect_ai._util.error import PrerequisiteError
@@ -45,7 +46,6 @@ from inspect_ai.util import span
 NOBODY = "none/none"  # Inspect's name of no model: `--model-role judge=none`
 CONTINUING = ("vllm/", "sglang/", "openrouter/", "ollama/")  # they continue a reply that is begun for them
 ENDINGS = {"max_tokens": "length", "model_length": "over_context", "unknown": None}
-FINAL = frozenset({"content_filter", "over_context"})
 SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
 Cast = Mapping[str, Model | None]
 
@@ -213,7 +213,7 @@ def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
     usage = output.usage
     if not output.choices:
         raise RequestError("server", f"no output: {output.error or 'without a reason'}")
-    is_refused = reason in FINAL and (usage is None or not output.completion)
+    is_refused = reason in FINAL_ENDINGS and (usage is None or not output.completion)
     tokens = None if usage is None else usage.output_tokens
     read = () if usage is None else (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
     return Reply(

@@ -11,6 +11,7 @@ from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 from dia_runtime.integrations.reading.json_lines import COMMAS, constant
+from dia_runtime.store.endings import FINAL_ENDINGS
 
 # The fields that logs provide as far as they can; `correct` is always that word, for logs whose `verdict` counts.
 ALWAYS = (
@@ -34,7 +35,6 @@ EXTRA = ("verdict", "correct", "extracted")
 NOTHING: Mapping[str, Any] = dict.fromkeys((*ALWAYS, *EXTRA)) | {"correct": "correct"}
 WHOLE = 1 << 26  # bytes of a JSON file that is read in one piece
 ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words for ours
-FINAL = frozenset({"over_context", "content_filter"})
 Record = Mapping[str, Any]
 # Duplicate keys are errors in tables only: logs have many objects that are not read.
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
@@ -99,7 +99,7 @@ def parse_json(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecode
 
 def reply_cells(reply: str | None, reason: str | None) -> dict[str, Any]:
     """The cells of a reply and how it ended: an empty one that was refused or had no room is an answer for good."""
-    if reason in FINAL and not reply:
+    if reason in FINAL_ENDINGS and not reply:
         return {"reply": None, "finish_reason": reason}
     return {"reply": "" if reply is None else reply, "finish_reason": reason}
 

@@ -9,6 +9,7 @@ from dia_runtime.report.page.panels import Section, picture
 from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
 from dia_runtime.scoring.results import Respondent, Score
+from dia_runtime.store.error_causes import Cause
 
 MOST_ROWS = 20
 Row = tuple[str, str, str, Cell]  # template, mistake, model, share
@@ -20,6 +21,11 @@ EXPLAINED: list[Column[Respondent]] = [
     ("by none", lambda model: count(model["mistake_shares"]["none"])),
     ("explained %", lambda model: figure(model["mistake_shares"]["explained"], 100)),
 ]
+CAUSES: list[Column[tuple[str, Cause]]] = [
+    ("model", lambda row: word(row[0])),
+    ("replies", lambda row: count(row[1]["replies"])),
+    ("example of the error", lambda row: word(row[1]["example"])),
+]
 
 
 def failures(score: Score, models: Sequence[Respondent]) -> Section:
@@ -28,12 +34,15 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
     caption = (
-        "Questions whose reply could not be parsed, failed, was refused or cut off, whose prompt exceeded the context, "
-        "which were skipped in another form than requested, or which could not be decided."
+        "Questions whose reply could not be parsed, failed, was refused, cut off, empty, only reasoning or only calls "
+        "of tools, whose prompt exceeded the context, which were skipped in another form than requested, or which "
+        "could not be decided."
     )
     table = grid("Flags and failures: number of questions", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)
-    return Section("failures", "Flags and failures", "", (panel,))
+    causes = [(model["model"], cause) for model in models for cause in model["error_causes"]]
+    tables = (grid("Why questions have no reply", CAUSES, causes[:MOST_ROWS], is_sortable=True),) if causes else ()
+    return Section("failures", "Flags and failures", "", (panel,), tables)
 
 
 def _flag_column(name: str) -> Callable[[Respondent], Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dia_language.diagnostics import counted
 
+from dia_runtime.grading.flags import FLAGS as REGISTRY
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.axes import SMALL
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text
@@ -15,12 +16,7 @@ WIDE, TALL, TOP = 92, 26, 26
 # What is counted -> how it is called.
 FLAGS: dict[str, str] = {
     **{verdict: verdict.plural for verdict in (Verdict.UNPARSED, Verdict.ERROR)},
-    "refused": "refused",
-    "truncated": "truncated",
-    "over_context": "over context",
-    "skip_malformed": "skip malformed",
-    "lost_to_format": "lost to format",
-    "undecided": "undecided",
+    **{flag.name: flag.heading for flag in REGISTRY.values()},
 }
 
 

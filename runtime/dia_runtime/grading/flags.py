@@ -1,0 +1,96 @@
+"""The flags of replies: what else there is to say of a reply beside its verdict.
+
+Adding a flag is one entry of FLAGS: JSON, tables, plots, the report and the summary of `dia run` take it from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A flag: its name in JSON, heading and meaning.
+
+    A flag with a `finding` says that a reply is no full answer, whatever the question was: `dia run` counts these as
+    replies arrive, the first table of a score shows those that occur, and the finding and the `advice` stand below it.
+    """
+
+    name: str
+    heading: str
+    meaning: str
+    finding: str = ""
+    advice: str = ""
+
+
+FLAGS: Final[Mapping[str, Flag]] = {
+    flag.name: flag
+    for flag in (
+        Flag(
+            "over_context",
+            "over context",
+            "The prompt exceeds the model's context.",
+            "Prompts that exceed the model's context",
+            "Ask a model with a larger context, or leave out the templates with long prompts.",
+        ),
+        Flag(
+            "refused",
+            "refused",
+            "A content filter or the model refused.",
+            "Replies that a content filter or the model refused",
+            "They count as wrong unless they hold an answer; `dia show RUN QUESTION` prints what came back.",
+        ),
+        Flag(
+            "model_refused",
+            "model refused",
+            "The model itself refused; the reply is also counted as refused.",
+            "Of these, refused by the model itself",
+        ),
+        Flag(
+            "truncated",
+            "truncated",
+            "The reply was cut off at its token limit.",
+            "Replies cut off at the token limit",
+            "A new run with a larger `--max-tokens` gives these models room to finish.",
+        ),
+        Flag(
+            "empty",
+            "empty",
+            "The reply has no text.",
+            "Empty replies",
+            "A larger `--max-tokens` helps if the model used up its tokens for reasoning that is not shown.",
+        ),
+        Flag(
+            "only_reasoning",
+            "only reasoning",
+            "The reply has reasoning but no answer after it.",
+            "Replies with reasoning but no answer",
+            "A larger `--max-tokens` or a lower `--reasoning-effort` leaves room for the answer.",
+        ),
+        Flag(
+            "only_tool_calls",
+            "only tool calls",
+            "The reply calls a tool instead of answering.",
+            "Replies that call a tool instead of answering",
+            "Without `--tools` the model was given no tools: ask it again, or give it some.",
+        ),
+        Flag(
+            "skip_malformed",
+            "skip malformed",
+            "The abstention token is in the reply, but not in the required format.",
+        ),
+        Flag(
+            "lost_to_format",
+            "lost to format",
+            "The reply is unparsed under the chain `strict`, but a more tolerant chain finds the right answer in it.",
+        ),
+        Flag(
+            "undecided",
+            "undecided",
+            "An expression could not be proven equal to the correct answer or different from it; it counts as wrong.",
+        ),
+    )
+}
+REPLY_FLAGS = tuple(name for name, flag in FLAGS.items() if flag.finding)

@@ -1,0 +1,213 @@
+"""Replies that are no answers, and questions without a reply: nothing of them is silent."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dia_runtime
+import pytest
+from aiohttp import web
+from dia_runtime.commands.run import exit_code
+from dia_runtime.grading.flags import FLAGS, REPLY_FLAGS
+from dia_runtime.respondents.chat import Settings
+from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.running.run import RespondentSummary, RunOptions, run
+from dia_runtime.store.endings import reply_flags
+from dia_runtime.store.error_causes import causes_of
+from helpers import loopback as loop
+from helpers.places import ROOT
+
+Make = Callable[..., Path]
+Message = dict[str, Any]
+
+CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+# How a reply ends, its message -> the flags that it has, and its verdict
+ENDINGS: dict[str, tuple[str, Message, set[str], str]] = {
+    "answer": ("stop", {"content": "<xml>8</xml>"}, set(), "correct"),
+    "cut off": ("length", {"content": "Let me see, 7 + 1"}, {"truncated"}, "unparsed"),
+    "answer, then cut off": ("length", {"content": "<xml>8</xml>"}, {"truncated"}, "correct"),
+    "cut off in silence": ("length", {"content": ""}, {"truncated", "empty"}, "unparsed"),
+    "empty": ("stop", {"content": ""}, {"empty"}, "unparsed"),
+    "blank": ("stop", {"content": " \n"}, {"empty"}, "unparsed"),
+    "no content": ("stop", {"content": None}, {"empty"}, "unparsed"),
+    "reasoning apart": ("stop", {"content": "", "reasoning_content": "7 + 1 is 8"}, {"only_reasoning"}, "unparsed"),
+    "router's reasoning": ("stop", {"content": None, "reasoning": "7 + 1 is 8"}, {"only_reasoning"}, "unparsed"),
+    "reasoning in the text": ("stop", {"content": "<think>8?</think>\n"}, {"only_reasoning"}, "unparsed"),
+    "endless reasoning": ("length", {"content": "<think>8? <xml>8</xml>"}, {"only_reasoning", "truncated"}, "unparsed"),
+    "a call": ("tool_calls", {"content": None, "tool_calls": [CALL]}, {"only_tool_calls"}, "unparsed"),
+    "filtered": ("content_filter", {"content": None}, {"refused"}, "wrong"),
+    "filtered, empty": ("content_filter", {"content": ""}, {"refused"}, "wrong"),
+    "filtered in the middle": ("content_filter", {"content": "The answer is"}, {"refused"}, "wrong"),
+    "refused": ("stop", {"content": None, "refusal": "I will not."}, {"refused", "model_refused"}, "wrong"),
+}
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
+
+
+def asked(bundle: Path, server: loop.Server, **settings: Any) -> RespondentSummary:
+    options = ModelOptions(Settings(**settings), base_url=server.url, through="auto")
+    (entry,) = run(bundle, "openai/m", "a.run", terms=RunOptions(options, concurrency=4, retries=0)).respondents
+    return entry
+
+
+def message(ending: str, content: Message) -> loop.Answer:
+    more = {name: value for name, value in content.items() if name != "content"}
+    return loop.sends(json.dumps(loop.completion(content["content"], ending, message=more)).encode())
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_each_ending_has_its_flags_and_its_verdict(tiny: Make, name: str) -> None:
+    ending, content, flags, verdict = ENDINGS[name]
+    with loop.serve(message(ending, content)) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert dict(entry.flags) == dict.fromkeys(flags, 1)
+    (model,) = dia_runtime.score("a.run")["models"]
+    assert {flag for flag in REPLY_FLAGS if model["flags"][flag]} == flags
+    assert model["counts"][verdict] == 1
+
+
+def test_an_error_is_no_reply_and_has_no_flag() -> None:
+    assert not reply_flags("", "timeout: no reply", "length")
+
+
+@pytest.fixture
+def mostly_cut_off(tiny: Make) -> Path:
+    """A run of twelve questions: ten replies are cut off, one is empty, one is an answer."""
+    replies = iter([("stop", "<xml>8</xml>"), ("stop", ""), *[("length", "Let me")] * 10])
+
+    async def answer(request: loop.Asked, _: web.Request) -> web.StreamResponse:
+        ending, text = next(replies)
+        return web.json_response(loop.completion(text, ending))
+
+    with loop.serve(answer) as server:
+        asked(tiny(templates=4, k=3), server, max_tokens=2)
+    return Path("a.run")
+
+
+def test_run_says_at_its_end_what_is_no_answer(tiny: Make, dia: Any, tmp_path: Path) -> None:
+    bundle = tiny(templates=2, k=3)
+    with loop.serve(message("length", {"content": "Let me"})) as server:
+        done = dia(
+            tmp_path, "run", str(bundle), "--model", "openai/m", "--base-url", server.url, "-o", "b.run", "--json"
+        )
+    assert "openai/m: replies cut off at the token limit: 6 of 6. A new run with a larger `--max-tokens`" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["flags"] == {"truncated": 6}
+
+
+def test_the_first_table_of_a_score_shows_them_in_every_format(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
+    text = dia(tmp_path, "score", "a.run").stdout
+    table = text.split("What stands out")[0]
+    assert "truncated" in table and "empty" in table and "refused" not in table
+    assert "Replies cut off at the token limit: openai/m 10." in " ".join(text.split())
+    assert "Empty replies: openai/m 1." in " ".join(text.split())
+    rows = list(csv.DictReader(io.StringIO(dia(tmp_path, "score", "a.run", "--format", "csv").stdout)))
+    assert (rows[0]["truncated"], rows[0]["empty"]) == ("10", "1")
+    for format in ("markdown", "latex"):
+        page = dia(tmp_path, "score", "a.run", "--format", format).stdout
+        assert "truncated" in page and "empty" in page and "refused" not in page
+
+
+def test_a_run_shows_its_flags(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
+    assert "openai/m: 12 replies, 1 empty, 10 truncated" in dia(tmp_path, "show", "a.run").stdout
+
+
+def test_every_flag_of_a_reply_says_what_can_be_seen(tmp_path: Path) -> None:
+    assert set(REPLY_FLAGS) == {flag for _, _, flags, _ in ENDINGS.values() for flag in flags} | {"over_context"}
+    assert all(FLAGS[name].finding[0].isupper() for name in REPLY_FLAGS)
+
+
+def test_the_docs_list_every_flag() -> None:
+    page = (ROOT / "docs" / "explanation" / "figures.md").read_text(encoding="utf-8")
+    assert [name for name in FLAGS if f"| `{name}` |" not in page] == []
+
+
+# Models that cannot work
+
+
+def test_a_model_that_refuses_every_request_is_asked_twice(tiny: Make) -> None:
+    with loop.serve(loop.fails(400, "`temperature` does not support 0.7 with this model")) as server:
+        entry = asked(tiny(templates=4, k=5), server, temperature="0.7")
+    assert len(server.asked) == 2 and server.asked[1].text == "Reply with the word OK."
+    assert entry.is_refused and "`temperature` does not support 0.7" in (entry.ended or "")
+    assert entry.asked == entry.errors == 1
+
+
+@pytest.mark.parametrize("status", [401, 402, 404])
+def test_a_model_without_key_credit_or_name_is_asked_once(tiny: Make, status: int) -> None:
+    with loop.serve(loop.fails(status, "no such luck")) as server:
+        entry = asked(tiny(templates=4, k=5), server)
+    assert len(server.asked) == 1 and entry.is_refused
+
+
+def test_a_question_that_is_refused_alone_stops_nothing(tiny: Make) -> None:
+    refused, answered = loop.fails(400, "the image is too large"), loop.says("<xml>8</xml>")
+    number = 0
+
+    async def answer(request: loop.Asked, web_request: web.Request) -> web.StreamResponse:
+        nonlocal number
+        number += "7 + " in request.text
+        return await (refused if "7 + 1" in request.text else answered)(request, web_request)
+
+    with loop.serve(answer) as server:
+        entry = asked(tiny(templates=4, k=3), server)
+    assert entry.ended is None and (entry.asked, entry.errors) == (12, 4)
+    assert sum(request.text == "Reply with the word OK." for request in server.asked) == 1
+
+
+def test_the_first_question_is_asked_alone(tiny: Make) -> None:
+    with loop.serve(loop.says("<xml>8</xml>", delay=0.05)) as server:
+        asked(tiny(templates=2, k=3), server)
+    assert server.most == 4
+    assert server.asked[1].at >= server.asked[0].at + 0.05
+
+
+# Reasons
+
+
+def test_errors_are_grouped_by_their_cause() -> None:
+    errors = [
+        ("server: 500 request req_8f3a2b failed", 2),
+        ("server: 500 request req_11aa9c failed", 3),
+        ("timeout: no reply within 600 s", 1),
+    ]
+    causes = causes_of(errors)
+    assert [(cause["replies"], cause["example"]) for cause in causes] == [(5, errors[0][0]), (1, errors[2][0])]
+
+
+def test_the_reasons_of_errors_are_shown_everywhere(tiny: Make, dia: Any, tmp_path: Path) -> None:
+    bundle = tiny(templates=4, k=3)
+
+    async def answer(request: loop.Asked, web_request: web.Request) -> web.StreamResponse:
+        is_first = len(server.asked) == 1
+        failing = loop.fails(500, f"worker {len(server.asked)} is out of memory")
+        return await (loop.says("<xml>8</xml>") if is_first else failing)(request, web_request)
+
+    with loop.serve(answer) as server:
+        arguments = ["--model", "openai/m", "--base-url", server.url, "--retries", "0", "-o", "b.run", "--json"]
+        done = dia(tmp_path, "run", str(bundle), *arguments)
+    assert done.exit == 1
+    assert "openai/m: 11 errors: server: 500 worker" in done.stderr
+    (cause,) = json.loads(done.stdout)["runs"][0]["causes"]
+    assert cause["replies"] == 11 and cause["example"].endswith("is out of memory")
+    assert "11 errors: server: 500 worker" in dia(tmp_path, "show", "b.run").stdout
+    score = dia(tmp_path, "score", "b.run").stdout
+    assert "The most frequent cause (11): server: 500 worker" in " ".join(score.split())
+    assert dia(tmp_path, "report", "b.run", "-o", "r.html").exit == 0
+    assert "Why questions have no reply" in Path("r.html").read_text(encoding="utf-8")
+
+
+def test_the_exit_code_of_a_refused_model_is_that_of_the_network(tiny: Make, capsys: Any) -> None:
+    with loop.serve(loop.fails(400, "no such parameter")) as server:
+        options = ModelOptions(base_url=server.url, through="auto")
+        summary = run(tiny(), "openai/m", "a.run", terms=RunOptions(options, retries=0))
+    assert exit_code([summary]) == 4
+    assert "no such parameter" in capsys.readouterr().err
