@@ -14,10 +14,10 @@ from dia_runtime.respondents.tool_request import ToolCallReply, ToolConversation
 from dia_runtime.respondents.tools.session import RequestedCall, ToolSession, requested_calls
 from dia_runtime.respondents.tools.toolbox import Toolbox
 from dia_runtime.running.sessions import Unfinished
+from dia_runtime.store.endings import TOOL_CALLS
 from dia_runtime.store.schema import REPLY_COLUMNS
 from dia_runtime.store.tool_transcripts import ToolCall, ToolStep, ToolTranscript, tool_transcript_text
 
-TOOL_CALLS = "tool_calls"  # the finish_reason of a reply that calls tools, also where none may be called any more
 NO_CALLS_LEFT = "[No calls are left. Answer the question now.]"
 STOPPED_BETWEEN = "later: asking stopped in the middle of a conversation with tools"
 Ask = Callable[[Mapping[str, Any]], Awaitable[Reply | Unfinished | None]]
