@@ -494,6 +494,11 @@ CODES: dict[str, tuple[str, str]] = {
         "not have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
     "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
+    "E849": (
+        "base URL that nothing would be asked at",
+        "`oracle`, `abstain`, `wrong` and `guess` are built into dia and use no network, so `--base-url` has no effect "
+        "on them. Remove it, or name a model of the endpoint; `openai/oracle` is its model named oracle.",
+    ),
     "E851": (
         "tools without a sandbox",
         "The tools of dia run only in a sandbox, which needs bubblewrap or `unshare`, and user namespaces. The message "

@@ -79,14 +79,17 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
       dia run build/dia_bench-1.0.0-k5 --model oracle
     """
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.respondents.registry import key_destinations, require_known
-    from dia_runtime.respondents.roles import NOBODY, role_options
+    from dia_runtime.respondents.registry import NOBODY, built_in_beside_url, key_destinations, require_known
+    from dia_runtime.respondents.roles import role_options
 
     names, terms = list(dict.fromkeys(options.models)), run_options(model_arguments, options.part)
     for name in names:
         require_known(name, terms.model_options)
+    role_models = [name for role, name in terms.roles.items() if role not in terms.role_urls]
+    built_in = built_in_beside_url(names, role_models, terms.model_options)
     bundle = open_bundle(options.bundle)
     destinations = key_destinations(names, terms.model_options)
+    destinations += [f"{name} is the baseline built into dia, not a model at --base-url" for name in built_in]
     destinations += tool_notes(terms.model_options.toolbox)
     for role, name in terms.roles.items():
         if name != NOBODY:

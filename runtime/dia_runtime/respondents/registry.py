@@ -6,7 +6,7 @@ A name is a baseline (`BASELINES`), a prefix with its argument (`PREFIXES`), or 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,6 +69,7 @@ Factory = Callable[[str, Settings], AsyncRespondent]
 
 
 def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
+NOBODY = "none"  # as the model of a role
     """Return one respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
     make = _factory(model, options)
     names = respondent_names(model, options)
@@ -142,6 +143,22 @@ def require_known(model: str, options: ModelOptions) -> None:
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
     """Return where a model is asked; None if through litellm. Raises DiaError for an invalid URL."""
     provider, slash, model_id = model.partition("/")
+def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: ModelOptions) -> list[str]:
+    """Return the baselines among models that are asked together with a base URL, which has nothing to do with them.
+
+    Raises DiaError (exit 2) if no other model, of a respondent or a role, would be asked at the base URL.
+    """
+    built_in = [model for model in models if model in BASELINES]
+    if not built_in or options.base_url is None:
+        return []
+    if all(name in BASELINES or name == NOBODY or has_prefix(name) for name in [*models, *roles]):
+        name = built_in[0]
+        message = f"`{name}` is a baseline that is built into dia, so nothing would be asked at `--base-url`"
+        fix = f"remove `--base-url`, or write `openai/{name}` if the endpoint has a model of that name"
+        raise DiaError(Diagnostic("E849", message, None, fix))
+    return built_in
+
+
     if options.base_url is not None:
         require_base_url(options.base_url)
     if options.through == "litellm" or (options.base_url is None and provider not in ENDPOINTS):

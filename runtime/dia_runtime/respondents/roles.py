@@ -10,10 +10,8 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.session_records import SUBJECT, SessionUse, roles_with_prefill
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.registry import BASELINES, ModelOptions, create_respondents, require_known
+from dia_runtime.respondents.registry import BASELINES, NOBODY, ModelOptions, create_respondents, require_known
 from dia_runtime.respondents.respondent import AsyncRespondent
-
-NOBODY = "none"
 
 
 def require_roles(parts: SessionUse, names_by_role: Mapping[str, str], urls: Mapping[str, str]) -> None:

@@ -378,3 +378,28 @@ def test_what_is_no_bundle_and_what_is_no_run_is_told_alike(tmp_path: Path, tiny
     called("run", bundle, "--model", "oracle", "-o", "a.run")
     [entry] = failed("run", "a.run", "--model", "oracle").diagnostics
     assert (entry.code, entry.message) == ("E701", "`a.run` is a file, not the folder of a bundle")
+
+
+@pytest.mark.parametrize("model", ["oracle", "abstain", "wrong", "guess"])
+def test_a_baseline_with_nothing_to_ask_at_a_base_url_is_refused(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    error = failed("run", tiny(), "--model", model, "--model", "says:4", "--base-url", "http://127.0.0.1:9/v1")
+    assert error.exit_code == 2 and error.diagnostics[0].code == "E849"
+    assert f"`openai/{model}`" in str(error.diagnostics[0].help) and not Path("build").exists()
+
+
+def test_a_baseline_beside_a_model_at_a_base_url_says_what_it_is(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from helpers import loopback as loop
+
+    monkeypatch.chdir(tmp_path)
+    with loop.serve(loop.says("<xml>8</xml>")) as server:
+        models = ("--model", "oracle", "--model", "my-model", "--model", "openai/oracle")
+        result = called("run", tiny(), *models, "--base-url", server.url)
+    assert result.return_value == 0 and {request.body["model"] for request in server.asked} == {"my-model", "oracle"}
+    assert "oracle is the baseline built into dia, not a model at --base-url\n" in result.stderr
+    names = ["tiny-my-model.run", "tiny-openai-oracle.run", "tiny-oracle.run"]
+    assert sorted(path.name for path in Path("build/runs").iterdir()) == names
