@@ -153,7 +153,7 @@ def _ask_models(
 ) -> tuple[list[PlacementResult], int]:
     """Ask the models; return their placements and the exit code."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.commands.run import exit_code, file_name_part
+    from dia_runtime.commands.run import exit_code, run_file
     from dia_runtime.psychometrics.boundary.placing import place
 
     assert options.bundle is not None
@@ -162,8 +162,7 @@ def _ask_models(
     placed: list[PlacementResult] = []
     summaries = []
     for model in dict.fromkeys(options.models):
-        name = f"{file_name_part(str(opened.manifest['benchmark']))}-{file_name_part(model)}-placed.run"
-        path = options.out or RUNS / name
+        path = options.out or run_file(opened, model, model, "-placed")
         try:
             placements, summary = place(bank, opened, model, path, placement, terms, None if quiet else _progress())
         except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import Diagnostic, counted, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
@@ -129,17 +129,44 @@ def _files(bundle: Bundle, models: list[str], out: Path | None, options: ModelOp
     """Return the files to write, each with its models: one for all, or one for each model."""
     if out is not None:
         return [(out, models)]
-    benchmark = file_name_part(bundle.manifest["benchmark"])
     from dia_runtime.store.tool_transcripts import name_with_tools
 
     tools = () if options.toolbox is None else options.toolbox.given
-    names = {model: file_name_part(name_with_tools(model, tools)) for model in models}
-    return [(RUNS / f"{benchmark}-{name}.run", [model]) for model, name in names.items()]
+    return [(run_file(bundle, model, name_with_tools(model, tools)), [model]) for model in models]
+
+
+def run_file(bundle: Bundle, model: str, name: str, suffix: str = "") -> Path:
+    """Return the file for the run of a model, under build/runs.
+
+    A run that an older version of dia wrote under another name is continued: its names had one hyphen for each series
+    of hyphens and other characters, so that `simulated:theta=-1` and `simulated:theta=1` shared a file.
+    """
+    start = f"{file_name_part(bundle.manifest['benchmark'])}-"
+    path = RUNS / f"{start}{file_name_part(name)}{suffix}.run"
+    old = RUNS / f"{start}{re.sub('-+', '-', file_name_part(name))}{suffix}.run"
+    return old if old != path and not path.exists() and _has_replies_of(old, model) else path
+
+
+def _has_replies_of(path: Path, model: str) -> bool:
+    """Return whether a file is a run of the model."""
+    from dia_runtime.store.store import read_store
+
+    if not path.is_file():
+        return False
+    try:
+        with read_store(path) as store:
+            return any(entry.model == model for entry in store.respondents())
+    except DiaError:
+        return False
 
 
 def file_name_part(name: str) -> str:
-    """Return the name in a form that can be part of a file name."""
-    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:100] or "unnamed"
+    """Return the name in a form that can be part of a file name; hyphens stay.
+
+    >>> file_name_part("openai/gpt-4o"), file_name_part("simulated:theta=-1"), file_name_part("simulated:theta=1")
+    ('openai-gpt-4o', 'simulated-theta--1', 'simulated-theta-1')
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:100] or "unnamed"
 
 
 def _run_one(

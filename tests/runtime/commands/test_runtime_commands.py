@@ -403,3 +403,41 @@ def test_a_baseline_beside_a_model_at_a_base_url_says_what_it_is(
     assert "oracle is the baseline built into dia, not a model at --base-url\n" in result.stderr
     names = ["tiny-my-model.run", "tiny-openai-oracle.run", "tiny-oracle.run"]
     assert sorted(path.name for path in Path("build/runs").iterdir()) == names
+
+
+def test_models_that_differ_in_a_hyphen_have_files_of_their_own(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = ("--model", "simulated:theta=-1", "--model", "simulated:theta=1")
+    result = called("run", tiny(), *models)
+    runs = Path("build/runs")
+    assert result.stdout.split() == [f"{runs}/tiny-simulated-theta-{end}.run" for end in ("-1", "1")]
+    names = [
+        f"{name}+tools={tools}" if tools else name
+        for name in ("openai/gpt-4o-mini", "a/b--c", "says:-1", "says:1", "says:--1")
+        for tools in ("", "python")
+    ]
+    from dia_runtime.commands.run import file_name_part
+
+    assert len({file_name_part(name) for name in names}) == len(names)
+
+
+def test_a_run_under_the_name_that_older_versions_gave_it_is_continued(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    old, bundle = Path("build/runs/tiny-simulated-theta-1.run"), tiny()
+    called("run", bundle, "--model", "simulated:theta=-1", "--limit", 2, "-o", old)
+    result = called("run", bundle, "--model", "simulated:theta=-1")
+    assert result.stdout.split() == [str(old)] and "2 of them from an earlier run" in result.stderr
+    other = called("run", bundle, "--model", "simulated:theta=--1", "--json", "-q").exception
+    assert isinstance(other, DiaError), "not a number"
+    # The file of that name is only continued for a model that is in it.
+    new = called("run", bundle, "--model", "says:-1")
+    called("run", bundle, "--model", "says:1")
+    assert new.stdout.split() == ["build/runs/tiny-says--1.run"]
+    old.write_bytes(b"no run")
+    assert called("run", bundle, "--model", "simulated:theta=-1").stdout.split() == [
+        "build/runs/tiny-simulated-theta--1.run"
+    ]
