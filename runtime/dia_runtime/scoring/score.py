@@ -24,7 +24,7 @@ from dia_runtime.scoring.intervals import LEVEL
 from dia_runtime.scoring.results import Model, Score
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
-from dia_runtime.store.store import Store, bundle_facts, read_store, require_root
+from dia_runtime.store.store import Store, bundle_facts, read_store, require_answers_of, require_root
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
@@ -114,6 +114,8 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
         root = source.questions_root if source else str(stores[0].facts.get("questions_root"))
         for store in stores:
             require_root(store, root)
+            if source is not None:
+                require_answers_of(store, source)
         yield stores, source
 
 

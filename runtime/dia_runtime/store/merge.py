@@ -68,7 +68,7 @@ def _require_same_settings(stores: Sequence[Store]) -> None:
 
 def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
     """What was joined; fills the new run."""
-    base = next((store for store in stores if _has_answers(store)), stores[0])
+    base = next((store for store in stores if store.has_answers), stores[0])
     merged.initialize(base.facts, base.questions())
     counts: dict[str, dict[str, Any]] = {}
     for store in stores:
@@ -88,10 +88,6 @@ def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
         "replies": sum(entry["replies"] for entry in respondents),
         "respondents": respondents,
     }
-
-
-def _has_answers(store: Store) -> bool:
-    return bool(store.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
 
 
 def _respondent_counts(merged: Store, entry: dict[str, Any]) -> dict[str, Any]:

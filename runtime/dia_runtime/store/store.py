@@ -20,6 +20,7 @@ from urllib.parse import quote
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.safe_paths import refuse_special_file
+from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats.base import rules_fault, rules_of
 from dia_runtime.store.schema import (
     APPLICATION_ID,
@@ -302,6 +303,11 @@ class Store:
             raise self.damaged("a stored record is not JSON") from None
 
     def damaged(self, why: str) -> DiaError:
+    @property
+    def has_answers(self) -> bool:
+        """Return whether the run contains answers; one of a sealed bundle does not."""
+        return bool(self.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
+
         """Return the error for a run whose content cannot be used."""
         return DiaError(Diagnostic("E803", f"`{self.path}` is damaged: {why}"), 3)
 
@@ -439,3 +445,20 @@ def bundle_facts(store: Store) -> dict[str, Any]:
     if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
         raise store.damaged("it does not name its bundle")
     return facts
+def require_answers_of(store: Store, bundle: Bundle) -> None:
+    """Check that a bundle has the answers that the run stored. Raises DiaError (exit 3) otherwise.
+
+    A run of a sealed bundle stored none, and a bundle may have none.
+    """
+    digest = store.facts.get("bundle_id")
+    if digest in (None, bundle.id) or not bundle.has_answers or not store.has_answers:
+        return
+    digests = f"its digest is {bundle.id}, the run was made with {digest}"
+    message = f"`{bundle.path}` has the questions of `{store.path}`, but is another bundle: {digests}"
+    fix = (
+        "leave out `--bundle`, because the run contains its answers; to grade the replies with the answers of this "
+        f"bundle, use `dia run {bundle.path} --model replay:{store.path}`"
+    )
+    raise DiaError(Diagnostic("E802", visible(message), None, visible(fix)), 3)
+
+

@@ -441,3 +441,45 @@ def test_a_run_under_the_name_that_older_versions_gave_it_is_continued(
     assert called("run", bundle, "--model", "simulated:theta=-1").stdout.split() == [
         "build/runs/tiny-simulated-theta--1.run"
     ]
+
+
+@pytest.fixture
+def other_answers(tiny: Make, bundle_writer: Make, tmp_path: Path) -> Path:
+    """A bundle with the questions of `tiny()`, whose answers are all one larger."""
+    from dia_runtime.bundle.open import open_bundle
+
+    opened = open_bundle(tiny("right"))
+    answers = [
+        {**record, "answer": record["answer"] + 1, "text": str(record["answer"] + 1)} for record in opened.answers()
+    ]
+    return bundle_writer(tmp_path / "other", list(opened.questions()), answers, 3)
+
+
+@pytest.mark.parametrize("name", ["score", "audit", "report", "questions"])
+def test_another_bundle_of_the_same_questions_is_refused_by_its_digest(
+    tiny: Make, other_answers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    from dia_runtime.bundle.open import open_bundle
+
+    monkeypatch.chdir(tmp_path)
+    bundle = tiny()
+    called("run", bundle, "--model", "oracle", "-o", "a.run")
+    more = ("-o", "page.html") if name == "report" else ()
+    error = failed(name, "a.run", "--bundle", other_answers, *more)
+    (diagnostic,) = error.diagnostics
+    assert error.exit_code == 3 and diagnostic.code == "E802" and not Path("page.html").exists()
+    assert all(open_bundle(path).id in diagnostic.message for path in (bundle, other_answers))
+    assert called(name, "a.run", "--bundle", bundle, *more).return_value == 0
+    assert called(name, "a.run", "--bundle", tiny("sealed", sealed=True), *more).return_value == 0
+
+
+def test_a_run_without_answers_takes_them_from_any_bundle_of_its_questions(
+    tiny: Make, other_answers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    called("run", tiny("sealed", sealed=True), "--model", "says:<xml>8</xml>", "-o", "a.run")
+    counts = [
+        json.loads(called("score", "a.run", "--bundle", bundle, "--json").stdout)["models"][0]["counts"]["correct"]
+        for bundle in (tiny(), other_answers)
+    ]
+    assert counts == [1, 0]
