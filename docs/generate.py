@@ -30,6 +30,7 @@ from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, Function, library
 from dia_runtime.formats import FORMATS, Format
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.respondents.attachments import CAPABILITIES, CUSTOM, INTERFACES, TEXT_TYPES, Interface
 from dia_runtime.scoring.figures import FIGURES as MODEL_FIGURES
 from dia_runtime.scoring.figures import Family, Figure, compared_figures
 from dia_runtime.scoring.score_schema import score_schema
@@ -396,6 +397,44 @@ def page(parts: Iterable[str]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def attachments() -> str:
+    """The page on the attachments that providers accept."""
+    rows = []
+    for provider, interface in INTERFACES.items():
+        links = ", ".join(f"[{number}]({url})" for number, url in enumerate(interface.sources, 1))
+        name = "anything with `--base-url`" if provider == CUSTOM else f"`{provider}`"
+        rows.append((name, *(_accepted(interface, start) for start in ("image/", "audio/", "application/")), links))
+    heads = ("provider", "images", "audio", "documents", "sources")
+    capabilities = table(
+        ("attachment", "capability in litellm's table"),
+        ((f"`{pattern}`", f"`supports_{name}`") for pattern, name in CAPABILITIES.items()),
+    )
+    listed = ", ".join(f"`{provider}`" for provider, interface in INTERFACES.items() if interface.is_listed)
+    text_types = ", ".join(f"`{name}`" for name in sorted(TEXT_TYPES))
+    parts = ["# Attachments", NOTE, ATTACHMENTS_HEAD.format(text_types=text_types), table(heads, rows)]
+    return page([*parts, ATTACHMENTS_MODELS.format(listed=listed), capabilities])
+
+
+def _accepted(interface: Interface, start: str) -> str:
+    """The media types that begin so, without this beginning."""
+    names = [name.removeprefix(start) for name in interface.media_types if name.startswith(start)]
+    return ", ".join("all" if name == "*" else name for name in names) or "none"
+
+
+ATTACHMENTS_HEAD = (
+    "The attachments that `dia run` sends to each provider, by media type. A question with any other attachment is not "
+    "asked, as [Ask models](../howto/ask-models.md#attachments) explains.\n\n"
+    "Text is not in the table, because dia sends it as text, which every model accepts: `text/*`, {text_types}, if the "
+    "file is valid UTF-8."
+)
+ATTACHMENTS_MODELS = (
+    "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. For a "
+    "provider that is not in the table, and within what the table allows, litellm's model table decides, if litellm is "
+    "installed. An attachment is not sent if the entry of the model says that it lacks the capability. If the entry "
+    "does not mention it, the attachment is sent, except to models of {listed}: their entries are complete."
+)
+
+
 def families() -> str:
     """The page of the families that ship with the project, one table a benchmark."""
     parts = ["# Shipped families", NOTE, FAMILIES_HEAD]
@@ -491,6 +530,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "schemas.md": schemas,
     "health-warnings.md": health_warnings,
     "families.md": families,
+    "attachments.md": attachments,
 }
 
 

@@ -78,6 +78,12 @@ OPTIONS = (
     ),
     option("--prefill", is_flag=True, help="The endpoint can continue a reply whose beginning the request contains."),
     option("--cache", is_flag=True, help="Reuse replies to identical requests from build/.cache/replies.sqlite."),
+    choice_option(
+        "--attachments",
+        choices=["check", "send"],
+        default="check",
+        help="check: do not ask questions with attachments that the model does not accept. send: ask them anyway.",
+    ),
     choice_option("--through", choices=["auto", "litellm"], default="auto", help="Client library for the requests."),
 )
 model_options = combined(*OPTIONS, *TOOL_OPTIONS)
@@ -111,6 +117,7 @@ class ModelArguments:
     tool_seconds: float = 10.0
     tool_commands: tuple[str, ...] = ()
     mcp_commands: tuple[str, ...] = ()
+    attachments: str = "check"
 
     @property
     def tool_arguments(self) -> ToolArguments:
@@ -143,6 +150,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
         copies=arguments.concurrency or 1,
         prefill=arguments.prefill,
         toolbox=toolbox_of(arguments.tool_arguments),
+        attachments=arguments.attachments,
     )
     money = arguments.budget_usd
     budget = Budget(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,14 +178,15 @@ def _run_one(
     quiet = is_quiet(options.quiet)
     try:
         with _progress(_shown_names(models, terms), quiet) as report:
-            summary = run(bundle, models, path, options.limit, options.attempts, report, terms)
+            noted = terms if quiet else replace(terms, on_left_out=_note_left_out)
+            summary = run(bundle, models, path, options.limit, options.attempts, report, noted)
     except KeyboardInterrupt:
         message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
         click.echo(visible(message), err=True)
         return None
     if not quiet:
         counts = [] if sys.stderr.isatty() else _summary_lines(summary)
-        for line in [*counts, *_left_out_lines(summary), *_flag_lines(summary), *_cause_lines(summary)]:
+        for line in [*counts, *_flag_lines(summary), *_cause_lines(summary)]:
             click.echo(visible(line), err=True)
     return summary
 
@@ -234,14 +235,16 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
         )  # reported as an error
         still = f", {entry.open:,} still to be answered" if entry.open else ""
         still += f", {entry.cost} US dollars" if entry.cost not in (None, "0") else ""
+        left_out = sum(entry.left_out.values())
+        still += f", {counted(left_out, 'question')} not asked" if left_out else ""
         there = entry.kept + entry.asked - entry.errors
         yield f"{entry.respondent}: {there:,} of {total:,} replies{from_before}{errors}{still}"
 
 
-def _left_out_lines(summary: RunSummary) -> Iterator[str]:
-    for entry in summary.respondents:
-        for why, number in entry.left_out.items():
-            yield f"{entry.respondent}: left out {counted(number, 'question')}: {why}"
+def _note_left_out(respondent: str, reasons: Mapping[str, int]) -> None:
+    """Report the questions that will not be asked, before the first request."""
+    for why, number in reasons.items():
+        click.echo(visible(f"{respondent}: {counted(number, 'question')} not asked: {why}"), err=True)
 
 
 def _flag_lines(summary: RunSummary) -> Iterator[str]:

@@ -300,7 +300,11 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
 
     for model in with_own_names(result)["models"]:
         missing, errors = model["missing"], model["counts"]["error"]
-        if missing:
+        for entry in model.get("left_out", ()):
+            missing -= entry["questions"]
+            number = counted(entry["questions"], "question")
+            yield f"{model['model']}: {number} not asked, which no figure counts: {entry['why']}"
+        if missing > 0:
             yield f"{model['model']}: {counted(missing, 'question')} never asked; no figure counts them"
         if errors:
             yield f"{model['model']}: {counted(errors, 'error')}; the same `dia run` command asks these questions again"

@@ -41,6 +41,10 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                         "model": entry.model,
                         "settings": store.parsed(entry.settings),
                         **_replies_by_outcome(store, entry.id),
+                        "left_out": [
+                            {"why": why, "questions": number}
+                            for why, number in store.left_out_reasons(entry.id).items()
+                        ],
                     }
                     for entry in store.respondents()
                 ],
@@ -111,6 +115,8 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     counts = [f"{number:,} {FLAGS[name].heading}" for name, number in entry["flags"].items()]
     replies = counted(entry["replies"], "reply", "replies")
     yield f"  {entry['name']}: {', '.join([replies, *counts])}"
+    for reason in entry["left_out"]:
+        yield f"    {counted(reason['questions'], 'question')} not asked: {reason['why']}"
     yield from (f"    {line}" for line in cause_lines(entry["causes"]))
 
 

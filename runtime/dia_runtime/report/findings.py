@@ -166,7 +166,19 @@ def _flagged(flag: str, model: Model) -> int:
 def _missing(result: Score) -> Iterator[str]:
     counts = _counts(result, lambda model: model["missing"])
     if counts:
-        yield f"Questions never asked, which no figure counts: {_listed(counts)}."
+        yield f"Questions never asked, which no figure counts: {_listed(counts)}.{_reasons(result)}"
+
+
+def _reasons(result: Score) -> str:
+    """Return why questions could not be asked."""
+    reasons = [
+        f"{entry['questions']:,} of {_short(model['model'])}, because {entry['why']}"
+        for model in result["models"]
+        for entry in model.get("left_out", ())
+    ]
+    more = f"; {len(reasons) - NAMED} more reasons" if len(reasons) > NAMED + 1 else ""
+    listed = reasons[:NAMED] if more else reasons
+    return f" They could not be asked: {'; '.join(listed)}{more}." if reasons else ""
 
 
 def _counts(result: Score, count: Callable[[Model], int]) -> list[tuple[str, int]]:

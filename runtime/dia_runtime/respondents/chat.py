@@ -9,17 +9,15 @@ from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import Any
 
+from dia_runtime.respondents.attachments import AssetReader, media_type_of, text_of_asset
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.tool_request import ToolCallReply, assistant_message, conversation_of
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
 from dia_runtime.store.endings import FINAL_ENDINGS, LENGTH, REASONING_ONLY, REFUSAL, TOOL_CALLS
 
 Record = Mapping[str, Any]
-AssetReader = Callable[[str], bytes]
-"""Reads an asset of the bundle by its path."""
-
 LONGEST_TEXT = 4 << 20
-AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3"}
+AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,24 +95,16 @@ def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
     if asset["deliver"] != "attach" or read is None:
         why = "a file for a model with tools" if asset["deliver"] == "file" else "not at hand"
         raise RequestError("request", f"the asset {asset['name']} is {why}, which a chat endpoint does not support")
-    content, kind = read(asset["path"]), asset["media_type"].partition(";")[0]
-    text = _utf8_or_none(content) if kind.startswith("text/") else None
+    text, kind = text_of_asset(asset, read), media_type_of(asset)
     if text is not None:
         return {"type": "text", "text": f"{asset['name']}:\n{text}"}
-    encoded = base64.b64encode(content).decode("ascii")
+    encoded = base64.b64encode(read(asset["path"])).decode("ascii")
     address = f"data:{kind};base64,{encoded}"
     if kind.startswith("image/"):
         return {"type": "image_url", "image_url": {"url": address}}
     if kind in AUDIO_FORMATS:
         return {"type": "input_audio", "input_audio": {"data": encoded, "format": AUDIO_FORMATS[kind]}}
     return {"type": "file", "file": {"filename": asset["name"], "file_data": address}}
-
-
-def _utf8_or_none(content: bytes) -> str | None:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
 
 
 def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:

@@ -6,7 +6,7 @@ import gc
 import logging
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,17 @@ from typing import TYPE_CHECKING, Any
 from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, all_keys, find_key, read_env_file, redact, redact_reply
+from dia_runtime.respondents.attachments import (
+    CUSTOM,
+    INTERFACES,
+    content_parts,
+    interface_of,
+    listed_capability,
+    lost_parts,
+    part_type,
+    reason_undeliverable,
+    table_entry,
+)
 from dia_runtime.respondents.chat import Settings, chat_messages, classify_refusal, decimal_text, reply_from_completion
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
@@ -63,6 +74,7 @@ class LiteLLMClient:
         self.toolbox = options.toolbox
         self.secrets = all_keys(options.folder)
         self.litellm: Any = None
+        self.lost: dict[str, str] = {}
 
     def _place(self) -> dict[str, Any]:
         """Return the endpoint and the key that the command line names."""
@@ -84,13 +96,35 @@ class LiteLLMClient:
         """Return the provider: the text before the first slash."""
         return f"litellm {self.options.base_url or self.model.partition('/')[0]}"
 
+    def undeliverable(self, asset: Mapping[str, Any]) -> str | None:
+        """Return why an asset cannot be sent to the model; None if it can."""
+        if self.options.attachments == "send" and asset["deliver"] == "attach":
+            return None
+        is_custom = self.options.base_url is not None and self.litellm_model.startswith("openai/")
+        interface = INTERFACES[CUSTOM] if is_custom else interface_of(self.model)
+
+        def supports(capability: str) -> bool | None:
+            if is_custom or table_entry(self.model) is None:  # litellm would say that unknown models support nothing
+                return None
+            if getattr(self._import_litellm().utils, f"supports_{capability}")(self.model):
+                return True
+            return listed_capability(self.model, capability, interface is not None and interface.is_listed)
+
+        has_tools = self.toolbox is not None and self.toolbox.has_files
+        return reason_undeliverable(asset, interface, supports, self.options.read, has_tools)
+
+    @property
+    def litellm_model(self) -> str:
+        """Return the name of the model for litellm."""
+        # `--base-url` means an OpenAI-compatible endpoint, whatever its models are called.
+        return f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
+
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request for a question."""
-        # `--base-url` means an OpenAI-compatible endpoint, whatever its models are called.
-        name = f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
         messages = chat_messages(question, self.base_settings, self.options.read)
         parameters = settings_for(question, self.base_settings).parameters()
-        return {"model": name, "messages": messages, **parameters, **tool_parameters(question)}
+        parameters |= tool_parameters(question)
+        return {"model": self.litellm_model, "messages": messages, **parameters}
 
     @property
     def takes_prefill(self) -> bool:
@@ -100,16 +134,45 @@ class LiteLLMClient:
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """Return the reply of the provider. Raises RequestError."""
         litellm, body = self._import_litellm(), self.request(question)
+        checked = _RequestCheck(body["messages"]) if question.get("assets") else None
+        if checked is not None and (known := next((self.lost[kind] for kind in checked.types & self.lost.keys()), "")):
+            raise RequestError("request", known)
+        watching = {} if checked is None else {"logger_fn": checked.look_at}
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             answer = await litellm.acompletion(
-                **body, **self.place, **_internal(body), timeout=self.options.timeout, num_retries=0, max_retries=0
+                **body,
+                **self.place,
+                **_internal(body),
+                **watching,
+                timeout=self.options.timeout,
+                num_retries=0,
+                max_retries=0,
             )
             completion = _completion_record(answer)
         except Exception as error:
             return self._outcome_of(error, decimal_text(time.monotonic() - start, 3), asked_at)
+        if checked is not None:
+            self._require_complete(checked)
         reply = reply_from_completion(completion, decimal_text(time.monotonic() - start, 3), asked_at)
         return redact_reply(reply, *self.secrets)
+
+    def _require_complete(self, checked: _RequestCheck) -> None:
+        """Check that the request that litellm sent contains every part. Raises RequestError (`request`) otherwise.
+
+        Later questions with attachments of a type that was lost are not sent, because they would be lost too.
+        """
+        provider = self.litellm_model.partition("/")[0]
+        if checked.lost is None:
+            why = (
+                f"litellm does not show what it sends to {provider}, so the attachments may be missing from the request"
+            )
+            self.lost |= dict.fromkeys(checked.types, why)
+            raise RequestError("request", why)
+        if checked.lost:
+            why = f"litellm removed parts of the request to {provider}: {', '.join(sorted(set(checked.lost)))}"
+            self.lost |= dict.fromkeys(checked.types & set(checked.lost), why)
+            raise RequestError("request", why)
 
     def _import_litellm(self) -> Any:
         if self.litellm is None:
@@ -165,6 +228,25 @@ def _internal(body: Mapping[str, Any]) -> dict[str, Any]:
     """
     has_gateway = "tools" in body and find_spec("litellm.responses.mcp.chat_completions_handler") is not None
     return {"_skip_mcp_handler": True} if has_gateway else {}
+
+
+class _RequestCheck:
+    """Compares the body that litellm is about to send with the parts that were meant to be sent."""
+
+    def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        self.messages = messages
+        self.types = {part_type(part) for part in content_parts(messages) if part["type"] != "text"}
+        self.lost: list[str] | None = None
+        """The parts that were lost; None until a body was seen."""
+
+    def look_at(self, details: Mapping[str, Any]) -> None:
+        """Take one of litellm's log records; the one before a request contains its body.
+
+        See "Logger Function" at https://docs.litellm.ai/docs/debugging/local_debugging.
+        """
+        body = (details.get("additional_args") or {}).get("complete_input_dict")
+        if details.get("log_event_type") == "pre_api_call" and body:
+            self.lost = lost_parts(self.messages, body)
 
 
 def _completion_record(answer: Any) -> dict[str, Any]:

@@ -16,8 +16,14 @@ from urllib.parse import urlsplit
 from dia_language.diagnostics import DiaError, Diagnostic
 
 from dia_runtime.respondents.api_keys import redact, redact_reply
-from dia_runtime.respondents.chat import (
+from dia_runtime.respondents.attachments import (
+    CUSTOM,
+    INTERFACES,
     AssetReader,
+    listed_capability,
+    reason_undeliverable,
+)
+from dia_runtime.respondents.chat import (
     Settings,
     chat_messages,
     classify_refusal,
@@ -76,6 +82,7 @@ class OpenAICompatible:
         timeout: float = 600.0,
         prefill: bool = False,
         toolbox: Toolbox | None = None,
+        attachments: str = "check",
     ) -> None:
         """Raises DiaError (exit 2) if aiohttp is not installed."""
         if find_spec("aiohttp") is None:
@@ -85,6 +92,7 @@ class OpenAICompatible:
         self.base_settings, self.read, self.timeout = settings, read, timeout
         self.toolbox = toolbox
         self.takes_prefill = prefill or endpoint.priced_as in PREFILL
+        self.attachments = attachments
         self.session: aiohttp.ClientSession | None = None
         self.proxy: str | None = None
 
@@ -103,6 +111,22 @@ class OpenAICompatible:
     def is_billed(self) -> bool:
         """Return whether its replies may cost money; without a key, nobody can be billed."""
         return self.endpoint.key is not None
+
+    def undeliverable(self, asset: Mapping[str, Any]) -> str | None:
+        """Return why an asset cannot be sent to the model; None if it can."""
+        if self.attachments == "send" and asset["deliver"] == "attach":
+            return None
+        provider = self.endpoint.priced_as
+        interface = INTERFACES.get(provider or CUSTOM)
+
+        def supports(capability: str) -> bool | None:
+            if provider is None:  # anyone may give any name to a model of their own
+                return None
+            model = f"{provider}/{self.endpoint.model_id}"
+            return listed_capability(model, capability, interface is not None and interface.is_listed)
+
+        has_tools = self.toolbox is not None and self.toolbox.has_files
+        return reason_undeliverable(asset, interface, supports, self.read, has_tools)
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request for a question. OpenAI's own endpoint has another name for `max_tokens`."""

@@ -16,8 +16,9 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
+from dia_runtime.respondents.attachments import AssetReader
 from dia_runtime.respondents.baselines import Abstain, Guess, Oracle, Wrong
-from dia_runtime.respondents.chat import AssetReader, Settings
+from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
 from dia_runtime.respondents.providers import ENDPOINTS, KEYLESS
 from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Truth
@@ -33,7 +34,8 @@ class ModelOptions:
 
     `read` reads assets of the bundle, and is set by the run. `through` is `auto`, or `litellm` to ask every endpoint
     through litellm. `copies` is the number of copies of a program. `prefill` says whether endpoints continue a reply
-    whose beginning the request contains. `toolbox` has the tools that models may call.
+    whose beginning the request contains. `toolbox` has the tools that models may call. `attachments` is `check`, or
+    `send` to send even attachments that the model does not accept as far as dia knows.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -48,6 +50,7 @@ class ModelOptions:
     copies: int = 1
     prefill: bool = False
     toolbox: Toolbox | None = None
+    attachments: str = "check"
 
 
 BASELINES: dict[str, Callable[[Truth], Respondent]] = {
@@ -66,10 +69,10 @@ PREFIXES: dict[str, tuple[str, str]] = {
     "says": ("dia_runtime.respondents.constant", "ConstantReply"),
 }
 Factory = Callable[[str, Settings], AsyncRespondent]
+NOBODY = "none"  # as the model of a role
 
 
 def create_respondents(model: str, options: ModelOptions) -> list[AsyncRespondent]:
-NOBODY = "none"  # as the model of a role
     """Return one respondent for each temperature. Raises DiaError (exit 2) for a name that cannot be asked."""
     make = _factory(model, options)
     names = respondent_names(model, options)
@@ -140,9 +143,6 @@ def require_known(model: str, options: ModelOptions) -> None:
         raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))
 
 
-def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
-    """Return where a model is asked; None if through litellm. Raises DiaError for an invalid URL."""
-    provider, slash, model_id = model.partition("/")
 def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: ModelOptions) -> list[str]:
     """Return the baselines among models that are asked together with a base URL, which has nothing to do with them.
 
@@ -159,6 +159,9 @@ def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: Mo
     return built_in
 
 
+def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:
+    """Return where a model is asked; None if through litellm. Raises DiaError for an invalid URL."""
+    provider, slash, model_id = model.partition("/")
     if options.base_url is not None:
         require_base_url(options.base_url)
     if options.through == "litellm" or (options.base_url is None and provider not in ENDPOINTS):
@@ -200,5 +203,13 @@ def _factory(model: str, options: ModelOptions) -> Factory:
         fix = f"set {endpoint.key_name} in the environment, or in the file .env of this folder"
         raise DiaError(Diagnostic("E823", visible(f"`{model}` needs an API key"), None, fix))
     return lambda name, settings: OpenAICompatible(
-        name, model, endpoint, settings, options.read, options.timeout, options.prefill, options.toolbox
+        name,
+        model,
+        endpoint,
+        settings,
+        options.read,
+        options.timeout,
+        options.prefill,
+        options.toolbox,
+        options.attachments,
     )

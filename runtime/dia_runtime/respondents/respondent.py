@@ -65,7 +65,8 @@ class AsyncRespondent(Protocol):
     Optional attributes: `at_once`, the maximum number of parallel questions; `is_billed`, whether replies cost money;
     `request(question)`, what it would send, which is the key of the cache; `takes_prefill`, False if it cannot continue
     the beginning of a reply; `has_preflight`, whether its first question is asked alone; `no_sessions_reason`, why it
-    cannot take part in conversations; and `whole(question, attempt)`, a recorded conversation to return unchanged.
+    cannot take part in conversations; `undeliverable(asset)`, why an asset of a question cannot be sent to it, or None;
+    and `whole(question, attempt)`, a recorded conversation to return unchanged.
     """
 
     @property

@@ -91,7 +91,8 @@ class RunOptions:
     `cache` is the file of replies of earlier runs; `part` (2, 5) asks the second, seventh, twelfth ... question.
     `roles` names the models of the other roles in sessions ({"judge": NAME}, or "none"), and `role_urls` their
     endpoints if they differ from that of the respondents. `choosers` creates, for a respondent, an object that chooses
-    the next question from its replies so far; without it, all questions are asked.
+    the next question from its replies so far; without it, all questions are asked. `on_left_out` receives a respondent
+    with the numbers of questions that cannot be asked, by reason, before its first request.
     """
 
     model_options: ModelOptions = field(default_factory=ModelOptions)
@@ -103,6 +104,7 @@ class RunOptions:
     roles: Mapping[str, str] = field(default_factory=dict)
     role_urls: Mapping[str, str] = field(default_factory=dict)
     choosers: ChooserFactory | None = None
+    on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def run(
                 store, opened, claims, extent, options.concurrency, options.retries, options.budget, store_thread, cache
             )
             scheduler.on_progress, scheduler.players, scheduler.evaluator = _telling(on_progress), players, evaluator
-            scheduler.choosers = options.choosers
+            scheduler.choosers, scheduler.on_left_out = options.choosers, options.on_left_out
             at_once = [_at_once(model, truth) for model in unique_models]
             states = _waited_for(scheduler, [blocking for blocking in at_once if blocking is not None], respondents)
     return RunSummary(

@@ -18,11 +18,12 @@ from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
 from dia_runtime.respondents.rate_limit import LONGEST_RETRY_AFTER, RateLimiter, backoff_seconds, sleep_unless
 from dia_runtime.respondents.respondent import RETRYABLE, AsyncRespondent, Reply, RequestError
-from dia_runtime.respondents.roles import player_name, player_settings, reason_unplayable
+from dia_runtime.respondents.roles import player_name, player_settings
 from dia_runtime.respondents.tools.toolbox import Toolbox
 from dia_runtime.respondents.turn_request import TurnRequest
 from dia_runtime.running.claims import HEARTBEAT_SECONDS, Claims
 from dia_runtime.running.jobs import POLL_SECONDS, AdaptiveJobs, Chooser, Job, JobQueue, JobSource, Workload
+from dia_runtime.running.not_asked import reasons_not_asked
 from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinished
 from dia_runtime.running.tool_loop import ToolLoop, first_request
 from dia_runtime.running.writers import ReplyWriter, StoreThread, TurnWriter
@@ -64,8 +65,9 @@ class RespondentState:
 
     `is_refused` says whether the provider or the network was the reason; `open` counts the questions that wait for a
     person's reply, `elsewhere` those that another process is asking. `roles` maps the roles of sessions to respondents
-    or None; this respondent is the `subject`. `left_out` counts questions that cannot be asked, `flags` new replies
-    that are no full answers, and `causes` the errors of new replies.
+    or None; this respondent is the `subject`. `not_asked` maps positions of questions that cannot be asked to the
+    reason, and `left_out` counts those that have no reply by reason. `flags` counts new replies that are no full
+    answers, and `causes` the errors of new replies.
     """
 
     respondent: AsyncRespondent
@@ -91,6 +93,7 @@ class RespondentState:
     preflight: Preflight | None = None
     has_replied: bool = False
     is_checked: bool = False
+    not_asked: Mapping[int, str] = field(default_factory=dict)
 
     def add(self, reply: Reply, is_session: bool) -> None:
         """Count a stored reply; tokens and cost of conversations were already counted turn by turn."""
@@ -134,6 +137,7 @@ class Scheduler:
     store_thread: StoreThread
     cache: ReplyCache | None = None
     on_progress: Callable[[RespondentState], None] | None = None
+    on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
     rate_limiters: dict[str, RateLimiter] = field(default_factory=dict)
     players: Mapping[str, AsyncRespondent | None] = field(default_factory=dict)
     evaluator: CodeEvaluator = field(default_factory=CodeEvaluator)
@@ -184,6 +188,7 @@ class Scheduler:
     async def run_respondent(self, state: RespondentState) -> None:
         """Ask one respondent the missing questions, in parallel as far as its provider allows."""
         at_once = min(self.concurrency, getattr(state.respondent, "at_once", None) or self.concurrency)
+        self.leave_out(state)
         jobs = self.job_source(state, at_once)
         writer = ReplyWriter(self, state, at_once)
         try:
@@ -197,6 +202,16 @@ class Scheduler:
             jobs.close()
         # Another process may have asked some of them meanwhile.
         state.earlier_replies = self.count(state.number) - (state.new_replies - state.failed)
+
+    def leave_out(self, state: RespondentState) -> None:
+        """Store which questions cannot be asked, with the reasons, before the first request."""
+        state.not_asked = reasons_not_asked(self.bundle, state.roles, self.extent)
+        self.store.leave_out(state.number, self.extent.positions, state.not_asked)
+        for position, why in state.not_asked.items():
+            if not self.store.answered(state.number, position):
+                state.left_out[why] += 1
+        if self.on_left_out is not None and state.left_out:
+            self.on_left_out(state.name, state.left_out)
 
     def job_source(self, state: RespondentState, at_once: int) -> JobSource:
         """Return the source of questions: all missing ones in order, or those that a chooser selects."""
@@ -227,6 +242,9 @@ class Scheduler:
     async def ask_all(self, state: RespondentState, jobs: JobSource, writer: ReplyWriter, is_first: bool) -> None:
         """Ask questions one after the other; others may ask as well once the first one has its outcome."""
         while state.ended is None and (job := await jobs.next()) is not None:
+            if job.position in state.not_asked:
+                jobs.finished(job, None)
+                continue
             if "sessions" in job.question:
                 outcome = await self.play_sessions(state, job)
             else:
@@ -240,11 +258,7 @@ class Scheduler:
                 state.preflight.is_done.set()
 
     async def play_sessions(self, state: RespondentState, job: Job) -> Reply | Unfinished | None:
-        """Return the transcript of a question's sessions as a reply; None if they cannot be run."""
-        why = reason_unplayable(state.roles, job.question)
-        if why is not None:
-            state.left_out[why] += 1
-            return None
+        """Return the transcript of a question's sessions as a reply; None if nothing was asked."""
         whole = getattr(state.respondent, "whole", None)
         if whole is not None and set(roles_in(job.question["sessions"])) <= {SUBJECT}:
             reply: Reply | None = await whole(job.question, job.attempt)

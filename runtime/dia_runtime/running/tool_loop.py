@@ -8,7 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.respondents.chat import AssetReader
+from dia_runtime.respondents.attachments import AssetReader
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.respondents.tool_request import ToolCallReply, ToolConversation, with_conversation
 from dia_runtime.respondents.tools.session import RequestedCall, ToolSession, requested_calls

@@ -347,10 +347,22 @@ class Respondent(Block, SessionFigures):
     variants: Annotated[dict[str, VariantEffect], "Variant -> its paired effect on the same instances."]
 
 
+class LeftOutQuestions(TypedDict):
+    """Questions that could not be asked, and why."""
+
+    why: str
+    questions: Annotated[Count, "Number of questions."]
+
+
 class Model(Respondent):
     """The figures of one respondent."""
 
     run: Annotated[str, "The run's file."]
+    left_out: Annotated[
+        list[LeftOutQuestions],
+        "Questions that could not be asked, by reason, for example because the model does not accept their "
+        "attachments. They are part of `missing`.",
+    ]
     labels: Annotated[dict[str, str], "The respondent's labels in the file of `--labels`."]
     ability: NotRequired[
         Annotated[

@@ -226,7 +226,9 @@ def _models(
                 accumulator.add(entry)
             marks.append(accumulator.ledger.base)
             result = accumulator.result(respondent.name, questions - accumulator.questions)
-            yield cast(Model, {"model": respondent.name, "run": str(store.path), **result})
+            reasons = store.left_out_reasons(respondent.id)
+            left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
+            yield cast(Model, {"model": respondent.name, "run": str(store.path), "left_out": left_out, **result})
 
 
 def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:

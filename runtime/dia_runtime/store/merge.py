@@ -76,6 +76,8 @@ def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
             number = merged.respondent(entry.name, entry.model, store.parsed(entry.settings))
             _copy(store, entry, merged, number)
             counts.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
+    for name, count in counts.items():
+        _copy_left_out(stores, name, merged, count["number"])
     for store in reversed(stores):  # of turns that several runs hold, those of the first stay
         for entry in store.respondents():
             for turns in _batches(store.all_turns(entry.id)):
@@ -110,6 +112,20 @@ def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> 
             elif not _is_error(row) and any(there[name] != row[name] for name in CONTENT_COLUMNS):
                 raise _contradiction(store, entry, row)
         merged.save(number, replies)
+
+
+def _copy_left_out(stores: Sequence[Store], name: str, merged: Store, number: int) -> None:
+    """Add the questions that a respondent could not be asked; of several reasons, the first stays."""
+    reasons: dict[int, str] = {}
+    for store in stores:
+        for entry in store.respondents():
+            for question, why in store.left_out(entry.id) if entry.name == name else ():
+                position = merged.position(question)
+                if position is None:
+                    raise store.damaged("it leaves out an unknown question")
+                if merged.reply(number, question, 1) is None:
+                    reasons.setdefault(position, why)
+    merged.leave_out(number, reasons, reasons)
 
 
 def _is_error(row: dict[str, Any]) -> bool:

@@ -2,7 +2,8 @@
 
 Version 2 added what processes that ask at once hold (`worker`, `claim`), how many tries a reply took, and the skills
 of questions. Version 3 added the turns of conversations (`turn`), and who is asking what questions share
-(`share_claim`). Version 4 added what replies and turns gained since (`COLUMNS_OF_4`), such as calls of tools.
+(`share_claim`). Version 4 added what replies and turns gained since (`COLUMNS_OF_4`), such as calls of tools, and why
+questions were not asked (`left_out`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 4
 FIRST_WITH_TURNS = 3
+FIRST_WITH_LEFT_OUT = 4
 HEADER = 100
 SURROGATE = re.compile("[\ud800-\udfff]")
 MAGIC = b"SQLite format 3\x00"
@@ -62,8 +64,14 @@ UPGRADE_TO_3 = (
 )
 # Upgrades a run of version 3: new columns of replies and of turns
 COLUMNS_OF_4 = ("tool_transcript TEXT",)
-UPGRADE_TO_4 = tuple(
-    f"ALTER TABLE {table} ADD COLUMN {column}" for table in ("reply", "turn") for column in COLUMNS_OF_4
+TABLES_OF_4 = (
+    "CREATE TABLE left_out (respondent INTEGER NOT NULL REFERENCES respondent (id),"
+    " question INTEGER NOT NULL REFERENCES question (position), why TEXT NOT NULL,"
+    " PRIMARY KEY (respondent, question)) STRICT, WITHOUT ROWID",
+)
+UPGRADE_TO_4 = (
+    *(f"ALTER TABLE {table} ADD COLUMN {column}" for table in ("reply", "turn") for column in COLUMNS_OF_4),
+    *TABLES_OF_4,
 )
 UPGRADES = {1: UPGRADE_TO_2, 2: UPGRADE_TO_3, 3: UPGRADE_TO_4}
 SECOND_SCHEMA = (
@@ -74,9 +82,12 @@ SECOND_SCHEMA = (
     *UPGRADE_TO_2[2:],
 )
 THIRD_SCHEMA = (*SECOND_SCHEMA, *UPGRADE_TO_3)
-SCHEMA = tuple(
-    statement.replace(" tries INTEGER,", " tries INTEGER," + "".join(f" {column}," for column in COLUMNS_OF_4))
-    for statement in THIRD_SCHEMA
+SCHEMA = (
+    *(
+        statement.replace(" tries INTEGER,", " tries INTEGER," + "".join(f" {column}," for column in COLUMNS_OF_4))
+        for statement in THIRD_SCHEMA
+    ),
+    *TABLES_OF_4,
 )
 SCHEMAS = {
     1: frozenset(FIRST_SCHEMA), 2: frozenset(SECOND_SCHEMA), 3: frozenset(THIRD_SCHEMA), 4: frozenset(SCHEMA),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from operator import attrgetter
@@ -19,12 +20,13 @@ from urllib.parse import quote
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.formats.base import rules_fault, rules_of
 from dia_runtime.store.schema import (
     APPLICATION_ID,
     COLUMN_NAMES_OF_4,
+    FIRST_WITH_LEFT_OUT,
     FIRST_WITH_TURNS,
     INSERT_REPLY,
     INSERT_TURN,
@@ -160,6 +162,36 @@ class Store:
         with self.sqlite_errors(), self.transaction():
             self._connection.executemany(INSERT_TURN, rows)
 
+    def leave_out(self, respondent: int, positions: Iterable[int], reasons: Mapping[int, str]) -> None:
+        """Write which of the questions at these positions cannot be asked, and why, to disk in one commit.
+
+        Errors of earlier requests for such questions are removed, because they will not be asked again.
+        """
+        values = [(respondent, position, storable(why)) for position, why in reasons.items()]
+        if not values and not self.rows("SELECT 1 FROM left_out WHERE respondent = ? LIMIT 1", respondent):
+            return
+        with self.sqlite_errors(), self.transaction():
+            keys = [(respondent, position) for position in positions]
+            self._connection.executemany("DELETE FROM left_out WHERE respondent = ? AND question = ?", keys)
+            self._connection.executemany("INSERT INTO left_out VALUES (?, ?, ?)", values)
+            removal = "DELETE FROM reply WHERE respondent = ? AND question = ? AND error IS NOT NULL"
+            self._connection.executemany(removal, (row[:2] for row in values))
+
+    def left_out(self, respondent: int) -> list[tuple[str, str]]:
+        """Return the questions that have no reply because they could not be asked, each with the reason."""
+        if self.version < FIRST_WITH_LEFT_OUT:
+            return []
+        query = (
+            "SELECT question.id, left_out.why FROM left_out JOIN question ON left_out.question = question.position"
+            " WHERE left_out.respondent = ?1 AND NOT EXISTS (SELECT 1 FROM reply"
+            " WHERE reply.respondent = ?1 AND reply.question = left_out.question) ORDER BY left_out.question"
+        )
+        return [(str(id), str(why)) for id, why in self.rows(query, respondent)]
+
+    def left_out_reasons(self, respondent: int) -> dict[str, int]:
+        """Return the reasons why questions could not be asked, with the number of questions."""
+        return dict(Counter(why for _, why in self.left_out(respondent)))
+
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
         """Return the stored turns of a question, or of a shared session, in the order in which they were added.
 
@@ -271,6 +303,11 @@ class Store:
         """Return the different points (JSON) of the questions, up to a maximum number."""
         return [text for (text,) in self.rows("SELECT DISTINCT points FROM question LIMIT ?", most)]
 
+    @property
+    def has_answers(self) -> bool:
+        """Return whether the run contains answers; one of a sealed bundle does not."""
+        return bool(self.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
+
     def rules(self) -> int:
         """Return the edition of the rules by which replies are read; all questions of a bundle have the same."""
         rows = self.rows("SELECT format FROM question LIMIT 1")
@@ -303,11 +340,6 @@ class Store:
             raise self.damaged("a stored record is not JSON") from None
 
     def damaged(self, why: str) -> DiaError:
-    @property
-    def has_answers(self) -> bool:
-        """Return whether the run contains answers; one of a sealed bundle does not."""
-        return bool(self.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
-
         """Return the error for a run whose content cannot be used."""
         return DiaError(Diagnostic("E803", f"`{self.path}` is damaged: {why}"), 3)
 
@@ -414,6 +446,23 @@ def read_store(path: str | os.PathLike[str]) -> Store:
     return store
 
 
+def require_answers_of(store: Store, bundle: Bundle) -> None:
+    """Check that a bundle has the answers that the run stored. Raises DiaError (exit 3) otherwise.
+
+    A run of a sealed bundle stored none, and a bundle may have none.
+    """
+    digest = store.facts.get("bundle_id")
+    if digest in (None, bundle.id) or not bundle.has_answers or not store.has_answers:
+        return
+    digests = f"its digest is {bundle.id}, the run was made with {digest}"
+    message = f"`{bundle.path}` has the questions of `{store.path}`, but is another bundle: {digests}"
+    fix = (
+        "leave out `--bundle`, because the run contains its answers; to grade the replies with the answers of this "
+        f"bundle, use `dia run {bundle.path} --model replay:{store.path}`"
+    )
+    raise DiaError(Diagnostic("E802", visible(message), None, visible(fix)), 3)
+
+
 def require_root(store: Store, questions_root: str) -> None:
     """Check that the run has replies to exactly these questions. Raises DiaError (exit 3) otherwise."""
     root = store.facts.get("questions_root")
@@ -445,20 +494,3 @@ def bundle_facts(store: Store) -> dict[str, Any]:
     if not {"bundle_id", "questions_root", "benchmark", "version", "k"} <= facts.keys():
         raise store.damaged("it does not name its bundle")
     return facts
-def require_answers_of(store: Store, bundle: Bundle) -> None:
-    """Check that a bundle has the answers that the run stored. Raises DiaError (exit 3) otherwise.
-
-    A run of a sealed bundle stored none, and a bundle may have none.
-    """
-    digest = store.facts.get("bundle_id")
-    if digest in (None, bundle.id) or not bundle.has_answers or not store.has_answers:
-        return
-    digests = f"its digest is {bundle.id}, the run was made with {digest}"
-    message = f"`{bundle.path}` has the questions of `{store.path}`, but is another bundle: {digests}"
-    fix = (
-        "leave out `--bundle`, because the run contains its answers; to grade the replies with the answers of this "
-        f"bundle, use `dia run {bundle.path} --model replay:{store.path}`"
-    )
-    raise DiaError(Diagnostic("E802", visible(message), None, visible(fix)), 3)
-
-

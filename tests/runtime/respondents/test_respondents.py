@@ -497,7 +497,7 @@ def test_errors_are_not_cached_and_a_broken_cache_is_an_empty_one(tiny: Make, tm
     assert rows("b.run", "text, tries") == [("fine", 1)]
 
 
-def with_assets(tiny: Make, bundle_writer: Make, tmp_path: Path, deliver: str = "attach") -> Path:
+def with_assets(tiny: Make, bundle_writer: Make, tmp_path: Path) -> Path:
     import hashlib
 
     from dia_runtime.bundle.open import open_bundle
@@ -519,7 +519,7 @@ def with_assets(tiny: Make, bundle_writer: Make, tmp_path: Path, deliver: str = 
         path = f"assets/{digest}.{name[-3:]}"
         (folder / path).write_bytes(content)
         entry = {"name": name, "path": path, "sha256": digest, "size": len(content)}
-        assets.append({**entry, "media_type": kinds[name], "deliver": deliver})
+        assets.append({**entry, "media_type": kinds[name], "deliver": "attach"})
     question["assets"] = assets
     # The writer makes the folder of specs itself, beside the assets.
     return bundle_writer(folder, [question], answers, 1)
@@ -538,13 +538,6 @@ def test_files_are_parts_of_the_message(tiny: Make, bundle_writer: Make, tmp_pat
         "type": "file",
         "file": {"filename": "d.pdf", "file_data": "data:application/pdf;base64,JVBERg=="},
     }
-
-
-def test_a_file_for_tools_is_an_error_of_its_question(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
-    bundle = with_assets(tiny, bundle_writer, tmp_path, "file")
-    with loop.serve(loop.says()) as server:
-        (entry,) = asked(bundle, terms(server)).respondents
-    assert entry.errors == 1 and server.asked == [] and "tools" in rows()[0][1]
 
 
 def test_prices_come_from_a_table_where_the_provider_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
         result = called("run", made(begun, name="b"), "--model", "openai/m", "--base-url", server.url, "-o", "b.run")
     assert (
         result.return_value == 0
-        and "left out 1 question: the prompt contains the beginning of the reply" in result.stderr
+        and "1 question not asked: the prompt contains the beginning of the reply" in result.stderr
     )
 
 
@@ -219,7 +219,13 @@ def test_a_run_of_the_second_version_is_read_and_brought_up(tiny: Make, made: Ma
     run(tiny(templates=1), "oracle", "a.run", limit=2)
     with sqlite3.connect("a.run") as connection:
         new_columns = [f"ALTER TABLE reply DROP COLUMN {name}" for name in COLUMN_NAMES_OF_4]
-        for statement in (*new_columns, "DROP TABLE turn", "DROP TABLE share_claim", "PRAGMA user_version = 2"):
+        for statement in (
+            *new_columns,
+            "DROP TABLE left_out",
+            "DROP TABLE turn",
+            "DROP TABLE share_claim",
+            "PRAGMA user_version = 2",
+        ):
             connection.execute(statement)
     connection.close()
     with read_store("a.run") as store:
