@@ -497,7 +497,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E849": (
         "base URL that nothing would be asked at",
         "`oracle`, `abstain`, `wrong` and `guess` are built into dia and use no network, so `--base-url` has no effect "
-        "on them. Remove it, or name a model of the endpoint; `openai/oracle` is its model named oracle.",
+        "on them. The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove it, or name a "
+        "model of the endpoint; `openai/oracle` is its model named oracle.",
     ),
     "E851": (
         "tools without a sandbox",

@@ -87,7 +87,7 @@ def command(
     Example:
       dia explore specs/dia_bench/d008_small_square.yaml --bank build/bank.json --model oracle --ability 2
     """
-    from dia_runtime.commands.run import exit_code, file_name_part
+    from dia_runtime.commands.run import exit_code, file_name_part, note_left_out
 
     from dia_compiler.explore.search import REPORT, as_record, explore, put
 
@@ -96,6 +96,7 @@ def command(
     terms = run_options(ModelArguments(**chosen))
     _require_one(model, terms.model_options.temperatures)
     _announce(model, terms.model_options, quiet)
+    terms.on_left_out = None if quiet else note_left_out
     try:
         result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
     except KeyboardInterrupt:
@@ -133,9 +134,10 @@ def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
 
 def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
     """Report where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
-    from dia_runtime.respondents.registry import key_destinations, require_known
+    from dia_runtime.respondents.registry import built_in_beside_url, key_destinations, require_known
 
     require_known(model, options)
+    built_in_beside_url([model], [], options)
     for line in key_destinations([model], options):
         click.echo(visible(line), err=True)
 

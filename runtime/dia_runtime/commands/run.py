@@ -178,7 +178,7 @@ def _run_one(
     quiet = is_quiet(options.quiet)
     try:
         with _progress(_shown_names(models, terms), quiet) as report:
-            noted = terms if quiet else replace(terms, on_left_out=_note_left_out)
+            noted = terms if quiet else replace(terms, on_left_out=note_left_out)
             summary = run(bundle, models, path, options.limit, options.attempts, report, noted)
     except KeyboardInterrupt:
         message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
@@ -241,7 +241,7 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
         yield f"{entry.respondent}: {there:,} of {total:,} replies{from_before}{errors}{still}"
 
 
-def _note_left_out(respondent: str, reasons: Mapping[str, int]) -> None:
+def note_left_out(respondent: str, reasons: Mapping[str, int]) -> None:
     """Report the questions that will not be asked, before the first request."""
     for why, number in reasons.items():
         click.echo(visible(f"{respondent}: {counted(number, 'question')} not asked: {why}"), err=True)

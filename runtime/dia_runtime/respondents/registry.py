@@ -148,15 +148,19 @@ def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: Mo
 
     Raises DiaError (exit 2) if no other model, of a respondent or a role, would be asked at the base URL.
     """
-    built_in = [model for model in models if model in BASELINES]
-    if not built_in or options.base_url is None:
+    if options.base_url is None or not models:
         return []
-    if all(name in BASELINES or name == NOBODY or has_prefix(name) for name in [*models, *roles]):
-        name = built_in[0]
-        message = f"`{name}` is a baseline that is built into dia, so nothing would be asked at `--base-url`"
+    built_in = [model for model in models if model in BASELINES]
+    if not all(name in BASELINES or name == NOBODY or has_prefix(name) for name in [*models, *roles]):
+        return built_in
+    name = (built_in or models)[0]
+    if built_in:
+        what = "a baseline that is built into dia"
         fix = f"remove `--base-url`, or write `openai/{name}` if the endpoint has a model of that name"
-        raise DiaError(Diagnostic("E849", message, None, fix))
-    return built_in
+    else:
+        what, fix = f"no model of an endpoint (`{name.partition(':')[0]}:`)", "remove `--base-url`"
+    message = f"`{name}` is {what}, so nothing would be asked at `--base-url`"
+    raise DiaError(Diagnostic("E849", visible(message), None, fix))
 
 
 def resolve_endpoint(model: str, options: ModelOptions) -> Endpoint | None:

@@ -390,6 +390,16 @@ def test_a_baseline_with_nothing_to_ask_at_a_base_url_is_refused(
     assert f"`openai/{model}`" in str(error.diagnostics[0].help) and not Path("build").exists()
 
 
+@pytest.mark.parametrize("name", ["simulated:theta=1", "says:4", "command:cat"])
+def test_what_is_not_asked_over_a_network_is_refused_at_a_base_url(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (entry,) = failed("run", tiny(), "--model", name, "--base-url", "http://127.0.0.1:9/v1").diagnostics
+    assert entry.code == "E849" and f"`{name}`" in entry.message and entry.help == "remove `--base-url`"
+    assert not Path("build").exists()
+
+
 def test_a_baseline_beside_a_model_at_a_base_url_says_what_it_is(
     tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
