@@ -12,7 +12,7 @@ from dia_runtime.report.comparison_tables import SHOWS, chance_text, comparison_
 from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score, replies_of
 from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
-from dia_runtime.report.tables import occurring_flags, title, with_own_names
+from dia_runtime.report.tables import UNASKED, has_unasked, occurring_flags, title, with_own_names
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import (
     Block,
@@ -79,13 +79,19 @@ def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Gr
 
 def _ranked(result: Score) -> Grid:
     models = order_by_score(respondents(result))
-    flags = _further_flags(models)
+    flags, has_gaps = _further_flags(models), has_unasked(models)
     rows = [
-        (Cell(rank), Cell(model["model"]), *cells)
+        (Cell(rank), Cell(model["model"]), *cells, *(_unasked_cells(model) if has_gaps else ()))
         for rank, model, cells in zip(_ranks(models), models, _score_cells(models, result["k"], flags), strict=True)
     ]
     columns = (Column("#", is_repeated=True), Column("model", is_name=True), *_score_columns(result["k"], flags))
+    columns += (Column(UNASKED),) if has_gaps else ()
     return Grid(title(result), columns, tuple(rows))
+
+
+def _unasked_cells(model: Respondent) -> tuple[Cell]:
+    """Return the number of questions that were not asked."""
+    return (Cell(f"{model['missing']:,}", "warning" if model["missing"] else ""),)
 
 
 def _ranks(models: Sequence[Respondent]) -> list[str]:

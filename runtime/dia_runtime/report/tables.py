@@ -7,7 +7,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dia_language.diagnostics import counted, visible
@@ -30,6 +30,7 @@ from dia_runtime.scoring.results import (
 )  # fmt: skip
 
 SKIP_HEADINGS = ("all skipped", "some skipped")
+UNASKED = "not asked"
 GROUPS = ("category", "domain", "level", "variant")  # default tables, if there are several groups
 PLUS_MINUS = " +- "
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -61,11 +62,15 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
     """Return the tables of a score: all models, then by the labels, or by default by those with several values."""
     models = sorted(respondents(result), key=_rank)
     flags = occurring_flags(models)
-    tables = [_table(title(result), ("model",), [((model["model"],), model) for model in models], flags)]
+    overall = _table(title(result), ("model",), [((model["model"],), model) for model in models], flags)
+    if has_unasked(models):
+        rows = tuple((*row, str(model["missing"])) for row, model in zip(overall.rows, models, strict=True))
+        overall = replace(overall, headings=(*overall.headings, UNASKED), rows=rows)
+    tables = [overall]
     for label in by or GROUPS:
-        rows = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
-        if rows and (by or label == "variant" or len({name for (name, _), _ in rows}) > 1):
-            tables.append(_table(f"By {label}", (label, "model"), sorted(rows, key=lambda row: row[0][0]), flags))
+        pairs = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
+        if pairs and (by or label == "variant" or len({name for (name, _), _ in pairs}) > 1):
+            tables.append(_table(f"By {label}", (label, "model"), sorted(pairs, key=lambda pair: pair[0][0]), flags))
     return tables
 
 
@@ -93,6 +98,11 @@ def occurring_flags(blocks: Iterable[Block]) -> list[str]:
     """Return the flags of replies that are no full answers which any of the blocks has."""
     counts = [block["flags"] for block in blocks]
     return [name for name in REPLY_FLAGS if any(flags.get(name, 0) for flags in counts)]
+
+
+def has_unasked(models: Iterable[Respondent]) -> bool:
+    """Return whether any of the models was not asked all questions, so that tables have a column for their number."""
+    return any(model["missing"] for model in models)
 
 
 def _rank(model: Respondent) -> tuple[bool, float]:

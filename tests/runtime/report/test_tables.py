@@ -30,6 +30,7 @@ def block(**figures: Any) -> dict[str, Any]:
         "n": 3,
         "counts": dict.fromkeys(VERDICTS, 1),
         "flags": {},
+        "missing": 0,
         "completely_skipped": 0,
         "partly_skipped": 0,
         **{name: figure(0.5) for name in FIGURES},

@@ -291,11 +291,13 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
         f"never asked, which no figure counts: openai/m 2. They could not be asked: 2 of openai/m, because {why}."
         in screen
     )
+    assert called("score", "a.run").stdout.splitlines()[2].split()[-2:] == ["not", "asked"]
     for form in ("csv", "markdown"):
-        noted = called("score", "a.run", "--format", form).stderr
-        assert (
-            f"note: openai/m: 2 questions not asked, which no figure counts: {why}\n" in noted and "never" not in noted
-        )
+        scored = called("score", "a.run", "--format", form)
+        noted = f"note: openai/m: 2 questions not asked, which no figure counts: {why}\n"
+        assert noted in scored.stderr and "never" not in scored.stderr
+        ends = [line.strip("| ").replace(" | ", ",").split(",")[-1] for line in scored.stdout.splitlines()]
+        assert ends[ends.index("not asked") :][:3] in (["not asked", "2"], ["not asked", "---:", "2"])
     called("report", "a.run", "-o", "r.html")
     page = Path("r.html").read_text()
     assert f"2 questions not asked, which no figure counts: {why}" in page
@@ -303,6 +305,63 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
     assert json.loads(shown.stdout)["respondents"][0]["left_out"] == [{"why": why, "questions": 2}]
     assert not published.faults("show", json.loads(shown.stdout))
     assert f"    2 questions not asked: {why}\n" in called("show", "a.run").stdout
+
+
+def test_a_score_without_gaps_has_no_column_for_them(with_files: Make) -> None:
+    with loop.serve(is_strict()) as server:
+        asked(with_files([], ["picture.png"]), options(server, "auto"), "openai/m")
+    assert all("not asked" not in called("score", "a.run", "--format", form).output for form in ("text", "csv"))
+
+
+def test_no_figure_and_no_estimate_counts_what_was_not_asked(with_files: Make) -> None:
+    """A run with questions that cannot be asked has the figures of one without them."""
+    from dia_runtime.psychometrics.boundary.placing import place_recorded
+    from dia_runtime.psychometrics.panel import read_panel
+    from dia_runtime.psychometrics.rasch.bank import Bank, BankItem
+    from dia_runtime.scoring.figures import FIGURES
+
+    files = [[], ["locked.zip"], ["picture.png"], ["locked.zip"], [], ["paper.pdf"], [], ["locked.zip"]]
+    bundle = with_files(*files)
+    with loop.serve(loop.says("<xml>9</xml>")) as server:
+        asked(bundle, options(server, "auto"), "openai/m", "a.run")
+        asked(bundle, options(server, "auto", attachments="send"), "openai/m", "b.run")
+    with sqlite3.connect("b.run") as connection:  # as if there had never been such questions
+        connection.execute("DELETE FROM reply WHERE question IN (1, 3, 7)")
+    connection.close()
+    (of_gaps,), (of_others,) = score("a.run")["models"], score("b.run")["models"]
+    assert of_gaps["missing"] == of_others["missing"] == 3 and of_gaps["counts"] == of_others["counts"]
+    assert {name: of_gaps.get(name) for name in FIGURES} == {name: of_others.get(name) for name in FIGURES}
+    assert of_gaps["left_out"] and not of_others["left_out"]
+    run(bundle, "oracle", "o.run")
+    panels = [read_panel([Path(path), Path("o.run")]) for path in ("a.run", "b.run")]
+    assert (
+        panels[0].items == panels[1].items
+        and (panels[0].trials == panels[1].trials).all()
+        and panels[0].trials[0].sum() == 5
+    )
+    bank = Bank(
+        tuple(BankItem(f"tiny/sum_0/{at}", at / 4 - 1) for at in range(8)), (), "mml_items", "mean_difficulty",
+        unit="instances",
+    )  # fmt: skip
+    placed = [next(place_recorded(bank, [Path(path)])) for path in ("a.run", "b.run")]
+    assert placed[0] == placed[1] and len(placed[0].steps) == 5 and placed[0].lost == 0
+
+
+def test_a_placement_passes_over_what_cannot_be_asked(with_files: Make) -> None:
+    from dia_runtime.psychometrics.boundary.placement import StoppingRule
+    from dia_runtime.psychometrics.boundary.placing import PlacementOptions, place
+    from dia_runtime.psychometrics.rasch.bank import Bank, BankItem
+
+    bank = Bank(
+        tuple(BankItem(f"tiny/sum_0/{at}", at / 4 - 1) for at in range(6)), (), "mml_items", "mean_difficulty",
+        unit="instances",
+    )  # fmt: skip
+    bundle = with_files([], ["locked.zip"], [], ["locked.zip"], [], [])
+    goal = PlacementOptions(StoppingRule(se=0.01))
+    with loop.serve(loop.says("<xml>9</xml>")) as server:
+        (placed,), summary = place(bank, bundle, "openai/m", Path("p.run"), goal, options(server, "auto"))
+    assert (len(placed.steps), placed.lost, len(server.asked)) == (4, 2, 4)
+    assert sum(summary.respondents[0].left_out.values()) == 2
 
 
 # The rules
