@@ -173,8 +173,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     (entry,) = json.loads(result.stdout)["runs"]
     assert (result.return_value, entry["model"], entry["left_out"]) == (0, "says:no+judge=openai/j", [])
     assert f"OPENAI_API_KEY goes to 127.0.0.1:{server.port}" in result.stderr and len(server.asked) == 1
-    nobody = ("--role", "judge=none", "--base-url", server.url)
-    result = called("run", bundle, "--model", "says:no", "-o", "n.run", *nobody)
+    result = called("run", bundle, "--model", "says:no", "-o", "n.run", "--role", "judge=none")
     assert result.return_value == 0 and "KEY" not in result.stderr
     begun = session_records.question(
         [session_records.session("talk", {**session_records.turn("How many?"), "assistant": "The number is"})]
