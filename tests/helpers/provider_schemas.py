@@ -1,118 +1,31 @@
-"""What providers document of the bodies of their requests, as far as dia sends them: JSON Schemas, each with its source.
+"""The documented bodies of requests, from `tests/data/provider_schemas/`, and replies in the form of each provider.
 
-Content is checked part by part; other parameters are allowed as they are.
+The schemas have no more than what dia sends, so that anything else in a request is an error; each names its sources.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jsonschema
+from aiohttp import web
+from helpers import loopback as loop
 
-BASE64 = "[A-Za-z0-9+/]+={0,2}"
-
-
-def record(properties: dict[str, Any], *optional: str) -> dict[str, Any]:
-    """An object with these properties and no others."""
-    required = [name for name in properties if name not in optional]
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+FOLDER = Path(__file__).parents[1] / "data" / "provider_schemas"
+PROVIDERS = ("openai", "anthropic", "gemini")
+Call = tuple[str, dict[str, Any]]  # name and arguments
 
 
-TEXT = {"type": "string", "minLength": 1}
-DATA = {"type": "string", "pattern": f"^{BASE64}$"}
-
-
-def data_url(*media_types: str) -> dict[str, Any]:
-    return {"type": "string", "pattern": f"^data:({'|'.join(media_types)});base64,{BASE64}$"}
-
-
-# CreateChatCompletionRequest, ChatCompletionRequestUserMessageContentPart: https://github.com/openai/openai-openapi
-# Types of images: https://developers.openai.com/api/docs/guides/images-vision
-# Files, of which only PDF: https://developers.openai.com/api/docs/guides/file-inputs
-OPENAI_PART = {
-    "oneOf": [
-        record({"type": {"const": "text"}, "text": TEXT}),
-        record(
-            {
-                "type": {"const": "image_url"},
-                "image_url": record({"url": data_url("image/png", "image/jpeg", "image/gif", "image/webp")}),
-            }
-        ),
-        record(
-            {
-                "type": {"const": "input_audio"},
-                "input_audio": record({"data": DATA, "format": {"enum": ["wav", "mp3"]}}),
-            }
-        ),
-        record(
-            {
-                "type": {"const": "file"},
-                "file": record({"filename": TEXT, "file_data": data_url("application/pdf")}),
-            }
-        ),
-    ]
-}
-OPENAI_MESSAGE = {
-    "oneOf": [
-        record({"role": {"enum": ["user", "assistant", "system"]}, "content": TEXT}),
-        record({"role": {"const": "user"}, "content": {"type": "array", "items": OPENAI_PART, "minItems": 1}}),
-    ]
-}
-OPENAI = {
-    "type": "object",
-    "required": ["model", "messages"],
-    "properties": {"model": TEXT, "messages": {"type": "array", "items": OPENAI_MESSAGE, "minItems": 1}},
-}
-# MessageCreateParams: https://platform.claude.com/docs/en/api/messages/create, and the same in anthropic-sdk-python:
-# TextBlockParam, ImageBlockParam with Base64ImageSourceParam, DocumentBlockParam with Base64PDFSourceParam
-IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"]
-
-
-def anthropic_source(media_types: list[str]) -> dict[str, Any]:
-    return record({"type": {"const": "base64"}, "media_type": {"enum": media_types}, "data": DATA})
-
-
-ANTHROPIC_BLOCK = {
-    "oneOf": [
-        record({"type": {"const": "text"}, "text": TEXT}),
-        record({"type": {"const": "image"}, "source": anthropic_source(IMAGE_TYPES)}),
-        record({"type": {"const": "document"}, "source": anthropic_source(["application/pdf"])}),
-    ]
-}
-ANTHROPIC_MESSAGE = record(
-    {"role": {"enum": ["user", "assistant"]}, "content": {"type": "array", "items": ANTHROPIC_BLOCK, "minItems": 1}}
-)
-ANTHROPIC = {
-    "type": "object",
-    "required": ["model", "max_tokens", "messages"],
-    "properties": {
-        "model": TEXT,
-        "max_tokens": {"type": "integer", "minimum": 1},
-        "messages": {"type": "array", "items": ANTHROPIC_MESSAGE, "minItems": 1},
-    },
-}
-# GenerateContentRequest, Content, Part and Blob: https://ai.google.dev/api/generate-content and
-# https://ai.google.dev/api/caching#Part. Like every Google API in JSON, it takes names in snake case too.
-# Types: https://ai.google.dev/gemini-api/docs/image-understanding, .../audio and .../document-processing
-GEMINI_TYPES = [
-    *("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"),
-    *("audio/wav", "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac", "application/pdf"),
-]
-GEMINI_PART = {
-    "oneOf": [
-        record({"text": TEXT}),
-        record({"inline_data": record({"mime_type": {"enum": GEMINI_TYPES}, "data": DATA})}),
-    ]
-}
-GEMINI_CONTENT = record(
-    {"role": {"enum": ["user", "model"]}, "parts": {"type": "array", "items": GEMINI_PART, "minItems": 1}}
-)
-GEMINI = {
-    "type": "object",
-    "required": ["contents"],
-    "properties": {"contents": {"type": "array", "items": GEMINI_CONTENT, "minItems": 1}},
-}
-SCHEMAS = {"openai": OPENAI, "anthropic": ANTHROPIC, "gemini": GEMINI}
+@cache
+def validator(provider: str) -> jsonschema.Draft202012Validator:
+    """The documented schema of a provider's requests."""
+    schema = json.loads((FOLDER / f"{provider}.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
 
 
 def provider_of(path: str) -> str:
@@ -122,7 +35,7 @@ def provider_of(path: str) -> str:
 
 def schema_faults(provider: str, body: Any) -> list[str]:
     """What the provider's documented schema finds wrong with a body."""
-    return [error.message for error in jsonschema.Draft202012Validator(SCHEMAS[provider]).iter_errors(body)]
+    return [f"{error.json_path}: {error.message}" for error in validator(provider).iter_errors(body)]
 
 
 def parts_of(provider: str, body: Any) -> list[Any]:
@@ -130,6 +43,51 @@ def parts_of(provider: str, body: Any) -> list[Any]:
     (message,) = body["contents" if provider == "gemini" else "messages"]
     parts: list[Any] = message["parts" if provider == "gemini" else "content"]
     return parts
+
+
+def system_of(provider: str, body: Mapping[str, Any]) -> list[Any]:
+    """The parts of the system prompt in a body."""
+    if provider == "gemini":
+        parts: list[Any] = (body.get("system_instruction") or body["systemInstruction"])["parts"]
+        return parts
+    if provider == "anthropic":
+        return body["system"] if isinstance(body["system"], list) else [{"type": "text", "text": body["system"]}]
+    return [{"type": "text", "text": one["content"]} for one in body["messages"] if one["role"] == "system"]
+
+
+def is_strict(reply: str = "<xml>8</xml>", *calls: Call) -> loop.Answer:
+    """A server that speaks for all three providers, and refuses bodies that do not fit the documented schema.
+
+    The model makes the calls one after the other, then replies.
+    """
+
+    async def answer(asked: loop.Asked, request: web.Request) -> web.StreamResponse:
+        provider = provider_of(asked.path)
+        if faults := schema_faults(provider, asked.body):
+            return web.json_response({"error": {"message": faults[0], "type": "invalid_request_error"}}, status=400)
+        messages = asked.body["contents" if provider == "gemini" else "messages"]
+        done = sum(message["role"] in ("assistant", "model") for message in messages)
+        record = call_of(provider, done, calls[done]) if done < len(calls) else completion_of(provider, reply)
+        return web.json_response(record)
+
+    return answer
+
+
+def call_of(provider: str, number: int, call: Call) -> dict[str, Any]:
+    """A reply that calls a tool, as the provider sends it."""
+    name, arguments = call
+    record = completion_of(provider, "")
+    if provider == "anthropic":
+        block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
+        return {**record, "content": [block], "stop_reason": "tool_use"}
+    if provider == "gemini":
+        record["candidates"][0]["content"]["parts"] = [{"functionCall": {"name": name, "args": arguments}}]
+        return record
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    message = {"role": "assistant", "content": None}
+    record["choices"] = [{"index": 0, "message": message, "finish_reason": "tool_calls"}]
+    message |= {"tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}]}  # type: ignore
+    return record
 
 
 def completion_of(provider: str, text: str) -> dict[str, Any]:
