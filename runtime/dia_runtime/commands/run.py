@@ -186,7 +186,7 @@ def _run_one(
         return None
     if not quiet:
         counts = [] if sys.stderr.isatty() else _summary_lines(summary)
-        for line in [*counts, *_flag_lines(summary), *_cause_lines(summary)]:
+        for line in [*counts, *_flag_lines(summary), *_change_lines(summary), *_cause_lines(summary)]:
             click.echo(visible(line), err=True)
     return summary
 
@@ -258,6 +258,18 @@ def _flag_lines(summary: RunSummary) -> Iterator[str]:
             yield f"{entry.respondent}: {finding}: {number:,} of {entry.asked - entry.errors:,}. {flag.advice}".rstrip()
 
 
+def _change_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield what a client library changed in the requests of each model."""
+    for entry in summary.respondents:
+        for change, number in entry.request_changes.items():
+            yield f"{entry.respondent}: {change}: {counted(number, 'request')}. {change_advice(change)}".rstrip()
+
+
+def change_advice(change: str) -> str:
+    """Return what a user can do about a change of a request."""
+    return "Use `--max-tokens` to choose the limit." if "set max_tokens" in change else ""
+
+
 def _cause_lines(summary: RunSummary) -> Iterator[str]:
     """Yield why questions have no reply: the most frequent causes, with an example of each."""
     from dia_runtime.store.error_causes import cause_lines
@@ -290,6 +302,9 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "flags": dict(entry.flags),
                 "causes": list(entry.causes),
                 "left_out": [{"why": why, "questions": number} for why, number in entry.left_out.items()],
+                "request_changes": [
+                    {"change": change, "replies": number} for change, number in entry.request_changes.items()
+                ],
                 "requests": entry.requests,
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,

@@ -306,5 +306,7 @@ def notes_on_gaps(result: Score) -> Iterator[str]:
             yield f"{model['model']}: {number} not asked, which no figure counts: {entry['why']}"
         if missing > 0:
             yield f"{model['model']}: {counted(missing, 'question')} never asked; no figure counts them"
+        for change in model.get("request_changes", ()):
+            yield f"{model['model']}: {change['change']}, in {counted(change['replies'], 'request')}"
         if errors:
             yield f"{model['model']}: {counted(errors, 'error')}; the same `dia run` command asks these questions again"

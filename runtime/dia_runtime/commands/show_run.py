@@ -41,6 +41,7 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                         "model": entry.model,
                         "settings": store.parsed(entry.settings),
                         **_replies_by_outcome(store, entry.id),
+                        "request_changes": store.request_changes(entry.id),
                         "left_out": [
                             {"why": why, "questions": number}
                             for why, number in store.left_out_reasons(entry.id).items()
@@ -117,6 +118,8 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {entry['name']}: {', '.join([replies, *counts])}"
     for reason in entry["left_out"]:
         yield f"    {counted(reason['questions'], 'question')} not asked: {reason['why']}"
+    for change in entry["request_changes"]:
+        yield f"    {change['change']}: {counted(change['replies'], 'request')}"
     yield from (f"    {line}" for line in cause_lines(entry["causes"]))
 
 

@@ -34,6 +34,7 @@ def findings(result: Score) -> list[str]:
         *_unparsed(result),
         *_lost_to_format(result),
         *_replies_without_answer(result),
+        *_changed_requests(result),
         *_missing(result),
         *_old_rules(result),
     ]
@@ -161,6 +162,15 @@ def _replies_without_answer(result: Score) -> Iterator[str]:
 
 def _flagged(flag: str, model: Model) -> int:
     return model["flags"].get(flag, 0)
+
+
+def _changed_requests(result: Score) -> Iterator[str]:
+    changes = [(model["model"], entry) for model in result["models"] for entry in model.get("request_changes", ())]
+    for name, entry in changes[:NAMED]:
+        requests = counted(entry["replies"], "request")
+        yield f"Other settings than asked for: {_short(name)}, {entry['change']} ({requests})."
+    if len(changes) > NAMED:
+        yield f"Other settings than asked for: {len(changes) - NAMED} more."
 
 
 def _missing(result: Score) -> Iterator[str]:

@@ -196,13 +196,13 @@ def table_entry(model: str) -> Mapping[str, Any] | None:
 
 
 def lost_parts(messages: Sequence[Mapping[str, Any]], body: Any) -> list[str]:
-    """Return what the messages of a question with attachments contain, but the body of a request does not.
+    """Return what the messages of a question contain, but the body of a request does not.
 
     Attachments are named by their media type. A body in the format of any provider is searched for the text of each
     part, or for its content in base64.
     """
     wanted = Counter(map(_needle, content_parts(messages)))
-    texts = list(_texts(_decoded(body)))
+    texts = list(_texts(decoded(body)))
     return [
         label
         for (label, needle), number in wanted.items()
@@ -222,10 +222,13 @@ def part_type(part: Mapping[str, Any]) -> str:
 
 
 def content_parts(messages: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the parts of all messages that consist of parts."""
+    """Yield the parts of all messages; content that is text is one part."""
     for message in messages:
         content = message.get("content")
-        yield from content if isinstance(content, list) else ()
+        if isinstance(content, str):
+            yield {"type": "text", "text": content}
+        elif isinstance(content, list):
+            yield from content
 
 
 def _needle(part: Mapping[str, Any]) -> tuple[str, str]:
@@ -242,7 +245,7 @@ def _address(part: Mapping[str, Any]) -> str:
     return str(part["image_url"]["url"] if part["type"] == "image_url" else part["file"]["file_data"])
 
 
-def _decoded(body: Any) -> Any:
+def decoded(body: Any) -> Any:
     """Return a body that is JSON text as its value."""
     if not isinstance(body, (str, bytes)):
         return body

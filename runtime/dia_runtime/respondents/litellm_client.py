@@ -7,7 +7,9 @@ import logging
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from dia_runtime.respondents.attachments import (
     CUSTOM,
     INTERFACES,
     content_parts,
+    decoded,
     interface_of,
     listed_capability,
     lost_parts,
@@ -29,6 +32,7 @@ from dia_runtime.respondents.chat import Settings, chat_messages, classify_refus
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
 from dia_runtime.respondents.providers import similar_model
+from dia_runtime.respondents.request_changes import request_changes
 from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
 from dia_runtime.respondents.tool_request import REPEATED, REPEATED_BY_LITELLM, tool_parameters
 from dia_runtime.respondents.turn_request import settings_for
@@ -134,17 +138,16 @@ class LiteLLMClient:
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """Return the reply of the provider. Raises RequestError."""
         litellm, body = self._import_litellm(), self.request(question)
-        checked = _RequestCheck(body["messages"]) if question.get("assets") else None
-        if checked is not None and (known := next((self.lost[kind] for kind in checked.types & self.lost.keys()), "")):
+        checked = _RequestCheck(body["messages"])
+        if known := next((self.lost[kind] for kind in checked.types & self.lost.keys()), ""):
             raise RequestError("request", known)
-        watching = {} if checked is None else {"logger_fn": checked.look_at}
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             answer = await litellm.acompletion(
                 **body,
                 **self.place,
                 **_internal(body),
-                **watching,
+                logger_fn=checked.look_at,
                 timeout=self.options.timeout,
                 num_retries=0,
                 max_retries=0,
@@ -152,10 +155,17 @@ class LiteLLMClient:
             completion = _completion_record(answer)
         except Exception as error:
             return self._outcome_of(error, decimal_text(time.monotonic() - start, 3), asked_at)
-        if checked is not None:
-            self._require_complete(checked)
+        self._require_complete(checked)
         reply = reply_from_completion(completion, decimal_text(time.monotonic() - start, 3), asked_at)
-        return redact_reply(reply, *self.secrets)
+        changes = request_changes(body, checked.body, self._most_tokens, interface_of(self.litellm_model) is not None)
+        return redact_reply(reply if changes is None else replace(reply, request_changes=changes), *self.secrets)
+
+    @cached_property
+    def _most_tokens(self) -> int | None:
+        """Return how many tokens a reply of the model can have, by litellm's table; None if it does not say."""
+        entry = table_entry(self.litellm_model) or {}
+        most = entry.get("max_output_tokens") or entry.get("max_tokens")
+        return most if type(most) is int and most > 0 else None
 
     def _require_complete(self, checked: _RequestCheck) -> None:
         """Check that the request that litellm sent contains every part. Raises RequestError (`request`) otherwise.
@@ -163,6 +173,8 @@ class LiteLLMClient:
         Later questions with attachments of a type that was lost are not sent, because they would be lost too.
         """
         provider = self.litellm_model.partition("/")[0]
+        if checked.lost is None and not checked.types:
+            return
         if checked.lost is None:
             why = (
                 f"litellm does not show what it sends to {provider}, so the attachments may be missing from the request"
@@ -238,6 +250,7 @@ class _RequestCheck:
         self.types = {part_type(part) for part in content_parts(messages) if part["type"] != "text"}
         self.lost: list[str] | None = None
         """The parts that were lost; None until a body was seen."""
+        self.body: Any = None
 
     def look_at(self, details: Mapping[str, Any]) -> None:
         """Take one of litellm's log records; the one before a request contains its body.
@@ -246,7 +259,7 @@ class _RequestCheck:
         """
         body = (details.get("additional_args") or {}).get("complete_input_dict")
         if details.get("log_event_type") == "pre_api_call" and body:
-            self.lost = lost_parts(self.messages, body)
+            self.body, self.lost = decoded(body), lost_parts(self.messages, body)
 
 
 def _completion_record(answer: Any) -> dict[str, Any]:

@@ -66,6 +66,7 @@ class RespondentSummary:
     was because of the provider. Requests, tokens and cost are those of this call; None if the provider does not report
     them. `left_out` maps reasons why questions could not be asked to the number of questions, `flags` the
     flags of new replies that are no full answers to their number, and `causes` says why new replies are errors.
+    `request_changes` maps what a client library changed in requests to the number of replies.
     """
 
     respondent: str
@@ -82,6 +83,7 @@ class RespondentSummary:
     left_out: Mapping[str, int] = field(default_factory=dict)
     flags: Mapping[str, int] = field(default_factory=dict)
     causes: Sequence[Cause] = ()
+    request_changes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -283,6 +285,7 @@ def _summary(state: RespondentState) -> RespondentSummary:
         dict(state.left_out),
         {name: state.flags[name] for name in REPLY_FLAGS if state.flags[name]},
         state.causes.causes(),
+        dict(state.request_changes.most_common()),
     )
 
 

@@ -67,7 +67,7 @@ class RespondentState:
     person's reply, `elsewhere` those that another process is asking. `roles` maps the roles of sessions to respondents
     or None; this respondent is the `subject`. `not_asked` maps positions of questions that cannot be asked to the
     reason, and `left_out` counts those that have no reply by reason. `flags` counts new replies that are no full
-    answers, and `causes` the errors of new replies.
+    answers, `request_changes` what a client library changed in requests, and `causes` the errors of new replies.
     """
 
     respondent: AsyncRespondent
@@ -89,6 +89,7 @@ class RespondentState:
     open: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     flags: Counter[str] = field(default_factory=Counter)
+    request_changes: Counter[str] = field(default_factory=Counter)
     causes: CauseCounter = field(default_factory=CauseCounter)
     preflight: Preflight | None = None
     has_replied: bool = False
@@ -103,7 +104,13 @@ class RespondentState:
             self.causes.add(reply.error)
         if not is_session:
             self.flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
+            self.count_changes(reply)
             self.spend(reply)
+
+    def count_changes(self, reply: Reply | StoredTurn) -> None:
+        """Count what a client library changed in the request."""
+        if reply.request_changes is not None:
+            self.request_changes[reply.request_changes] += 1
 
     def spend(self, reply: Reply | StoredTurn) -> None:
         """Count the tokens and the cost of a reply."""
@@ -429,6 +436,7 @@ class QuestionBackend:
         """Store and count the turn."""
         writer = self.scheduler.turn_writer(self.state)
         await writer.keep(self.job.attempt, turn)
+        self.state.count_changes(turn)
         self.state.spend(turn)
 
     @asynccontextmanager

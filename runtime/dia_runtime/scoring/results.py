@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, c
 from dia_language.json_schema import Keywords
 from dia_runtime.formats.base import STANDARD, effective_chain
 from dia_runtime.store.error_causes import Cause
+from dia_runtime.store.schema import RequestChange
 
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
@@ -362,6 +363,10 @@ class Model(Respondent):
         list[LeftOutQuestions],
         "Questions that could not be asked, by reason, for example because the model does not accept their "
         "attachments. They are part of `missing`.",
+    ]
+    request_changes: Annotated[
+        list[RequestChange],
+        "What a client library changed in the requests, such as `max_tokens`, with the numbers of replies.",
     ]
     labels: Annotated[dict[str, str], "The respondent's labels in the file of `--labels`."]
     ability: NotRequired[

@@ -228,7 +228,8 @@ def _models(
             result = accumulator.result(respondent.name, questions - accumulator.questions)
             reasons = store.left_out_reasons(respondent.id)
             left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
-            yield cast(Model, {"model": respondent.name, "run": str(store.path), "left_out": left_out, **result})
+            of_run = {"left_out": left_out, "request_changes": store.request_changes(respondent.id)}
+            yield cast(Model, {"model": respondent.name, "run": str(store.path), **of_run, **result})
 
 
 def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:

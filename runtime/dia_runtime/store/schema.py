@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.json_schema import Keywords
 
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 4
@@ -63,7 +64,7 @@ UPGRADE_TO_3 = (
     " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
 )
 # Upgrades a run of version 3: new columns of replies and of turns
-COLUMNS_OF_4 = ("tool_transcript TEXT",)
+COLUMNS_OF_4 = ("tool_transcript TEXT", "request_changes TEXT")
 TABLES_OF_4 = (
     "CREATE TABLE left_out (respondent INTEGER NOT NULL REFERENCES respondent (id),"
     " question INTEGER NOT NULL REFERENCES question (position), why TEXT NOT NULL,"
@@ -101,7 +102,8 @@ class Reply:
     A text of None without an error is final: `finish_reason` gives the reason (`content_filter`,
     `over_context`). Cost and seconds are decimal text, since no float is stored. `tries` counts the requests that it
     took: none for a reply out of the cache. `tool_transcript` is the JSON of the calls of tools before the reply, as
-    `tool_transcripts.py` describes it; tokens, cost and seconds then include those of all requests.
+    `tool_transcripts.py` describes it; tokens, cost and seconds then include those of all requests. `request_changes`
+    says which settings of the request a client library changed, as `request_changes.py` words it.
     """
 
     text: str | None
@@ -115,6 +117,7 @@ class Reply:
     asked_at: str | None = None
     tries: int | None = None
     tool_transcript: str | None = None
+    request_changes: str | None = None
 
 
 REPLY_COLUMNS = tuple(column.name for column in fields(Reply))
@@ -193,6 +196,13 @@ class StoredRespondent:
     settings: str
 
 
+class RequestChange(TypedDict):
+    """What a client library changed in requests, and the number of replies to such requests."""
+
+    change: str
+    replies: Annotated[int, Keywords(minimum=1)]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredReply:
     """What scoring needs of a reply."""
@@ -235,6 +245,7 @@ class StoredTurn:
     asked_at: str | None = None
     tries: int | None = None
     tool_transcript: str | None = None
+    request_changes: str | None = None
 
 
 STORED_TURN_COLUMNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)

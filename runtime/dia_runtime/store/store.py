@@ -40,6 +40,7 @@ from dia_runtime.store.schema import (
     UPGRADES,
     VERSION,
     Reply,
+    RequestChange,
     StoredQuestion,
     StoredReply,
     StoredRespondent,
@@ -191,6 +192,18 @@ class Store:
     def left_out_reasons(self, respondent: int) -> dict[str, int]:
         """Return the reasons why questions could not be asked, with the number of questions."""
         return dict(Counter(why for _, why in self.left_out(respondent)))
+
+    def request_changes(self, respondent: int) -> list[RequestChange]:
+        """Return what client libraries changed in requests to a respondent, with the numbers of replies."""
+        if self.version < FIRST_WITH_LEFT_OUT:
+            return []
+        query = (
+            "SELECT change, count(*) AS replies FROM ("
+            "SELECT request_changes AS change FROM reply WHERE respondent = ?1 AND request_changes IS NOT NULL "
+            "UNION ALL SELECT request_changes FROM turn WHERE respondent = ?1 AND request_changes IS NOT NULL"
+            ") GROUP BY change ORDER BY replies DESC, change"
+        )
+        return [{"change": str(change), "replies": number} for change, number in self.rows(query, respondent)]
 
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
         """Return the stored turns of a question, or of a shared session, in the order in which they were added.
