@@ -17,6 +17,7 @@ from helpers import loopback as loop
 
 FOLDER = Path(__file__).parents[1] / "data" / "provider_schemas"
 PROVIDERS = ("openai", "anthropic", "gemini")
+SIGNATURE = "c2lnbmF0dXJl"  # of a thought, which the next request has to repeat
 Call = tuple[str, dict[str, Any]]  # name and arguments
 
 
@@ -78,13 +79,15 @@ def call_of(provider: str, number: int, call: Call) -> dict[str, Any]:
     name, arguments = call
     record = completion_of(provider, "")
     if provider == "anthropic":
+        thought = {"type": "thinking", "thinking": "I count.", "signature": SIGNATURE}
         block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
-        return {**record, "content": [block], "stop_reason": "tool_use"}
+        return {**record, "content": [thought, block], "stop_reason": "tool_use"}
     if provider == "gemini":
-        record["candidates"][0]["content"]["parts"] = [{"functionCall": {"name": name, "args": arguments}}]
+        call_part = {"functionCall": {"name": name, "args": arguments}, "thoughtSignature": SIGNATURE}
+        record["candidates"][0]["content"]["parts"] = [call_part]
         return record
     function = {"name": name, "arguments": json.dumps(arguments)}
-    message = {"role": "assistant", "content": None}
+    message = {"role": "assistant", "content": None, "refusal": None, "annotations": []}
     record["choices"] = [{"index": 0, "message": message, "finish_reason": "tool_calls"}]
     message |= {"tool_calls": [{"id": f"call_{number}", "type": "function", "function": function}]}  # type: ignore
     return record

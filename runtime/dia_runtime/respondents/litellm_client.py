@@ -54,6 +54,8 @@ KINDS: dict[str, ErrorKind] = {
     "APIResponseValidationError": "server",
     "JSONSchemaValidationError": "server",
 }
+# Providers whose requests have the form of OpenAI's, which knows no other fields
+OPENAI_FORMAT = frozenset({"openai", "azure"})
 UNKNOWN_PROVIDER = "LLM Provider NOT provided"
 # Side effects of importing litellm: it fetches prices from the network, and reads any `.env` that it finds.
 IMPORT_ENVIRONMENT = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_MODE": "PRODUCTION"}
@@ -118,6 +120,11 @@ class LiteLLMClient:
         return reason_undeliverable(asset, interface, supports, self.options.read, has_tools)
 
     @property
+    def provider_prefix(self) -> str:
+        """Return the provider in the name of the model for litellm."""
+        return self.litellm_model.partition("/")[0]
+
+    @property
     def litellm_model(self) -> str:
         """Return the name of the model for litellm."""
         # `--base-url` means an OpenAI-compatible endpoint, whatever its models are called.
@@ -152,7 +159,7 @@ class LiteLLMClient:
                 num_retries=0,
                 max_retries=0,
             )
-            completion = _completion_record(answer)
+            completion = _completion_record(answer, self.provider_prefix not in OPENAI_FORMAT)
         except Exception as error:
             return self._outcome_of(error, decimal_text(time.monotonic() - start, 3), asked_at)
         self._require_complete(checked)
@@ -172,7 +179,7 @@ class LiteLLMClient:
 
         Later questions with attachments of a type that was lost are not sent, because they would be lost too.
         """
-        provider = self.litellm_model.partition("/")[0]
+        provider = self.provider_prefix
         if checked.lost is None and not checked.types:
             return
         if checked.lost is None:
@@ -262,7 +269,7 @@ class _RequestCheck:
             self.body, self.lost = decoded(body), lost_parts(self.messages, body)
 
 
-def _completion_record(answer: Any) -> dict[str, Any]:
+def _completion_record(answer: Any, keeps_extras: bool) -> dict[str, Any]:
     """Return the needed parts of litellm's response; converting all of it would take as long as the request."""
     usage = getattr(answer, "usage", None)
     counts = {name: getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "cost")}
@@ -270,7 +277,7 @@ def _completion_record(answer: Any) -> dict[str, Any]:
         counts["cost"] = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
     choices = [
         {
-            "message": _message_record(choice.message),
+            "message": _message_record(choice.message, keeps_extras),
             "finish_reason": choice.finish_reason,
         }
         for choice in answer.choices[:1]
@@ -279,13 +286,17 @@ def _completion_record(answer: Any) -> dict[str, Any]:
     return {"choices": choices, "usage": counts, **names}
 
 
-def _message_record(message: Any) -> dict[str, Any]:
-    """Return the text of a message; of one that calls tools, everything that the next request has to repeat."""
+def _message_record(message: Any, keeps_extras: bool) -> dict[str, Any]:
+    """Return the text of a message; of one that calls tools, everything that the next request has to repeat.
+
+    `keeps_extras` says whether the provider knows the fields that litellm adds; litellm sends them unchanged.
+    """
     names = ("content", "refusal", "reasoning_content")
     if not getattr(message, "tool_calls", None):
         return {name: getattr(message, name, None) for name in names}
     record: dict[str, Any] = message.model_dump(exclude_none=True)
-    return {name: record.get(name) for name in dict.fromkeys((*names, *REPEATED, REPEATED_BY_LITELLM))}
+    extras = (REPEATED_BY_LITELLM,) if keeps_extras else ()
+    return {name: record.get(name) for name in dict.fromkeys((*names, *REPEATED, *extras))}
 
 
 def _retry_after(error: Exception) -> float | None:

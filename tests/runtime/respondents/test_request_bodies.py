@@ -1,0 +1,156 @@
+"""Bodies of requests to three providers, captured by a local server that knows their documented schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_language.confinement import sandboxes
+from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
+from dia_runtime.respondents.chat import Settings
+from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.running.run import RunOptions, RunSummary, run
+from helpers import loopback as loop
+from helpers import provider_schemas as schemas
+
+Make = Callable[..., Path]
+MODELS = {"openai": "openai/gpt-4o", "anthropic": "anthropic/claude-sonnet-4-5", "gemini": "gemini/gemini-2.5-flash"}
+NEEDS_LITELLM = pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
+NEEDS_SANDBOX = pytest.mark.skipif(sandboxes.confinement() is None, reason="no sandbox works on this machine")
+ROUTES = [
+    pytest.param("openai", "auto", id="openai, directly"),
+    *(pytest.param(name, "litellm", id=f"{name}, litellm", marks=NEEDS_LITELLM) for name in MODELS),
+]
+PROMPT = "What is 7 + 1? Ω"
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder and a key of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789abcdef")
+
+
+def asked(
+    bundle: Path, provider: str, through: str, *calls: schemas.Call, **options: Any
+) -> tuple[RunSummary, list[dict[str, Any]]]:
+    """What was run, and the bodies of all requests, each of which fits the provider's schema."""
+    with loop.serve(schemas.is_strict("<xml>8</xml>", *calls)) as server:
+        terms = RunOptions(ModelOptions(base_url=server.url, through=through, **options), concurrency=1, retries=0)
+        summary = run(bundle, MODELS[provider], "a.run", terms=terms)
+        bodies = [request.body for request in server.asked]
+    assert [schemas.schema_faults(provider, body) for body in bodies] == [[]] * len(bodies)
+    return summary, bodies
+
+
+@pytest.mark.parametrize(("provider", "through"), ROUTES)
+def test_system_prompt_and_settings_leave_as_documented(tiny: Make, provider: str, through: str) -> None:
+    settings = Settings(temperature="0.5", max_tokens=2000, system="Reply in Latin.")
+    summary, (body,) = asked(tiny(templates=1, k=1), provider, through, settings=settings)
+    (entry,) = summary.respondents
+    assert (entry.asked, entry.errors, entry.request_changes) == (1, 0, {})
+    text = {"text": "Reply in Latin."} if provider == "gemini" else {"type": "text", "text": "Reply in Latin."}
+    assert schemas.system_of(provider, body) == [text]
+    numbers = body["generationConfig"] if provider == "gemini" else body
+    assert numbers["temperature"] == 0.5
+    limit = (
+        numbers.get("max_output_tokens" if "max_output_tokens" in numbers else "maxOutputTokens")
+        or numbers["max_tokens"]
+    )
+    assert limit == 2000
+    users = [one for one in body["contents" if provider == "gemini" else "messages"] if one["role"] == "user"]
+    assert len(users) == 1 and json.dumps(body, ensure_ascii=False).count(PROMPT) == 1
+
+
+CODE = {"code": "print(7 + 1)"}
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize(("provider", "through"), ROUTES)
+def test_tools_calls_and_results_leave_as_documented(tiny: Make, provider: str, through: str) -> None:
+    toolbox = toolbox_of(ToolArguments(("python", "files")))
+    bundle = tiny(templates=1, k=1)
+    settings = Settings(reasoning_effort="low", max_tokens=9000) if provider == "anthropic" else Settings()
+    summary, bodies = asked(bundle, provider, through, ("python", CODE), toolbox=toolbox, settings=settings)
+    (entry,) = summary.respondents
+    assert (entry.asked, entry.errors, len(bodies)) == (1, 0, 2)
+    names = ["python", "read_file", "write_file", "list_files"]
+    assert [[tool["name"] for tool in declared(provider, body)] for body in bodies] == [names, names]
+    first, last = (body["contents" if provider == "gemini" else "messages"] for body in bodies)
+    assert len(first) == 1 and len(last) == 3 and last[0] == first[0]
+    if provider == "openai":
+        call, result = last[1]["tool_calls"][0], last[2]
+        assert (call["function"]["name"], json.loads(call["function"]["arguments"])) == ("python", CODE)
+        assert (result["tool_call_id"], result["content"]) == (call["id"], "8")
+    elif provider == "anthropic":
+        (thought, call), (result,) = last[1]["content"], last[2]["content"]
+        assert thought == {"type": "thinking", "thinking": "I count.", "signature": schemas.SIGNATURE}
+        assert (call["name"], call["input"], last[2]["role"]) == ("python", CODE, "user")
+        assert result["tool_use_id"] == call["id"] and "8" in json.dumps(result["content"])
+    else:
+        (call,), (result,) = last[1]["parts"], last[2]["parts"]
+        assert call["thoughtSignature"] == schemas.SIGNATURE
+        made = call.get("function_call") or call["functionCall"]
+        answered = result.get("function_response") or result["functionResponse"]
+        assert (made["name"], made["args"], answered["name"]) == ("python", CODE, "python")
+        assert "8" in json.dumps(answered["response"])
+
+
+@NEEDS_SANDBOX
+@pytest.mark.parametrize(("provider", "through"), ROUTES)
+def test_the_last_request_with_tools_forbids_calls_as_documented(tiny: Make, provider: str, through: str) -> None:
+    toolbox = toolbox_of(ToolArguments(("python",), calls=1))
+    summary, bodies = asked(tiny(templates=1, k=1), provider, through, ("python", CODE), toolbox=toolbox)
+    assert summary.respondents[0].errors == 0 and len(bodies) == 2
+    if provider == "gemini":
+        configuration = bodies[1].get("toolConfig") or bodies[1]["tool_config"]
+        calling = configuration.get("functionCallingConfig") or configuration["function_calling_config"]
+        assert calling["mode"] == "NONE"
+    else:
+        assert bodies[1]["tool_choice"] == ("none" if provider == "openai" else {"type": "none"})
+
+
+def declared(provider: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """The declarations of tools in a body."""
+    if provider == "gemini":
+        (tool,) = body["tools"]
+        declarations: list[dict[str, Any]] = tool.get("function_declarations") or tool["functionDeclarations"]
+        return declarations
+    return [tool["function"] if provider == "openai" else tool for tool in body["tools"]]
+
+
+# The schemas themselves
+
+
+WRONG: dict[str, Callable[[Any], None]] = {
+    "no messages": lambda body: body.__setitem__("messages", []),
+    "a part of an unknown type": lambda body: body["messages"][0].__setitem__("content", [{"type": "zip"}]),
+    "another parameter": lambda body: body.__setitem__("max_token", 5),
+    "an unknown role": lambda body: body["messages"][0].__setitem__("role", "robot"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+def test_a_schema_finds_what_is_wrong(provider: str, what: str) -> None:
+    body: dict[str, Any] = {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "How many?"}]}
+    assert schemas.schema_faults(provider, body) == []
+    WRONG[what](body)
+    assert schemas.schema_faults(provider, body) != []
+
+
+@pytest.mark.parametrize(
+    "part", [{}, {"inline_data": {"mime_type": "application/zip", "data": "AA=="}}, {"text": ""}, {"texts": "a"}]
+)
+def test_the_schema_of_gemini_finds_what_is_wrong(part: dict[str, Any]) -> None:
+    assert schemas.schema_faults("gemini", {"contents": [{"role": "user", "parts": [{"text": "How many?"}]}]}) == []
+    assert schemas.schema_faults("gemini", {"contents": [{"role": "user", "parts": [part]}]}) != []
+
+
+@pytest.mark.parametrize("provider", schemas.PROVIDERS)
+def test_every_schema_names_its_sources(provider: str) -> None:
+    assert "Source: https://" in schemas.validator(provider).schema["$comment"]
