@@ -34,6 +34,9 @@ Make = Callable[..., Path]
 CONTENTS = {
     "picture.png": ("image/png", b"\x89PNG\r\n\x1a\n picture"),
     "sound.wav": ("audio/wav", b"RIFF\x24\x00\x00\x00WAVE sound"),
+    "song.mp3": ("audio/mpeg", b"ID3\x04 song"),
+    "voice.flac": ("audio/flac", b"fLaC voice"),
+    "photo.jpg": ("image/jpeg", b"\xff\xd8\xff photo"),
     "paper.pdf": ("application/pdf", b"%PDF-1.7 paper"),
     "locked.zip": ("application/zip", b"PK\x03\x04 locked"),
     "notes.txt": ("text/plain; charset=utf-8", "Größe: 12".encode()),
@@ -99,13 +102,16 @@ def expected_part(provider: str, name: str) -> Any:
         text = f"{name}:\n{content.decode()}"
         return {"text": text} if provider == "gemini" else {"type": "text", "text": text}
     if provider == "gemini":
+        media_type = "audio/mp3" if name == "song.mp3" else media_type
         return {"inline_data": {"mime_type": media_type, "data": data}}
     if provider == "anthropic":
         kind = "image" if media_type.startswith("image/") else "document"
         return {"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}}
     return {
         "picture.png": {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+        "photo.jpg": {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}},
         "sound.wav": {"type": "input_audio", "input_audio": {"data": data, "format": "wav"}},
+        "song.mp3": {"type": "input_audio", "input_audio": {"data": data, "format": "mp3"}},
         "paper.pdf": {
             "type": "file",
             "file": {"filename": name, "file_data": f"data:application/pdf;base64,{data}"},
@@ -114,9 +120,9 @@ def expected_part(provider: str, name: str) -> Any:
 
 
 DELIVERED = {
-    "openai": {"picture.png", "sound.wav", "paper.pdf", "notes.txt"},
-    "anthropic": {"picture.png", "paper.pdf", "notes.txt"},
-    "gemini": {"picture.png", "sound.wav", "paper.pdf", "notes.txt"},
+    "openai": {"picture.png", "photo.jpg", "sound.wav", "song.mp3", "paper.pdf", "notes.txt"},
+    "anthropic": {"picture.png", "photo.jpg", "paper.pdf", "notes.txt"},
+    "gemini": {"picture.png", "photo.jpg", "sound.wav", "song.mp3", "voice.flac", "paper.pdf", "notes.txt"},
 }
 ROUTES = [
     pytest.param("openai", "auto", id="openai, directly"),
@@ -131,7 +137,11 @@ def test_every_part_leaves_as_the_provider_documents_it(with_files: Make, provid
         entry = asked(bundle, options(server, through), MODELS[provider])
         bodies = [request.body for request in server.asked]
     delivered = [name for name in CONTENTS if name in DELIVERED[provider]]
-    assert (entry.asked, entry.errors, sum(entry.left_out.values())) == (1 + len(delivered), 0, 5 - len(delivered))
+    assert (entry.asked, entry.errors, sum(entry.left_out.values())) == (
+        1 + len(delivered),
+        0,
+        len(CONTENTS) - len(delivered),
+    )
     assert [schemas.schema_faults(provider, body) for body in bodies] == [[]] * (1 + len(delivered))
     for instance, name in enumerate(CONTENTS, 2):
         prompt = f"What is 7 + {instance}? Ω"
