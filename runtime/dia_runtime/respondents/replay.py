@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
@@ -34,6 +34,9 @@ Record = Mapping[str, Any]
 class ReplySource(Protocol):
     """Recorded replies of one respondent."""
 
+    left_out: Mapping[str, str]
+    """Question -> why the respondent was not asked."""
+
     def record(self, question: str, attempt: int) -> Record | None: ...
     def turn(self, question: str, attempt: int, place: TurnPlace) -> Record | None: ...
     def close(self) -> None: ...
@@ -55,6 +58,12 @@ class Replay(LocalRespondent):
         self.source: ReplySource = (
             _RunReplies(path, respondent, root) if is_run else _JsonLinesReplies(path, respondent, root)
         )
+
+    @property
+    def reason_not_asked(self) -> Callable[[Mapping[str, Any]], str | None] | None:
+        """Return a function that says why a question was not asked when the replies were recorded; None if all were."""
+        reasons = self.source.left_out
+        return (lambda question: reasons.get(question["id"])) if reasons else None
 
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """Return the recorded reply. Raises RequestError if there is none."""
@@ -206,6 +215,7 @@ class _RunReplies:
                 require_root(self.store, root)
             numbers = {entry.name: entry.id for entry in self.store.respondents()}
             self.respondent = numbers[_choose_respondent(path, list(numbers), respondent)]
+            self.left_out: Mapping[str, str] = dict(self.store.left_out(self.respondent))
         except BaseException:
             self.store.close()
             raise
@@ -235,6 +245,7 @@ class _JsonLinesReplies:
 
     def __init__(self, path: Path, respondent: str | None, root: str | None) -> None:
         self.path, self.root = path, root
+        self.left_out: Mapping[str, str] = {}  # the format has no such lines
         self.table = sqlite3.connect("", isolation_level=None)  # private, and deleted when it is closed
         for statement in (
             "PRAGMA journal_mode = OFF",

@@ -66,7 +66,8 @@ class AsyncRespondent(Protocol):
     `request(question)`, what it would send, which is the key of the cache; `takes_prefill`, False if it cannot continue
     the beginning of a reply; `has_preflight`, whether its first question is asked alone; `no_sessions_reason`, why it
     cannot take part in conversations; `undeliverable(asset)`, why an asset of a question cannot be sent to it, or None;
-    and `whole(question, attempt)`, a recorded conversation to return unchanged.
+    `reason_not_asked`, a function that says why a question is not to be asked, or None if all are; and
+    `whole(question, attempt)`, a recorded conversation to return unchanged.
     """
 
     @property

@@ -19,14 +19,18 @@ ASSETS = "assets/"
 def reasons_not_asked(bundle: Bundle, roles: Roles, extent: Workload) -> dict[int, str]:
     """Return why questions cannot be asked, by their positions.
 
-    A question is not asked if an attachment cannot be sent to every model that would receive it, or if its sessions
-    cannot take place. A bundle with neither attachments nor sessions is not read.
+    A question is not asked if an attachment cannot be sent to every model that would receive it, if its sessions
+    cannot take place, or if the respondent says so. Without any of these, the bundle is not read.
     """
     checks: list[Callable[[Mapping[str, Any]], str | None]] = []
     if may_have_sessions(bundle):
         checks.append(lambda question: reason_unplayable(roles, question) if "sessions" in question else None)
     if any(name.startswith(ASSETS) for name in bundle.manifest["files"]):
         checks.append(lambda question: next(_reasons_undeliverable(roles, question), None))
+    own_check: Callable[[Mapping[str, Any]], str | None] | None
+    own_check = getattr(roles.get(SUBJECT), "reason_not_asked", None)
+    if own_check is not None:
+        checks.append(own_check)
     reasons: dict[int, str] = {}
     if not checks:
         return reasons

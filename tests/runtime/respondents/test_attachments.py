@@ -255,6 +255,16 @@ def test_merging_keeps_reasons_unless_another_run_has_the_reply(with_files: Make
         assert [id for id, _ in store.left_out(1)] == ["tiny/sum_0/2"]
 
 
+def test_a_replay_leaves_out_what_was_not_asked(with_files: Make) -> None:
+    bundle = with_files([], ["locked.zip"], ["picture.png"])
+    with loop.serve(is_strict()) as server:
+        asked(bundle, options(server, "auto"), "openai/m")
+    (entry,) = run(bundle, "replay:a.run", "b.run").respondents
+    assert (entry.asked, entry.errors, sum(entry.left_out.values())) == (2, 0, 1)
+    (first,), (second,) = score("a.run")["models"], score("b.run")["models"]
+    assert first["left_out"] == second["left_out"] != [] and first["counts"] == second["counts"]
+
+
 def test_files_for_tools_are_not_asked_without_tools(with_files: Make) -> None:
     with loop.serve(is_strict()) as server:
         entry = asked(
