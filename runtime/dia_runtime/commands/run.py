@@ -242,9 +242,12 @@ def _summary_lines(summary: RunSummary) -> Iterator[str]:
 
 
 def note_left_out(respondent: str, reasons: Mapping[str, int]) -> None:
-    """Report the questions that will not be asked, before the first request."""
+    """Report the questions that will not be asked, before the first request.
+
+    Unlike click.echo, print writes above the progress bars of rich, which replace sys.stderr.
+    """
     for why, number in reasons.items():
-        click.echo(visible(f"{respondent}: {counted(number, 'question')} not asked: {why}"), err=True)
+        print(visible(f"{respondent}: {counted(number, 'question')} not asked: {why}"), file=sys.stderr)
 
 
 def _flag_lines(summary: RunSummary) -> Iterator[str]:

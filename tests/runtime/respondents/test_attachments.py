@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
@@ -312,6 +314,24 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
     assert json.loads(shown.stdout)["respondents"][0]["left_out"] == [{"why": why, "questions": 2}]
     assert not published.faults("show", json.loads(shown.stdout))
     assert f"    2 questions not asked: {why}\n" in called("show", "a.run").stdout
+
+
+def test_on_a_terminal_the_reasons_are_above_the_progress_bars(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dia_runtime.commands.progress_bars import progress_bars
+    from dia_runtime.commands.run import note_left_out
+
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    content = io.BytesIO()
+    screen = Terminal(content, encoding="utf-8", write_through=True)
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bars(["openai/m"]):
+        note_left_out("openai/m", {"the reason": 2})
+    lines = content.getvalue().decode().replace("\r", "").split("\n")
+    assert "\x1b[2Kopenai/m: 2 questions not asked: the reason" in lines[0], "the bar is erased before"
 
 
 def test_a_score_without_gaps_has_no_column_for_them(with_files: Make) -> None:
