@@ -30,7 +30,7 @@ from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, Function, library
 from dia_runtime.formats import FORMATS, Format
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.respondents.attachments import CAPABILITIES, CUSTOM, INTERFACES, TEXT_TYPES, Interface
+from dia_runtime.respondents.attachments import CAPABILITIES, CUSTOM, INTERFACES, OFFICE, TEXT_TYPES, Interface
 from dia_runtime.scoring.figures import FIGURES as MODEL_FIGURES
 from dia_runtime.scoring.figures import Family, Figure, compared_figures
 from dia_runtime.scoring.score_schema import score_schema
@@ -415,9 +415,14 @@ def attachments() -> str:
     return page([*parts, ATTACHMENTS_MODELS.format(listed=listed), capabilities])
 
 
+OFFICE_NAMES = dict(zip(OFFICE, ("doc", "xls", "docx", "xlsx"), strict=True))
+
+
 def _accepted(interface: Interface, start: str) -> str:
     """The media types that begin so, without this beginning."""
-    names = [name.removeprefix(start) for name in interface.media_types if name.startswith(start)]
+    names = [
+        OFFICE_NAMES.get(name, name.removeprefix(start)) for name in interface.media_types if name.startswith(start)
+    ]
     return ", ".join("all" if name == "*" else name for name in names) or "none"
 
 

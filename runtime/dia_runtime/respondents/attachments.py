@@ -46,6 +46,12 @@ COMMON_IMAGES = (*JPEG_PNG, "image/gif", "image/webp")
 # What dia sends as `input_audio`, under the names in use for WAV and MP3
 WAV_MP3 = ("audio/wav", "audio/x-wav", "audio/mpeg", "audio/mp3")
 PDF = "application/pdf"
+OFFICE = (  # DOC, XLS, DOCX and XLSX
+    "application/msword",
+    "application/vnd.ms-excel",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 CUSTOM = "custom"
 # Provider, as in the names of models -> what its interface accepts. Providers that are not listed are sent everything
 # that litellm's table does not exclude.
@@ -91,6 +97,19 @@ INTERFACES: dict[str, Interface] = {
     "mistral": Interface(
         "Mistral", ("image/*",), ("https://docs.mistral.ai/studio-api/conversations/vision",), is_listed=True
     ),
+    "deepseek": Interface("DeepSeek", COMMON_IMAGES, ("https://api-docs.deepseek.com/guides/vision",)),
+    "together_ai": Interface("Together AI", ("image/*",), ("https://docs.together.ai/docs/inference/vision/inputs",)),
+    "fireworks_ai": Interface(
+        "Fireworks AI", ("image/*",), ("https://fireworks.ai/docs/guides/querying-vision-language-models",)
+    ),
+    "bedrock": Interface(
+        "Amazon Bedrock",
+        (*COMMON_IMAGES, PDF, *OFFICE),
+        (
+            "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ImageBlock.html",
+            "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html",
+        ),
+    ),
     "groq": Interface("Groq", ("image/*",), ("https://console.groq.com/docs/vision",)),
     "xai": Interface(
         "xAI", JPEG_PNG, ("https://docs.x.ai/developers/model-capabilities/images/understanding",), is_listed=True
@@ -113,7 +132,7 @@ HOSTED = {"gemini": "gemini", "claude": "anthropic"}
 def interface_of(model: str) -> Interface | None:
     """Return the interface of a model by its name in litellm; None if it is not known.
 
-    >>> interface_of("anthropic/claude-x").title, interface_of("vertex_ai/gemini-x").title, interface_of("bedrock/x")
+    >>> interface_of("anthropic/claude-x").title, interface_of("vertex_ai/gemini-x").title, interface_of("cohere/x")
     ('Anthropic', 'Gemini', None)
     """
     provider, _, model_id = model.partition("/")

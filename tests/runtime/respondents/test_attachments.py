@@ -20,6 +20,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.respondents import attachments
 from dia_runtime.respondents.attachments import INTERFACES, interface_of, lost_parts, reason_undeliverable
 from dia_runtime.respondents.chat import Settings, chat_messages
+from dia_runtime.respondents.providers import ENDPOINTS
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, run
 from dia_runtime.scoring.score import score
@@ -405,6 +406,7 @@ def given_asset(media_type: str, deliver: str = "attach") -> dict[str, Any]:
         ("anthropic", ["image/webp", "application/pdf"], ["image/bmp", "audio/wav", "video/mp4"]),
         ("gemini", ["audio/flac", "image/heic"], ["image/gif", "application/zip"]),
         ("groq", ["image/png"], ["application/pdf", "audio/wav"]),
+        ("bedrock", ["image/webp", "application/msword"], ["audio/wav", "application/zip"]),
     ],
 )
 def test_the_table_decides_by_media_type(provider: str, accepted: list[str], refused: list[str]) -> None:
@@ -451,7 +453,8 @@ def test_models_that_lack_a_capability_are_not_asked(monkeypatch: pytest.MonkeyP
         ("anthropic/claude-sonnet-4-5", "application/pdf", True),
         ("gemini/gemini-2.5-flash", "audio/wav", True),
         ("vertex_ai/gemini-2.5-flash", "application/zip", False),
-        ("bedrock/unknown.model", "application/zip", True),
+        ("bedrock/unknown.model", "application/zip", False),
+        ("cohere/unknown-model", "application/zip", True),
     ],
 )
 def test_litellm_knows_what_models_can_do(model: str, media_type: str, is_sent: bool) -> None:
@@ -461,8 +464,12 @@ def test_litellm_knows_what_models_can_do(model: str, media_type: str, is_sent: 
     assert (client.undeliverable(given_asset(media_type)) is None) is is_sent
 
 
+def test_every_provider_that_is_asked_directly_is_in_the_table() -> None:
+    assert ENDPOINTS.keys() <= INTERFACES.keys()
+
+
 def test_every_row_names_its_sources() -> None:
-    assert interface_of("bedrock/x") is None and interface_of("openai/gpt").title == "OpenAI"  # type: ignore[union-attr]
+    assert interface_of("cohere/x") is None and interface_of("openai/gpt").title == "OpenAI"  # type: ignore[union-attr]
     for interface in INTERFACES.values():
         assert interface.sources and all(url.startswith("https://") for url in interface.sources)
         assert all("/" in media_type for media_type in interface.media_types)
