@@ -292,3 +292,25 @@ def test_a_long_reply_is_cut_where_a_later_text_holds_it(made: Make) -> None:
         run(made(said), "openai/m", "a.run", terms=held)
         judged = server.asked[-1].text
     assert len(judged) < 300 and "word " * 10 in judged and len(texts(transcripts("a.run")[0])[0] or "") == 500_000
+
+
+def test_sessions_that_were_not_run_are_in_no_figure(made: Make) -> None:
+    from dia_runtime.scoring.score import score
+
+    played = session_records.pressure(0)
+    begun = session_records.question(
+        [session_records.session("talk", {**session_records.turn("How many?"), "assistant": "The number is"})],
+        1,
+        "begun",
+    )
+    both, alone = made(played, begun, name="both"), made(played, name="alone")
+    with loop.serve(scripted.plays()) as server:
+        terms = RunOptions(ModelOptions(base_url=server.url), concurrency=1, retries=0)
+        for bundle in (both, alone):
+            run(bundle, "openai/m", f"{bundle.name}.run", terms=terms)
+    (with_gap,), (without,) = (score(f"{name}.run")["models"] for name in ("both", "alone"))
+    assert (with_gap.pop("missing"), without.pop("missing")) == (1, 0)
+    (reason,) = with_gap.pop("left_out")
+    assert reason["questions"] == 1 and "beginning of the reply" in reason["why"] and without.pop("left_out") == []
+    assert with_gap.pop("run") != without.pop("run") and sum(without["counts"].values()) == 1
+    assert with_gap == without
