@@ -419,8 +419,8 @@ CODES: dict[str, tuple[str, str]] = {
     # Runs and scores
     "E801": ("not a run", "The file is missing or is not a run. Name a file that `dia run` made."),
     "E802": (
-        "run of other questions",
-        "The run was made with different questions than the bundle, the first run, or the ones a bank was "
+        "run of other questions or answers",
+        "The run was made with different questions or answers than the bundle, the first run, or the ones a bank was "
         "calibrated on. Score the runs separately; for a bank, give the questions it was calibrated on.",
     ),
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),

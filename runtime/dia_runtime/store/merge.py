@@ -26,7 +26,8 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
     """What the new run at `out` holds, with the keys of `run` of `dia merge --json`.
 
     A reply that several runs hold alike is one, and an error gives way to a reply. Raises DiaError: exit 2 for replies
-    or settings that contradict each other and for an output that is there, exit 3 for runs of other questions.
+    or settings that contradict each other and for an output that is there, exit 3 for runs of other questions or
+    answers.
     """
     target = Path(out)
     refuse_special_file(target)
@@ -38,6 +39,7 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
         for store in stores:
             require_root(store, root)
         _require_same_settings(stores)
+        _require_same_answers(stores)
         stack.enter_context(_write_errors(target))
         new_file = stack.enter_context(temporary_sibling(target)) / target.name
         with open_store(new_file, root) as merged:
@@ -64,6 +66,20 @@ def _require_same_settings(stores: Sequence[Store]) -> None:
                 message = f"`{first_store.path}` and `{store.path}` asked `{entry.name}` with different settings"
                 fix = "merge only runs with the same settings; `dia score` accepts several runs"
                 raise DiaError(Diagnostic("E612", visible(message), None, fix))
+
+
+def _require_same_answers(stores: Sequence[Store]) -> None:
+    """Check that the runs have the same answers, by which the new run will be graded. Raises DiaError (exit 3).
+
+    Runs of a sealed bundle have none.
+    """
+    first, *others = [store for store in stores if store.has_answers] or [stores[0]]
+    for store in others:
+        for (question, text), (_, other_text) in zip(first.answers(), store.answers(), strict=False):
+            if text != other_text:
+                message = f"`{first.path}` and `{store.path}` have different answers to `{question}`"
+                fix = "find out which bundle is right, and ask again with it or score the runs separately"
+                raise DiaError(Diagnostic("E802", visible(message), None, fix), 3)
 
 
 def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:

@@ -321,6 +321,14 @@ class Store:
         """Return whether the run contains answers; one of a sealed bundle does not."""
         return bool(self.rows("SELECT 1 FROM question WHERE grading IS NOT NULL LIMIT 1"))
 
+    def answers(self) -> Iterator[tuple[str, str | None]]:
+        """Yield the questions whose answer the run contains, by their ids, with the canonical texts of the answers."""
+        query = (
+            "SELECT id, CASE WHEN json_valid(grading) THEN json_extract(grading, '$.text') END"
+            " FROM question WHERE grading IS NOT NULL ORDER BY id"
+        )
+        return ((str(id), text) for id, text in self._iterate(query))
+
     def rules(self) -> int:
         """Return the edition of the rules by which replies are read; all questions of a bundle have the same."""
         rows = self.rows("SELECT format FROM question LIMIT 1")

@@ -90,6 +90,16 @@ def test_other_settings_and_other_questions_are_refused(
     assert refused(parts, tmp_path / "merged.run") == ("E612", 2)
 
 
+def test_other_answers_to_the_same_questions_are_refused(halves: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    _, parts = halves
+    first_sealed = tmp_path / "sealed.run"
+    first_sealed.write_bytes(parts[0].read_bytes())
+    changed(parts[1], """UPDATE question SET grading = json_set(grading, '$.text', '999') WHERE position = 7""")
+    assert refused(parts, tmp_path / "merged.run") == ("E802", 3)
+    changed(first_sealed, "UPDATE question SET grading = NULL")
+    merge_runs([first_sealed, parts[1]], tmp_path / "merged.run")
+
+
 def test_what_is_there_stays_unless_forced(halves: tuple[Path, list[Path]], tmp_path: Path) -> None:
     whole, parts = halves
     before = whole.read_bytes()
