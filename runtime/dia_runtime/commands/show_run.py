@@ -51,7 +51,12 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                 ],
             }
         question, position = _find_question(store, id)
-        return facts | {"question": question, "replies": _replies(store, question, position)}
+        left_out = [
+            {"respondent": entry.name, "why": why}
+            for entry in store.respondents()
+            if (why := store.reason_left_out(entry.id, position)) is not None
+        ]
+        return facts | {"question": question, "replies": _replies(store, question, position), "left_out": left_out}
 
 
 def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
@@ -108,7 +113,8 @@ def run_text(facts: Mapping[str, Any]) -> str:
     if "replies" not in facts:
         lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
         return "\n".join([f"{facts['run']}: {counted(facts['questions'], 'question')} of {facts['bundle']}", *lines])
-    return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"])])
+    left_out = [f"[{entry['respondent']}]\nnot asked: {entry['why']}" for entry in facts["left_out"]]
+    return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"]), *left_out])
 
 
 def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
@@ -126,6 +132,8 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
 def _reply_text(reply: Mapping[str, Any]) -> str:
     attempt = "" if reply["attempt"] == 1 else f", attempt {reply['attempt']}"
     lines = [f"[{reply['respondent']}{attempt}]"]
+    if reply.get("request_changes") is not None:
+        lines.append(f"({reply['request_changes']})")
     if reply.get("text") is not None:
         lines.append(readable_transcript(reply["text"]))
     elif reply.get("error") is not None or reply.get("finish_reason") is not None:

@@ -168,9 +168,9 @@ def _changed_requests(result: Score) -> Iterator[str]:
     changes = [(model["model"], entry) for model in result["models"] for entry in model.get("request_changes", ())]
     for name, entry in changes[:NAMED]:
         requests = counted(entry["replies"], "request")
-        yield f"Other settings than asked for: {_short(name)}, {entry['change']} ({requests})."
+        yield f"Other settings than asked for, in {requests} to {_short(name)}: {entry['change']}."
     if len(changes) > NAMED:
-        yield f"Other settings than asked for: {len(changes) - NAMED} more."
+        yield f"Other settings than asked for: {len(changes) - NAMED} more changes, which `dia show RUN` lists."
 
 
 def _missing(result: Score) -> Iterator[str]:

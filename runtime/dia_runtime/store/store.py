@@ -189,6 +189,17 @@ class Store:
         )
         return [(str(id), str(why)) for id, why in self.rows(query, respondent)]
 
+    def reason_left_out(self, respondent: int, position: int) -> str | None:
+        """Return why a question could not be asked; None if it was asked, or nothing is known."""
+        if self.version < FIRST_WITH_LEFT_OUT:
+            return None
+        query = (
+            "SELECT why FROM left_out WHERE respondent = ?1 AND question = ?2 AND NOT EXISTS"
+            " (SELECT 1 FROM reply WHERE respondent = ?1 AND question = ?2)"
+        )
+        rows = self.rows(query, respondent, position)
+        return str(rows[0][0]) if rows else None
+
     def left_out_reasons(self, respondent: int) -> dict[str, int]:
         """Return the reasons why questions could not be asked, with the number of questions."""
         return dict(Counter(why for _, why in self.left_out(respondent)))

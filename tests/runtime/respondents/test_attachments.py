@@ -315,6 +315,10 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
     assert json.loads(shown.stdout)["respondents"][0]["left_out"] == [{"why": why, "questions": 2}]
     assert not published.faults("show", json.loads(shown.stdout))
     assert f"    2 questions not asked: {why}\n" in called("show", "a.run").stdout
+    one = called("show", "a.run", "sum_0/1", "--json")
+    assert json.loads(one.stdout)["left_out"] == [{"respondent": "openai/m", "why": why}]
+    assert not published.faults("show", json.loads(one.stdout))
+    assert called("show", "a.run", "sum_0/1").stdout == f"tiny/sum_0/1\n\n[openai/m]\nnot asked: {why}\n"
 
 
 def test_on_a_terminal_the_reasons_are_above_the_progress_bars(monkeypatch: pytest.MonkeyPatch) -> None:

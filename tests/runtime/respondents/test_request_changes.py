@@ -54,6 +54,7 @@ def test_a_limit_that_litellm_lowers_is_reported_everywhere(tiny: Make) -> None:
     shown = called("show", "a.run", "--json")
     assert json.loads(shown.stdout)["respondents"][0]["request_changes"] == expected
     assert not published.faults("show", json.loads(shown.stdout))
+    assert f"({CHANGE})\n<xml>8</xml>\n" in called("show", "a.run", "sum_0/1").stdout
     assert f"    {CHANGE}: 3 requests\n" in called("show", "a.run").stdout
     assert CHANGE in " ".join(called("score", "a.run").stdout.split())
     for form in ("csv", "markdown"):
