@@ -53,6 +53,14 @@ OPTIONS = (
         "--retries", type=click.IntRange(0, 100), default=6, show_default=True, help="Retries after a failed request."
     ),
     option(
+        "--patience",
+        type=click.FloatRange(min=0),
+        default=3600.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Longest wait for a model that refuses all requests because of a rate limit.",
+    ),
+    option(
         "--timeout",
         type=click.FloatRange(min=0.001),
         default=600.0,
@@ -118,6 +126,7 @@ class ModelArguments:
     tool_commands: tuple[str, ...] = ()
     mcp_commands: tuple[str, ...] = ()
     attachments: str = "check"
+    patience: float = 3600.0
 
     @property
     def tool_arguments(self) -> ToolArguments:
@@ -167,6 +176,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
         _part(part),
         _by_role("--role", arguments.roles),
         _by_role("--role-base-url", arguments.role_urls),
+        patience=arguments.patience,
     )
 
 

@@ -35,6 +35,8 @@ class Rate(ProgressColumn):
         money = "" if cost is None else f", ${Decimal(cost):.4f}"
         elsewhere = task.fields["elsewhere"]
         waiting = f", {elsewhere:,} asked by another process" if elsewhere else ""
+        if task.fields["pause"] >= 1:
+            waiting += f", rate limit: {task.fields['pause']:.0f} s"
         errors = counted(task.fields["errors"], "error")
         return Text(f"{rate_text(task.speed or 0)}, {errors}{money}{waiting}")
 
@@ -55,7 +57,8 @@ def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
     columns = (name, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as display:
         tasks = {
-            model: display.add_task(visible(model), total=None, errors=0, cost=None, elsewhere=0) for model in models
+            model: display.add_task(visible(model), total=None, errors=0, cost=None, elsewhere=0, pause=0.0)
+            for model in models
         }
 
         def report(step: Step) -> None:
@@ -66,6 +69,7 @@ def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
                 errors=step.errors,
                 cost=step.cost,
                 elsewhere=step.elsewhere,
+                pause=step.pause,
             )
 
         yield report

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from dia_runtime.running.run import Progress, RunOptions, RunSummary
 
 RUNS = Path("build") / "runs"
+LINE_SECONDS = 10.0  # between two lines of progress for a model
 Report = Callable[["Progress"], None]
 
 
@@ -200,19 +202,21 @@ def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
 
 
 def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Report | None]:
-    """Return a callback for progress: bars on a terminal, otherwise one line when the run waits for another process."""
+    """Return a callback for progress: bars on a terminal, otherwise lines of text."""
     if quiet:
         return nullcontext()
     if not sys.stderr.isatty():
-        return nullcontext(_wait_notes())
+        return nullcontext(_progress_lines())
     from dia_runtime.commands.progress_bars import progress_bars
 
     return progress_bars(models)
 
 
-def _wait_notes() -> Report:
-    """Return a callback that reports, once for each respondent, that another process asks the remaining questions."""
+def _progress_lines() -> Report:
+    """Return a callback that prints a line for each model every 10 s, and one when it waits for another process."""
     announced: set[str] = set()
+    started_at = time.monotonic()
+    printed_at: dict[str, float] = {}
 
     def report(step: Progress) -> None:
         if step.elsewhere and step.respondent not in announced:
@@ -221,8 +225,20 @@ def _wait_notes() -> Report:
                 f"{step.respondent}: waiting for {counted(step.elsewhere, 'question')} that another process is asking"
             )
             click.echo(visible(message), err=True)
+        now = time.monotonic()
+        if now - printed_at.get(step.respondent, started_at) >= LINE_SECONDS and step.done < step.total:
+            printed_at[step.respondent] = now
+            click.echo(visible(_progress_line(step)), err=True)
 
     return report
+
+
+def _progress_line(step: Progress) -> str:
+    """Return how far a model is: replies, errors, cost, and what it waits for."""
+    line = f"{step.respondent}: {step.done:,} of {step.total:,} replies"
+    line += f", {counted(step.errors, 'error')}" if step.errors else ""
+    line += f", {step.cost} US dollars" if step.cost not in (None, "0") else ""
+    return line + (f"; the rate limit allows the next request in {step.pause:.0f} s" if step.pause >= 1 else "")
 
 
 def _summary_lines(summary: RunSummary) -> Iterator[str]:

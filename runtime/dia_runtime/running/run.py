@@ -20,6 +20,7 @@ from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
+from dia_runtime.respondents.rate_limit import DEFAULT_PATIENCE
 from dia_runtime.respondents.registry import (
     BASELINES,
     ModelOptions,
@@ -48,7 +49,11 @@ from dia_runtime.store.store import Store, open_store
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a respondent; only replies on disk are counted."""
+    """The progress of a respondent; only replies on disk are counted.
+
+    `elsewhere` counts questions that another process is asking; `pause` is the number of seconds for which a rate limit
+    allows no request.
+    """
 
     respondent: str
     done: int
@@ -56,6 +61,7 @@ class Progress:
     errors: int
     cost: str | None = None
     elsewhere: int = 0
+    pause: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,8 @@ class RunOptions:
     `roles` names the models of the other roles in sessions ({"judge": NAME}, or "none"), and `role_urls` their
     endpoints if they differ from that of the respondents. `choosers` creates, for a respondent, an object that chooses
     the next question from its replies so far; without it, all questions are asked. `on_left_out` receives a respondent
-    with the numbers of questions that cannot be asked, by reason, before its first request.
+    with the numbers of questions that cannot be asked, by reason, before its first request. `patience` is the longest
+    time in seconds to wait for a model that refuses every request because of a rate limit.
     """
 
     model_options: ModelOptions = field(default_factory=ModelOptions)
@@ -107,6 +114,7 @@ class RunOptions:
     role_urls: Mapping[str, str] = field(default_factory=dict)
     choosers: ChooserFactory | None = None
     on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
+    patience: float = DEFAULT_PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +185,7 @@ def run(
             )
             scheduler.on_progress, scheduler.players, scheduler.evaluator = _telling(on_progress), players, evaluator
             scheduler.choosers, scheduler.on_left_out = options.choosers, options.on_left_out
+            scheduler.patience = options.patience
             at_once = [_at_once(model, truth) for model in unique_models]
             states = _waited_for(scheduler, [blocking for blocking in at_once if blocking is not None], respondents)
     return RunSummary(
@@ -227,7 +236,9 @@ def _waited_for(
     """Ask all respondents: blocking ones first, one after the other, then the others in parallel."""
 
     async def all() -> list[RespondentState]:
-        unbounded = scheduler if scheduler.players else replace(scheduler, budget=Budget(), rate_limiters={})
+        unbounded = (
+            scheduler if scheduler.players else replace(scheduler, budget=Budget(), rate_limiters={}, parallel={})
+        )
         async with AsyncExitStack() as stack:
             for one in scheduler.players.values():
                 if one is not None:
@@ -263,7 +274,9 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
     def tell(state: RespondentState) -> None:
         done = state.earlier_replies + state.new_replies - state.failed
         on_progress(
-            Progress(state.respondent.name, done, state.total, state.failed, _cost_text(state), state.elsewhere)
+            Progress(
+                state.respondent.name, done, state.total, state.failed, _cost_text(state), state.elsewhere, state.pause
+            )
         )
 
     return tell

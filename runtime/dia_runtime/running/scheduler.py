@@ -16,7 +16,13 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.session_records import SUBJECT, roles_in
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.cache import ReplyCache
-from dia_runtime.respondents.rate_limit import LONGEST_RETRY_AFTER, RateLimiter, backoff_seconds, sleep_unless
+from dia_runtime.respondents.rate_limit import (
+    DEFAULT_PATIENCE,
+    ParallelRequests,
+    RateLimiter,
+    backoff_seconds,
+    sleep_unless,
+)
 from dia_runtime.respondents.respondent import RETRYABLE, AsyncRespondent, Reply, RequestError
 from dia_runtime.respondents.roles import player_name, player_settings
 from dia_runtime.respondents.tools.toolbox import Toolbox
@@ -35,6 +41,7 @@ from dia_runtime.store.store import Store
 FAILURES_THAT_END = 20  # failed questions in a row after which the network or the provider counts as unreachable
 BUDGET_SPENT = "the budget is spent"
 PREFLIGHT_SECONDS = 10.0
+PROGRESS_SECONDS = 1.0
 PREFLIGHT_QUESTION = {"messages": [{"role": "user", "content": "Reply with the word OK."}]}
 ChooserFactory = Callable[[Store, int], Chooser]  # creates what chooses the questions of a respondent
 
@@ -64,7 +71,8 @@ class RespondentState:
     """The state of a respondent: new replies, earlier replies, errors, and why dia stopped asking early.
 
     `is_refused` says whether the provider or the network was the reason; `open` counts the questions that wait for a
-    person's reply, `elsewhere` those that another process is asking. `roles` maps the roles of sessions to respondents
+    person's reply, `elsewhere` those that another process is asking. `pause` is the
+    number of seconds until the provider may be asked again. `roles` maps the roles of sessions to respondents
     or None; this respondent is the `subject`. `not_asked` maps positions of questions that cannot be asked to the
     reason, and `left_out` counts those that have no reply by reason. `flags` counts new replies that are no full
     answers, `request_changes` what a client library changed in requests, and `causes` the errors of new replies.
@@ -80,6 +88,7 @@ class RespondentState:
     failed: int = 0
     failures_in_a_row: int = 0
     elsewhere: int = 0
+    pause: float = 0.0
     requests: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -132,7 +141,7 @@ class RespondentState:
 
 @dataclass(slots=True)
 class Scheduler:
-    """Asks several respondents of one run. Those of one provider share a rate limiter; all share the budget."""
+    """Asks several respondents of one run. Those of one provider share its parallel requests; all share the budget."""
 
     store: Store
     bundle: Bundle
@@ -145,7 +154,9 @@ class Scheduler:
     cache: ReplyCache | None = None
     on_progress: Callable[[RespondentState], None] | None = None
     on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
-    rate_limiters: dict[str, RateLimiter] = field(default_factory=dict)
+    patience: float = DEFAULT_PATIENCE
+    rate_limiters: dict[tuple[str, str], RateLimiter] = field(default_factory=dict)
+    parallel: dict[str, ParallelRequests] = field(default_factory=dict)
     players: Mapping[str, AsyncRespondent | None] = field(default_factory=dict)
     evaluator: CodeEvaluator = field(default_factory=CodeEvaluator)
     writers: dict[int, TurnWriter] = field(default_factory=dict)
@@ -160,10 +171,11 @@ class Scheduler:
                 stack.push_async_callback(respondent.close)
             try:
                 async with asyncio.TaskGroup() as group:
-                    beat = group.create_task(self.heartbeat())
+                    beats = [group.create_task(self.heartbeat()), group.create_task(self.report_regularly(states))]
                     asking = [group.create_task(self.run_respondent(state)) for state in states]
                     await asyncio.wait(asking)
-                    beat.cancel()
+                    for beat in beats:
+                        beat.cancel()
             except BaseExceptionGroup as group_error:
                 raise first_error(group_error) from None
         return states
@@ -173,6 +185,15 @@ class Scheduler:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             self.claims.heartbeat()
+
+    async def report_regularly(self, states: Sequence[RespondentState]) -> None:
+        """Report the progress even if no reply comes."""
+        while self.on_progress is not None:
+            await asyncio.sleep(PROGRESS_SECONDS)
+            for state in states:
+                limiter = self.rate_limiters.get((state.respondent.provider, state.respondent.model))
+                state.pause = 0.0 if limiter is None else limiter.pause()
+                self.on_progress(state)
 
     def new_state(self, respondent: AsyncRespondent) -> RespondentState:
         """Register the respondent in the run and return its state."""
@@ -316,22 +337,28 @@ class Scheduler:
         """Return the writer of a respondent's turns."""
         return self.writers.setdefault(state.number, TurnWriter(self.store_thread, state.number))
 
-    def rate_limiter(self, respondent: AsyncRespondent) -> RateLimiter:
-        """Return the rate limiter of the respondent's provider."""
-        outcome = self.rate_limiters.get(respondent.provider)
-        if outcome is None:
+    def limits(self, respondent: AsyncRespondent) -> tuple[RateLimiter, ParallelRequests]:
+        """Return the pace of the respondent's model, and the parallel requests to its provider."""
+        provider = respondent.provider
+        limiter = self.rate_limiters.setdefault((provider, respondent.model), RateLimiter(self.patience))
+        parallel = self.parallel.get(provider)
+        if parallel is None:
             at_once = min(self.concurrency, getattr(respondent, "at_once", None) or self.concurrency)
-            outcome = self.rate_limiters[respondent.provider] = RateLimiter(at_once)
-        return outcome
+            parallel = self.parallel[provider] = ParallelRequests(at_once)
+        return limiter, parallel
 
     async def ask_with_retries(
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | Unfinished | None:
-        """Return the reply, or the error after the last try; None if nothing was asked."""
+        """Return the reply, or the error after the last try; None if nothing was asked.
+
+        A request that the provider refuses because of a rate limit is sent again as soon as the limit allows it. This
+        counts as no retry: the question would be lost only because others were asked at the same time.
+        """
         error: RequestError | None = None
-        for tries in range(1, self.retries + 2):
-            if tries > 1:
-                await sleep_unless(backoff_seconds(tries - 1), state.is_over)
+        tries = failures = 0
+        while True:
+            tries += 1
             outcome = await self.ask_once(state, respondent, question, attempt)
             if outcome is None:
                 return None if error is None else failed_reply(error, tries - 1)
@@ -343,7 +370,11 @@ class Scheduler:
             error = outcome
             if error.kind not in RETRYABLE or state.ended is not None:
                 break
-        assert error is not None
+            if error.kind != "rate_limit":
+                failures += 1
+                if failures > self.retries:
+                    break
+                await sleep_unless(backoff_seconds(failures), state.is_over)
         self.count_failure(state, error)
         if error.status is not None and error.kind == "request" and not state.has_replied:
             await self.check_model(state, respondent, attempt, error)
@@ -369,33 +400,34 @@ class Scheduler:
         self, state: RespondentState, respondent: AsyncRespondent, question: Mapping[str, Any], attempt: int
     ) -> Reply | RequestError | None:
         """Send one request and return its result; None if no request may be sent."""
-        limiter = self.rate_limiter(respondent)
-        async with limiter.slot(state.is_over):
+        limiter, parallel = self.limits(respondent)
+        async with limiter.request(state.is_over), parallel.slot(respondent.name):
             if state.ended is not None:
                 return None
             if not self.budget.start_request():
                 state.end(BUDGET_SPENT, is_refused=False)
                 return None
             state.requests += 1
+            sent_at = asyncio.get_running_loop().time()
             try:
                 reply = await respondent.ask(question, attempt)
             except RequestError as error:
-                self.react_to(state, limiter, error)
+                self.react_to(state, limiter, error, sent_at)
                 return error
-        limiter.speed_up()
+            limiter.replied()
         self.budget.add(reply)
         if self.budget.usd is not None and reply.cost is None and getattr(respondent, "is_billed", False):
             state.end("its cost is unknown, so a budget in money cannot be enforced; use `--budget-tokens`", False)
         return reply
 
-    def react_to(self, state: RespondentState, limiter: RateLimiter, error: RequestError) -> None:
+    def react_to(self, state: RespondentState, limiter: RateLimiter, error: RequestError, sent_at: float) -> None:
         """Slow down after a rate-limit error, and stop asking after an error that no retry can fix."""
         if error.kind == "fatal":
             state.end(error.message)
-        elif error.wait is not None and error.wait > LONGEST_RETRY_AFTER:
+        elif error.wait is not None and error.wait > self.patience:
             state.end(f"{error.message}: it wants to be asked again in {error.wait:.0f} s")
-        elif error.kind == "rate_limit" or error.wait is not None:
-            limiter.back_off(error.wait)
+        elif (error.kind == "rate_limit" or error.wait is not None) and limiter.refused(sent_at, error.wait):
+            state.end(f"{error.message}: no reply came within {self.patience:g} s of waiting for the rate limit")
 
     def count_failure(self, state: RespondentState, error: RequestError) -> None:
         """Stop asking if so many questions in a row failed that the others would probably fail too."""

@@ -189,7 +189,18 @@ def test_a_key_that_is_sent_back_comes_out_nowhere(
     bundle, out = tiny(templates=1, k=1), tmp_path / "out"
     out.mkdir()
     with loop.serve(echo(kind)) as server:
-        options = ["--base-url", server.url, "--through", through, "--retries", "1", "--json", "--cache"]
+        options = [
+            "--base-url",
+            server.url,
+            "--through",
+            through,
+            "--retries",
+            "1",
+            "--patience",
+            "0",
+            "--json",
+            "--cache",
+        ]
         code = dia(
             [
                 "--log-file",
