@@ -145,7 +145,7 @@ class LiteLLMClient:
     async def ask(self, question: Mapping[str, Any], attempt: int) -> Reply:
         """Return the reply of the provider. Raises RequestError."""
         litellm, body = self._import_litellm(), self.request(question)
-        checked = _RequestCheck(body["messages"])
+        checked = RequestCheck(body["messages"])
         if known := next((self.lost[kind] for kind in checked.types & self.lost.keys()), ""):
             raise RequestError("request", known)
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -174,7 +174,7 @@ class LiteLLMClient:
         most = entry.get("max_output_tokens") or entry.get("max_tokens")
         return most if type(most) is int and most > 0 else None
 
-    def _require_complete(self, checked: _RequestCheck) -> None:
+    def _require_complete(self, checked: RequestCheck) -> None:
         """Check that the request that litellm sent contains every part. Raises RequestError (`request`) otherwise.
 
         Later questions with attachments of a type that was lost are not sent, because they would be lost too.
@@ -249,7 +249,7 @@ def _internal(body: Mapping[str, Any]) -> dict[str, Any]:
     return {"_skip_mcp_handler": True} if has_gateway else {}
 
 
-class _RequestCheck:
+class RequestCheck:
     """Compares the body that litellm is about to send with the parts that were meant to be sent."""
 
     def __init__(self, messages: Sequence[Mapping[str, Any]]) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import copy
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,8 +15,10 @@ from typing import Any
 import pytest
 from dia_language.confinement import sandboxes
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
+from dia_runtime.respondents.attachments import part_type
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.respondents.request_changes import request_changes
 from dia_runtime.running.run import RunOptions, RunSummary, run
 from helpers import loopback as loop
 from helpers import provider_schemas as schemas
@@ -154,3 +160,67 @@ def test_the_schema_of_gemini_finds_what_is_wrong(part: dict[str, Any]) -> None:
 @pytest.mark.parametrize("provider", schemas.PROVIDERS)
 def test_every_schema_names_its_sources(provider: str) -> None:
     assert "Source: https://" in schemas.validator(provider).schema["$comment"]
+
+
+# What litellm sends to other providers
+
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x", "AWS_REGION_NAME": "us-east-1", "WATSONX_TOKEN": "x",
+    "WATSONX_URL": "http://127.0.0.1:9", "WATSONX_PROJECT_ID": "x", "AZURE_API_VERSION": "2024-10-21",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+}  # fmt: skip
+OTHERS = [
+    "azure/my-gpt",
+    "bedrock/converse/amazon.nova-lite-v1:0",
+    "bedrock/invoke/anthropic.claude-3-sonnet-20240229-v1:0",
+    "cohere_chat/command-a-vision",
+    "databricks/databricks-claude-sonnet-4",
+    "deepseek/deepseek-chat",
+    "groq/llama-4-scout",
+    "mistral/pixtral-large-latest",
+    "ollama/llava",
+    "ollama_chat/llava",
+    "watsonx/meta-llama/llama-3-2-90b-vision-instruct",
+]
+PNG = base64.b64encode(
+    bytes.fromhex(
+        "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
+        "0000000d49444154789c6360000002000001e221bc330000000049454e44ae426082"
+    )
+).decode()
+PDF, WAV = (base64.b64encode(content).decode() for content in (b"%PDF-1.7 paper", b"RIFF\x24\x00\x00\x00WAVE sound"))
+PARTS = {
+    PNG: {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}},
+    PDF: {"type": "file", "file": {"filename": "p.pdf", "file_data": f"data:application/pdf;base64,{PDF}"}},
+    WAV: {"type": "input_audio", "input_audio": {"data": WAV, "format": "wav"}},
+}
+SYSTEM, QUESTION = 'Reply in "Latin".\n', "\n What is 7 + 1? Ω\t\r\n \\boxed{x} <xml> {{a}}  \n"
+
+
+@NEEDS_LITELLM
+@pytest.mark.parametrize("model", OTHERS)
+def test_the_comparison_finds_exactly_what_does_not_arrive(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    import litellm
+    from dia_runtime.respondents.litellm_client import RequestCheck
+
+    with loop.serve(loop.says("8")) as server:
+        for data, part in [("", {"type": "text", "text": "And why?"}), *PARTS.items()]:
+            content = [{"type": "text", "text": QUESTION}, part]
+            messages = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
+            checked, before = RequestCheck(messages), len(server.asked)
+            sent = litellm.acompletion(
+                model=model, messages=copy.deepcopy(messages), base_url=server.url, api_key="x", temperature=0.5,
+                max_tokens=100, logger_fn=checked.look_at, num_retries=0, max_retries=0,
+            )  # fmt: skip
+            with suppress(Exception):  # replies have another form
+                asyncio.run(sent)
+            if len(server.asked) == before:  # refused by litellm itself
+                continue
+            arrived = json.dumps(server.asked[-1].body, ensure_ascii=False)
+            assert checked.lost == ([] if data in arrived else [part_type(part)])
+            assert "Latin" in arrived and "Ω" in arrived
+            assert request_changes({"temperature": 0.5, "max_tokens": 100}, checked.body, None, True) is None
+        if not server.asked:
+            pytest.skip(f"litellm sends nothing to {model} on this machine")
