@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import pytest
 from dia_compiler.api import compile
 from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.grader import grade
+from dia_runtime.integrations.dia_bench.export import prompt_parts
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.exporting.base import Exporter, Files
 from helpers.places import ROOT
@@ -43,10 +46,58 @@ def test_dia_bench_has_the_keys_of_the_original(bundle: Path, tmp_path: Path) ->
         assert keys <= set(challenge) and set(solution) == {"challenge_solution", "solution_explanation"}
         assert type(challenge["template_id"]) is int and challenge["template_id"] in (2, 12, 88)
         assert challenge["adversarial"] is (challenge["template_id"] == 88)
-        assert challenge["description"] == question["messages"][0]["content"]
-        assert challenge["instructions"] in challenge["description"]
+        assert challenge["Q template"] == challenge["template_id"]
+        # What the published evaluator asks.
+        assert f"{challenge['description']}\n{challenge['instructions']}" == question["messages"][0]["content"]
+        assert challenge["instructions"].startswith("How your answer is graded:")
         assert solution["challenge_solution"] == f"<xml>{answer['text']}</xml>"
         assert challenge["questions_root"] == open_bundle(bundle).questions_root
+
+
+@pytest.mark.parametrize("key", ["Q template", "template_id"])
+def test_the_evaluator_of_dia_bench_scores_its_export_as_we_do(bundle: Path, tmp_path: Path, key: str) -> None:
+    """The published evaluator's way of asking and grading, in both of its versions."""
+    assert run(["export", str(bundle), "--to", "dia-bench", "-o", str(tmp_path / "x"), "-q"]) == 0
+    rows = json.loads((tmp_path / "x" / "dia_bench.json").read_text(encoding="utf-8"))["questions"]
+    replies = {}
+    for at, (question, answer) in enumerate(pairs(bundle)):
+        right = f"<xml>{answer['text']}</xml>"
+        first = question["template"] == rows[0]["challenge"]["template"]
+        reply = (right, f"```xml\n{right}\n```", "<xml>I-DO-NOT-KNOW</xml>", "<xml>-</xml>")[at % (2 if first else 4)]
+        replies[question["messages"][0]["content"]] = reply
+    assert len(replies) == len(rows)
+    points, perfect = 0, 0
+    for template in sorted({row["challenge"][key] for row in rows}):
+        instances = [row for row in rows if row["challenge"][key] == template]
+        correct = 0
+        for row in instances:
+            reply = replies.pop(f"{row['challenge']['description']}\n{row['challenge']['instructions']}")
+            fenced = re.search(r"``+\s*xml\s*(<xml>.*?</xml>)\s*``+", reply, re.DOTALL | re.IGNORECASE)
+            answer = fenced.group(1) if fenced else reply
+            is_correct = answer == row["solution"]["challenge_solution"]
+            correct += is_correct
+            points += 1 if is_correct else 0 if answer == "<xml>I-DO-NOT-KNOW</xml>" else -2
+        perfect += correct == len(instances)
+    assert (points, perfect, replies) == (2, 1, {})  # 6 correct, 1 skipped, 2 wrong
+
+
+def test_what_the_evaluator_of_dia_bench_asks_is_the_prompt() -> None:
+    ask = "Answer in tags."
+    cases = {
+        f"Head\n\nWhat?\n\nHow:\n- {ask}\n- End.": ("Head\n\nWhat?\n", f"How:\n- {ask}\n- End."),
+        f"What?\n{ask}": ("What?", ask),
+        f"{ask}\nWhat?": (ask, "What?"),
+        f"\n\n{ask}\n": ("\n", f"{ask}\n"),
+        "One\ntwo\nthree": ("One\ntwo", "three"),
+    }
+    for prompt, parts in cases.items():
+        question = {"id": "a/b/0", "messages": [{"role": "user", "content": prompt}]}
+        assert prompt_parts(question, ask) == parts and "\n".join(parts) == prompt
+        assert "\n".join(prompt_parts(question, None)) == prompt
+    assert prompt_parts({"id": "a", "messages": [{"role": "user", "content": "One"}]}, None) == ("One", "")
+    for messages in ([{"role": "system", "content": "x"}], [{"role": "user", "content": [{"type": "image_url"}]}]):
+        with pytest.raises(DiaError, match="evaluator of `dia-bench` does not support"):
+            prompt_parts({"id": "a", "messages": messages}, ask)
 
 
 def test_json_lines_hold_messages_and_a_reply_that_is_graded_correct(bundle: Path, tmp_path: Path) -> None:

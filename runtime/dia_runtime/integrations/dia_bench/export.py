@@ -1,10 +1,16 @@
-"""The form of DIA-Bench's own data sets (Bisztray et al., 2024, arXiv:2410.15490): one JSON file of all questions."""
+"""The form of DIA-Bench's own data sets (Bisztray et al., 2024, arXiv:2410.15490): one JSON file of all questions.
+
+The published evaluator (https://github.com/DIA-Bench/DIA-Bench, DIA_bench_evalutor.py) groups questions by
+`Q template`, in another version by `template_id`, and asks the description, a newline and the instructions. A prompt is
+split at one of its own newlines, so that this is the prompt.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import (
     Exporter,
@@ -72,16 +78,42 @@ def _solution(answer: Record | None) -> dict[str, str] | None:
 def _challenge(
     bundle: Bundle, question: Record, answer: Record | None, template: Record, number: int
 ) -> dict[str, Any]:
-    description = "\n\n".join(str(message["content"]) for message in question["messages"])
+    description, instructions = prompt_parts(question, instruction(question, answer) if answer else None)
     return origin(bundle, question) | {
+        "Q template": number,
         "template_id": number,
         "level": question["level"],
         "category": question["category"],
         "adversarial": template.get("adversarial", "none") != "none",
         "description": description,
-        "instructions": instruction(question, answer) if answer else None,
+        "instructions": instructions,
         "assets": question["assets"],
     }
+
+
+def prompt_parts(question: Record, instruction: str | None) -> tuple[str, str]:
+    """Return description and instructions of a question; joined by a newline they are its prompt.
+
+    The instructions begin with the paragraph that says how to write the answer, else with the last line. A prompt of
+    one line has none, so the evaluator asks it with a newline at the end. Raises DiaError (exit 2) for a prompt that
+    the evaluator cannot ask: of several messages, or not of text.
+    """
+    if [message["role"] for message in question["messages"]] != ["user"]:
+        raise _cannot(question, "has a system prompt or several turns")
+    prompt = question["messages"][0]["content"]
+    if not isinstance(prompt, str):
+        raise _cannot(question, "has content that is not text")
+    place = prompt.rfind(instruction) if instruction else -1
+    before = prompt[:place] if place >= 0 else prompt
+    paragraph = before.rfind("\n\n")
+    at = paragraph + 1 if place >= 0 and paragraph >= 0 else before.rfind("\n")
+    at = at if at >= 0 else prompt.find("\n")
+    return (prompt[:at], prompt[at + 1 :]) if at >= 0 else (prompt, "")
+
+
+def _cannot(question: Record, why: str) -> DiaError:
+    message = visible(f"`{question['id']}` {why}, which the evaluator of `dia-bench` does not support")
+    return DiaError(Diagnostic("E714", message, None, "export it to another target, such as `jsonl` or `inspect`"))
 
 
 def template_numbers(templates: list[Record]) -> dict[str, int]:
