@@ -233,3 +233,12 @@ def test_a_model_left_out_of_the_panel_is_placed_where_all_its_replies_have_it(c
     assert code == 0 and whole["ending"] == "exhausted" and few["items"] < whole["items"]
     assert abs(few["ability"] - whole["ability"]) < 2.5 * few["se"]
     assert len(read_bank("bank.json").models) == len(files) - 1
+
+
+def test_a_base_url_that_nothing_would_be_asked_at_is_refused(call: Call, bundle: Path, bank: Path) -> None:
+    url = ("--base-url", "http://127.0.0.1:9/v1")
+    for model in ("oracle", f"simulated:theta=0.8,bank={bank}"):
+        code, out, told = call("place", "--bank", bank, "--bundle", bundle, "--model", model, *url, "-o", "a.run")
+        assert (code, out) == (2, "") and "E849" in told and not Path("a.run").exists()
+    code, out, told = call("explore", "specs/sum.yaml", "--bank", bank, "--model", "oracle", "--ability", 1, *url)
+    assert (code, out) == (2, "") and "E849" in told and not Path("build").exists()
