@@ -236,7 +236,9 @@ class Scheduler:
         state.not_asked = reasons_not_asked(self.bundle, state.roles, self.extent)
         self.store.leave_out(state.number, self.extent.positions, state.not_asked)
         for position, why in state.not_asked.items():
-            if not self.store.answered(state.number, position):
+            answered = self.store.answered(state.number, position)
+            state.total -= sum(attempt not in answered for attempt in range(1, self.extent.attempts + 1))
+            if not answered:
                 state.left_out[why] += 1
         if self.on_left_out is not None and state.left_out:
             self.on_left_out(state.name, state.left_out)

@@ -227,6 +227,16 @@ def test_what_cannot_be_sent_is_outside_of_every_denominator(with_files: Make) -
         assert [id for id, _ in store.left_out(1)] == ["tiny/sum_0/1", "tiny/sum_0/2"]
 
 
+def test_progress_ends_at_its_total(with_files: Make) -> None:
+    steps: list[Any] = []
+    with loop.serve(is_strict()) as server:
+        bundle = with_files([], ["locked.zip"], ["picture.png"], ["locked.zip"])
+        run(bundle, "openai/m", "a.run", attempts=2, on_progress=steps.append, terms=options(server, "auto"))
+        assert (steps[-1].done, steps[-1].total) == (4, 4)
+        run(with_files(["locked.zip"], name="all"), "openai/m", "b.run", terms=options(server, "auto"))
+    assert len(server.asked) == 4 and score("b.run")["models"][0]["missing"] == 1
+
+
 def test_attempts_count_a_question_once(with_files: Make) -> None:
     with loop.serve(is_strict()) as server:
         summary = run(with_files([], ["locked.zip"]), "openai/m", "a.run", attempts=3, terms=options(server, "auto"))
