@@ -406,6 +406,17 @@ def test_a_placement_passes_over_what_cannot_be_asked(with_files: Make) -> None:
     assert sum(summary.respondents[0].left_out.values()) == 2
 
 
+def test_a_run_of_which_nothing_could_be_asked_can_be_looked_at(with_files: Make) -> None:
+    with loop.serve(is_strict()) as server:
+        entry = asked(with_files(["locked.zip"], ["locked.zip"]), options(server, "auto"), "openai/m")
+    assert (entry.asked, entry.errors, server.asked) == (0, 0, [])
+    assert "openai/m - - - - - - - - 2" in " ".join(called("score", "a.run").stdout.split())
+    for form in ("csv", "markdown", "latex"):
+        assert called("score", "a.run", "--format", form).return_value == 0
+    assert called("report", "a.run", "-o", "r.html").return_value == 0
+    assert "2 questions not asked" in Path("r.html").read_text()
+
+
 # The rules
 
 

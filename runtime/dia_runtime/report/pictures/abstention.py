@@ -40,7 +40,7 @@ def drop(data: PictureData) -> Drawing:
     """Each model's accuracy and its abstention score, joined by a line."""
     models = ranked(data["score"], "idk_score")
     require(models, "the runs have no replies")
-    low = min(0.0, *(value for model in models for value in _values(model)))
+    low = min([0.0, *(value for model in models for value in _values(model))])
     width, names = room(data, WIDTH)
     is_wide = width > NARROW
     drops = [_points(model) if is_wide else _points(model).removesuffix(" points") for model in models]
