@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, TypeAlias
@@ -108,14 +108,17 @@ class Format(ABC):
 
     def extract(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Extraction:
         """Extract the answer's text from a reply with a chain, without stripping it."""
+        return next(self.extractions(reply, format, chain), Extraction(None, NOTHING))
+
+    def extractions(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Iterator[Extraction]:
+        """Yield what each step of a chain finds, in order; the first one is the answer's text."""
         chain = effective_chain(chain, format)
         if ignores_reasoning(chain, format):
             reply = without_reasoning(reply)
         for name, step in self.chains["strict" if chain == STANDARD and STANDARD not in self.chains else chain]:
             text = step(reply, format)
             if text is not None:
-                return Extraction(text, name)
-        return Extraction(None, NOTHING)
+                yield Extraction(text, name)
 
 
 def rules_of(format: FormatRecord) -> int:

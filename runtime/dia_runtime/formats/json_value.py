@@ -4,8 +4,12 @@
 |---|---|
 | standard | the value of the key, if the reply is one JSON object or a code fence with one; otherwise the value in the last `{...}` that is JSON and has the key (`alone`, `fence`, `last`) |
 | strict | the value of the key, if the reply is exactly one JSON object (step `alone`) or one code fence that contains it (`fence`) |
-| lenient | the same; otherwise the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`) |
+| lenient | the same; otherwise the value in the last `{...}` of the reply that is JSON and has the key, in any case (`last`); otherwise an answer without its mark |
 | compat | like the published evaluator of the Self-Execution Benchmark: the first fence marked `json`, then everything from the first `{` to the last `}`, then any `{...}` without braces inside, then the text after `"key":` (`fence`, `braces`, `any`, `pair`) |
+
+Under rules 2, `lenient` then looks for an answer without its mark: X in the last sentence `the answer is X` (`said`), in a
+last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
+reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
 duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. Up to a million characters are searched, and
@@ -24,6 +28,7 @@ from typing import Any
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
 from dia_runtime.formats.tagged import fenced_body
+from dia_runtime.formats.unmarked import UNMARKED
 
 RESTARTS, TRIES, DEPTH = 3, 100, 100
 SEARCHED = 300_000
@@ -174,7 +179,7 @@ class Json(Format):
     chains = {
         "standard": (*STRICT, ("last", last)),
         "strict": STRICT,
-        "lenient": (*STRICT, ("last", last)),
+        "lenient": (*STRICT, ("last", last), *UNMARKED),
         "compat": (("fence", json_fence), ("braces", braces), ("any", flat), ("pair", pair)),
     }
 

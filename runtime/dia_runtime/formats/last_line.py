@@ -4,7 +4,11 @@
 |---|---|
 | strict | the last line that is not empty (step `last`) |
 | standard | the same |
-| lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`) |
+| lenient | that line, without a leading `Answer:` or `Final answer:` and without asterisks around it; a line that only closes a code fence is skipped (`last`); if it cannot be read as the answer's type, an answer in a sentence or equation |
+
+Under rules 2, `lenient` reads X from a last line that is not a value of the answer's type: from the last sentence
+`the answer is X` (`said`), a last line such as `The sum of 3 and 4 is X.` (`sentence`), or the only equation such as
+`60 + 65 = X` (`equation`).
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
 is `{"kind": "last_line", "skip": "I-DO-NOT-KNOW"}`.
@@ -15,6 +19,7 @@ from __future__ import annotations
 import re
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatRecord, skip_sentence
+from dia_runtime.formats.unmarked import UNMARKED
 
 MARK = re.compile(
     r"\**(?:(?:the|my) )?(?:final )?answer(?: is)?\**[:=]\**|\**(?:the|my) (?:final )?answer is\** ", re.I
@@ -47,7 +52,7 @@ def unmarked(line: str) -> str:
 class LastLine(Format):
     """The answer on the last line."""
 
-    chains = {"strict": (("last", last),), "lenient": (("last", marked),)}
+    chains = {"strict": (("last", last),), "lenient": (("last", marked), *UNMARKED)}
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         parts = [

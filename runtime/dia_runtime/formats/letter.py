@@ -12,8 +12,8 @@ its canonical text is the letter. Letters are single uppercase letters from A to
 | chain | what is found |
 |---|---|
 | strict | a reply that is only the letter, bare or in brackets, bold, or with a full stop (step `alone`); otherwise the last `\boxed{B}` or `###B###`, which only ever mark an answer (`mark`); otherwise the last sentence such as `Answer: B` or `the answer is B` (`said`) |
-| standard | the same |
-| lenient | the same; otherwise the letter or the text of one option on the last line (`line`); otherwise the only option whose text is the reply (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop (`single`); if two different letters are found, nothing |
+| standard | the same; otherwise the letter, if the reply is only a letter and the text of its option, as in `B. Rome` (`option`) |
+| lenient | the same; otherwise the letter or the text of one option on the last line (`line`); otherwise the only option whose text is the reply (`text`); otherwise the only letter that the last line marks with brackets, asterisks or a full stop (`single`); if two different letters are found, nothing; nor if the reply only repeats the options, each on its line (rules 2) |
 | compat | like the published evaluator of the evaluate-idk study: see letter_compat.py |
 
 Closed `<think>...</think>` blocks are removed first. The letter in a mark may be in either case. Text after a mark must
@@ -27,7 +27,7 @@ from functools import lru_cache
 from string import ascii_uppercase
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, rules_of, skip_sentence
 from dia_runtime.formats.letter_compat import CHAIN as COMPAT
 from dia_runtime.formats.letter_compat import without_thoughts
 
@@ -69,8 +69,34 @@ def _last(name: str, reply: str, format: FormatRecord) -> str | None:
     return _named(matches[-1], format) if matches else None
 
 
+def option(reply: str, format: FormatRecord) -> str | None:
+    """Return the letter if the reply is it and the text of its option, as the prompt shows them (rules 2)."""
+    text = answered(reply).strip()
+    return _of_option(text, format) if rules_of(format) > 1 and "\n" not in text else None
+
+
+def _of_option(text: str, format: FormatRecord) -> str | None:
+    """Return the letter of the option, if the text is a letter with the text of its option."""
+    match = _patterns(*_key(format))["line"].fullmatch(text[:LONGEST])
+    if not match or not match[2]:
+        return None
+    letter, following = match[1].upper(), _folded(match[2])
+    return letter if following and following == _folded(_texts(format).get(letter, "")) else None
+
+
+def _repeats_options(reply: str, format: FormatRecord) -> bool:
+    """Return whether the end of the reply is a list of several options, which chooses none of them (rules 2)."""
+    if rules_of(format) < 2:
+        return False
+    lines = [line.strip() for line in answered(reply).rstrip().rsplit("\n", 2)[-2:]]
+    letters = {_of_option(line, format) for line in lines}
+    return len(letters) == 2 and None not in letters
+
+
 def line(reply: str, format: FormatRecord) -> str | None:
     """Return the letter at the start of the last line, if nothing follows it except the text of its option."""
+    if _repeats_options(reply, format):
+        return None
     match = _patterns(*_key(format))["line"].fullmatch(_last_line(reply))
     if not match:
         return None
@@ -90,6 +116,8 @@ def text(reply: str, format: FormatRecord) -> str | None:
 
 def single(reply: str, format: FormatRecord) -> str | None:
     """Return the only letter that the last line marks, unless the line contains the text of another option."""
+    if _repeats_options(reply, format):
+        return None
     last_line = _last_line(reply)
     letters = {match[1] or match[2] or match[3] for match in _patterns(*_key(format))["single"].finditer(last_line)}
     other_texts = [_folded(option) for letter, option in _texts(format).items() if letter not in letters]
@@ -171,8 +199,9 @@ class Letter(Format):
         "options": FormatOption("mapping", "The texts of the options by letter.", in_specs=False),
     }
     chains = {
+        "standard": (*STRICT, ("option", option)),
         "strict": STRICT,
-        "lenient": (*STRICT, ("line", line), ("text", text), ("single", single)),
+        "lenient": (*STRICT, ("option", option), ("line", line), ("text", text), ("single", single)),
         "compat": COMPAT,
     }
 

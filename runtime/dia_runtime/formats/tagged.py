@@ -4,7 +4,11 @@
 |---|---|
 | standard | as strict; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`), unless the format says `reasoning: false` |
 | strict | the reply, without outer whitespace, is exactly one `<answer>...</answer>` (step `alone`), or one code fence of three backticks, with or without a language, that contains it (`fence`); if there is any text before or after it, or a second tag, nothing |
-| lenient | the same; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`) |
+| lenient | the same; otherwise the last `<answer>...</answer>` in the reply with neither tag inside it (`last`); otherwise an answer without its mark |
+
+Under rules 2, `lenient` then looks for an answer without its mark: X in the last sentence `the answer is X` (`said`), in a
+last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
+reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing and lenient searches the
 first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW", "rules": 2}`.
@@ -18,6 +22,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
+from dia_runtime.formats.unmarked import UNMARKED
 
 FENCE = "```"
 LANGUAGE = re.compile(r"[A-Za-z0-9_+.#-]*")
@@ -87,7 +92,7 @@ class Tagged(Format):
         "tag": FormatOption("text", "The name of the tag (default `answer`).", default="answer", example="result"),
         "reasoning": REASONING,
     }
-    chains = {"standard": STANDARD_STEPS, "strict": STRICT, "lenient": (*STRICT, ("last", last))}
+    chains = {"standard": STANDARD_STEPS, "strict": STRICT, "lenient": (*STRICT, ("last", last), *UNMARKED)}
 
     def faults(self, format: FormatRecord) -> list[str]:
         messages = super().faults(format)

@@ -25,7 +25,7 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import STANDARD, effective_chain, mode_of, rules_of
+from dia_runtime.formats.base import NOTHING, STANDARD, Extraction, effective_chain, mode_of, rules_of
 from dia_runtime.grading.verdicts import Verdict
 
 Condition: TypeAlias = Callable[[Value], bool]
@@ -101,7 +101,7 @@ class Grader:
         reset()  # what a grading may take does not depend on those before it
         if reply is None:
             return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
-        text_of_answer, step = self.form.extract(reply, self.format, self.chain)
+        text_of_answer, step = self._extracted(reply)
         part, flags = None, NO_FLAGS
         if text_of_answer is None:
             verdict = Verdict.UNPARSED
@@ -119,6 +119,21 @@ class Grader:
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
         return Grade(verdict, text_of_answer, step, flags, part)
+
+    def _extracted(self, reply: str) -> tuple[str | None, str]:
+        """Return the answer's text and the step that found it.
+
+        Lenient reading goes on to the next step if a text is neither a value of the type nor the skip token (rules 2).
+        """
+        if self.chain != "lenient" or rules_of(self.format) < 2:
+            return self.form.extract(reply, self.format, self.chain)
+        first = None
+        for extraction in self.form.extractions(reply, self.format, self.chain):
+            first = first or extraction
+            text = (extraction.text or "").strip()
+            if (text == self.skip and self.skip) or self._value(text) is not None:
+                return extraction
+        return first or Extraction(None, NOTHING)
 
     @cached_property
     def _tolerant(self) -> Grader | None:

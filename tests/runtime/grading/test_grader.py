@@ -133,7 +133,7 @@ SECOND: list[tuple[str | None, str, str, str]] = [
     ("<xml>+ 42</xml>", CORRECT, CORRECT, CORRECT),
     ("<xml>\u221242</xml>", WRONG, WRONG, WRONG),
     ("<xml>4 2</xml>", WRONG, WRONG, WRONG),
-    ("The answer is 42", UNPARSED, UNPARSED, UNPARSED),
+    ("The answer is 42", UNPARSED, UNPARSED, CORRECT),
     ("", UNPARSED, UNPARSED, UNPARSED),
     (None, ERROR, ERROR, ERROR),
 ]
