@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -190,6 +191,11 @@ def test_figures_over_items_follow_their_definitions() -> None:
     squares = sum((correct - k * share) ** 2 for correct, k in parts)
     assert figures.correct_clustered_stderr(entries) == pytest.approx((4 / 3 * squares) ** 0.5 / 17)
     assert figures.correct_clustered_stderr(entries[:5]) == 0
+    assert figures.correct_share(entries) == share
+    assert figures.over_items_stderr("conf", entries) == pytest.approx((3 / 16 / 3) ** 0.5)
+    means = [1, 2 / 5, -2, 1 / 2]
+    assert figures.over_items_stderr("rs", entries) == pytest.approx(stdev(means) * 4**0.5)  # of a sum of four
+    assert figures.over_items_stderr("nms", entries[:5]) == 0
 
 
 def test_replies_are_graded_by_lines(

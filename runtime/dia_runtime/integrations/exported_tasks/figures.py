@@ -56,8 +56,22 @@ def tsr(entries: Sequence[str]) -> float:
     return sum(tally.correct * times for tally, times in counts.items()) / max(sum(counts.values()), 1)
 
 
+def correct_share(entries: Sequence[str]) -> float:
+    """Return the share of correct replies."""
+    counts = items_by_tally(entries)
+    replies = sum(tally.k * times for tally, times in counts.items())
+    return sum(tally.correct * times for tally, times in counts.items()) / max(replies, 1)
+
+
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
     """Return the standard error of the share of correct replies, clustered by item; 0 if there is one item only."""
     parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0
+
+
+def over_items_stderr(name: str, entries: Sequence[str]) -> float:
+    """Return the standard error over items of the figure `rs`, `conf` or `nms`; 0 if there is one item only."""
+    aggregate = FIGURES[name].aggregate(items_by_tally(entries))
+    clusters = [(part.low, part.size) for part in aggregate.parts]
+    return standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts]) or 0.0

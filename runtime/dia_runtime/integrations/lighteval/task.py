@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from dia_runtime.integrations.exported_tasks import figures
-from dia_runtime.integrations.exported_tasks.figures import conf, nms, rs, tsr
 from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.integrations.lighteval.export import QUESTIONS
 from dia_runtime.integrations.lm_eval.export import TOKENS
@@ -19,8 +18,9 @@ from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
 MEANS = ("correct", "skipped", "unparsed", "points")
-OVER_ITEMS = {"rs": rs, "conf": conf, "nms": nms, "tsr": tsr}
-CLUSTERED = "correct_clustered_stderr"
+OVER_ITEMS = ("rs", "conf", "nms", "tsr")
+BY_ITEM = "correct_clustered"
+CLUSTERED = f"{BY_ITEM}_stderr"
 UP = {name: name not in ("skipped", "unparsed", CLUSTERED) for name in (*MEANS, *OVER_ITEMS, CLUSTERED)}
 
 
@@ -35,9 +35,36 @@ class Verdict(SampleLevelComputation):
         return {**grade.figures(), **dict.fromkeys((*OVER_ITEMS, CLUSTERED), entry)}
 
 
+# lighteval makes a bootstrap of every figure that is a number. It draws questions instead of items, and divides its
+# standard error by the root of the number of draws. A mapping it takes as it is: names ending in `_stderr` are errors.
+
+
+def rs_of(entries: Sequence[str]) -> dict[str, float]:
+    """Return RS@k and its standard error over items."""
+    return {"rs": figures.rs(entries), "rs_stderr": figures.over_items_stderr("rs", entries)}
+
+
+def conf_of(entries: Sequence[str]) -> dict[str, float]:
+    """Return Conf@k and its standard error over items."""
+    return {"conf": figures.conf(entries), "conf_stderr": figures.over_items_stderr("conf", entries)}
+
+
+def nms_of(entries: Sequence[str]) -> dict[str, float]:
+    """Return NMS@k and its standard error over items."""
+    return {"nms": figures.nms(entries), "nms_stderr": figures.over_items_stderr("nms", entries)}
+
+
+def tsr_of(entries: Sequence[str]) -> dict[str, float]:
+    """Return the mean TSR@(t,k), which has no standard error."""
+    return {"tsr": figures.tsr(entries)}
+
+
 def clustered(entries: Sequence[str]) -> dict[str, float]:
-    """Return the standard error clustered by item; a mapping, of which lighteval makes no bootstrap."""
-    return {CLUSTERED: figures.correct_clustered_stderr(entries)}
+    """Return the share of correct replies once more, with its standard error clustered by item."""
+    return {BY_ITEM: figures.correct_share(entries), CLUSTERED: figures.correct_clustered_stderr(entries)}
+
+
+AGGREGATED = {"rs": rs_of, "conf": conf_of, "nms": nms_of, "tsr": tsr_of, CLUSTERED: clustered}
 
 
 def asked(row: Mapping[str, Any], task_name: str | None = None) -> Doc:
@@ -58,7 +85,7 @@ def task_beside(module: str, name: str) -> LightevalTaskConfig:
         higher_is_better=UP,
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=Verdict(),
-        corpus_level_fn={**dict.fromkeys(MEANS, np.mean), **OVER_ITEMS, CLUSTERED: clustered},
+        corpus_level_fn={**dict.fromkeys(MEANS, np.mean), **AGGREGATED},
     )
     return LightevalTaskConfig(
         name=name,

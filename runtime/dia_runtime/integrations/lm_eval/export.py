@@ -13,7 +13,7 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.integrations.exporting.base import Exporter, Files, json_line, json_text
 from dia_runtime.integrations.exporting.question_rows import ROWS, prompt, rows, task_module, task_name
 
-MEANS = ("correct", "skipped", "unparsed", "points")
+MEANS = ("correct", "skipped", "unparsed", "points", "correct_clustered")
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")
 LOWER_IS_BETTER = frozenset({"skipped", "unparsed", "correct_clustered_stderr"})
 TOKENS = 8192

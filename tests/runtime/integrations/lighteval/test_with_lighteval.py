@@ -55,7 +55,8 @@ def test_an_exported_task_asks_our_prompts_and_finds_our_figures(
         assert found[name] == pytest.approx(ours[key]["value"])
     for name in ("rs", "conf", "nms"):
         assert found[name] == pytest.approx(ours[name]["value"])
-        assert found[f"{name}_stderr"] >= 0
+        assert found[f"{name}_stderr"] == pytest.approx(ours[name]["se"])
+    assert "tsr_stderr" not in found and found["correct_clustered"] == pytest.approx(ours["trad_score"]["value"])
     assert found["tsr"] == pytest.approx(sum(ours["tsr"].values()) / len(ours["tsr"]))
     assert found["correct_clustered_stderr"] == pytest.approx(ours["trad_score"]["se"])
     back = case.imported("lighteval", details)

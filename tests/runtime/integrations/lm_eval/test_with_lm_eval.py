@@ -35,6 +35,9 @@ def test_an_exported_task_asks_our_prompts_and_finds_our_figures(
         assert found[f"{name},none"] == pytest.approx(ours[name]["value"])
     assert found["tsr,none"] == pytest.approx(sum(ours["tsr"].values()) / len(ours["tsr"]))
     assert found["correct_clustered_stderr,none"] == pytest.approx(ours["trad_score"]["se"])
+    row = next(line for line in done.stdout.splitlines() if "|correct_clustered" in line.replace(" ", ""))
+    (value, error) = (ours["trad_score"][name] for name in ("value", "se"))
+    assert f"|{value:.4f}|±|{error:.4f}|" in row.replace(" ", ""), done.stdout
     assert found["points,none"] == pytest.approx(ours["rs"]["value"] / len(ours["tsr"]))
     back = case.imported("lm-eval", samples)
     assert {name: back[name] for name in SAME} == {name: ours[name] for name in SAME}
