@@ -241,12 +241,13 @@ def all_tables(result: Score, by: Sequence[str], show: Sequence[str], form: str)
     from dia_runtime.report import tables
     from dia_runtime.report.comparison_tables import SHOWS, comparison_tables, models_by, variant_tables
     from dia_runtime.report.session_tables import session_tables
+    from dia_runtime.report.usage_tables import usage_tables
 
     result = tables.with_own_names(result)
     other_labels = [label for label in by if label not in result["by_respondent"]]
     figures = tables.score_tables(result, other_labels)[: 1 if by and not other_labels else None]
     effects = [] if other_labels and "variant" not in other_labels else variant_tables(result)
-    more = [*effects, *(table for name in show for table in SHOWS[name](result))]
+    more = [*usage_tables(result), *effects, *(table for name in show for table in SHOWS[name](result))]
     more += comparison_tables(models_by(result, by))
     more += [] if by else session_tables(result)
     if form == "csv":

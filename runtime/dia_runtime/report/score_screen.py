@@ -13,6 +13,7 @@ from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score,
 from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
 from dia_runtime.report.tables import UNASKED, has_unasked, occurring_flags, title, with_own_names
+from dia_runtime.report.usage_tables import usage_tables
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import (
     Block,
@@ -69,7 +70,7 @@ def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Gr
     yield from _compared(result)
     skips = [entry for entry in result["skip_agreement"] if entry["both"] + entry["first"] + entry["second"]]
     without_pairs: Score = {**models_by(result, by), "comparisons": [], "skip_agreement": skips}
-    more = [*comparison_tables(without_pairs), *requested_session_tables(result)]
+    more = [*usage_tables(result), *comparison_tables(without_pairs), *requested_session_tables(result)]
     for table in (*more, *(table for name in show for table in SHOWS[name](result))):
         yield grid_of(table)
 

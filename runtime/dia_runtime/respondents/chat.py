@@ -138,6 +138,7 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
         seconds=seconds,
         model_version=_version(answer),
         asked_at=asked_at,
+        reasoning_tokens=_count(usage.get(DETAILS), "reasoning_tokens") if isinstance(usage, Mapping) else None,
     )
     calls = message.get("tool_calls")
     if not calls or not isinstance(calls, list):
@@ -145,6 +146,11 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     return ToolCallReply(
         **{column.name: getattr(reply, column.name) for column in fields(reply)}, message=assistant_message(message)
     )
+
+
+# https://platform.openai.com/docs/api-reference/chat/object: usage.completion_tokens_details.reasoning_tokens; litellm
+# gives it for other providers, too (litellm.types.utils.Usage).
+DETAILS = "completion_tokens_details"
 
 
 def _kind_of_empty_reply(message: Record) -> str | None:

@@ -28,7 +28,14 @@ from dia_runtime.respondents.attachments import (
     reason_undeliverable,
     table_entry,
 )
-from dia_runtime.respondents.chat import Settings, chat_messages, classify_refusal, decimal_text, reply_from_completion
+from dia_runtime.respondents.chat import (
+    DETAILS,
+    Settings,
+    chat_messages,
+    classify_refusal,
+    decimal_text,
+    reply_from_completion,
+)
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
 from dia_runtime.respondents.prices import price_table
 from dia_runtime.respondents.providers import similar_model
@@ -273,6 +280,11 @@ def _completion_record(answer: Any, keeps_extras: bool) -> dict[str, Any]:
     """Return the needed parts of litellm's response; converting all of it would take as long as the request."""
     usage = getattr(answer, "usage", None)
     counts = {name: getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens", "cost")}
+    details = getattr(usage, DETAILS, None)
+    reasoning = "reasoning_tokens"
+    counts[DETAILS] = {
+        reasoning: details.get(reasoning) if isinstance(details, dict) else getattr(details, reasoning, None)
+    }
     if counts["cost"] is None:
         counts["cost"] = (getattr(answer, "_hidden_params", None) or {}).get("response_cost")
     choices = [

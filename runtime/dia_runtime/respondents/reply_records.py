@@ -12,7 +12,7 @@ from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transc
 LONGEST_TEXT = 10_000_000
 LONGEST_WORD = 10_000
 WORDS = ("error", "finish_reason", "model_version", "asked_at", "request_changes")
-COUNTS = ("prompt_tokens", "completion_tokens")
+COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 AMOUNTS = ("cost", "seconds")
 AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")

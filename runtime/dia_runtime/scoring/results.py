@@ -348,6 +348,35 @@ class Respondent(Block, SessionFigures):
     variants: Annotated[dict[str, VariantEffect], "Variant -> its paired effect on the same instances."]
 
 
+class Used(TypedDict):
+    """A sum over the replies that report the number."""
+
+    total: Annotated[float | None, Keywords(minimum=0), "The sum; null if no reply reports the number."]
+    unknown: Annotated[Count, "Number of replies that do not report it; the sum leaves them out."]
+
+
+class Money(TypedDict):
+    """A sum in US dollars over the replies whose cost is known."""
+
+    total: Annotated[str | None, "US dollars as decimal text; null if no cost is known."]
+    unknown: Annotated[Count, "Number of replies whose cost is unknown; the sum leaves them out."]
+
+
+class Usage(TypedDict):
+    """What the graded replies used: tokens, time and money. Those of other roles, such as a judge, are not included."""
+
+    replies: Annotated[Count, "Number of replies, without errors, in all wordings."]
+    correct: Annotated[Count, "How many of them are correct."]
+    prompt_tokens: Used
+    completion_tokens: Used
+    reasoning_tokens: Annotated[Used, "Part of `completion_tokens`."]
+    seconds: Annotated[Used, "Time from the requests to the replies; parallel requests add up."]
+    cost: Money
+    cost_per_correct: Annotated[
+        str | None, "US dollars for each correct answer; null if a cost is unknown or no answer is correct."
+    ]
+
+
 class LeftOutQuestions(TypedDict):
     """Questions that could not be asked, and why."""
 
@@ -368,6 +397,7 @@ class Model(Respondent):
         list[RequestChange],
         "What a client library changed in the requests, such as `max_tokens`, with the numbers of replies.",
     ]
+    usage: NotRequired[Annotated[Usage, "Tokens, seconds and cost of the graded replies."]]
     labels: Annotated[dict[str, str], "The respondent's labels in the file of `--labels`."]
     ability: NotRequired[
         Annotated[

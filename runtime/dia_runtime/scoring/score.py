@@ -24,6 +24,7 @@ from dia_runtime.scoring.intervals import LEVEL
 from dia_runtime.scoring.results import Model, Score
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
+from dia_runtime.scoring.usage import UsageTally
 from dia_runtime.store.store import Store, bundle_facts, read_store, require_answers_of, require_root
 
 if TYPE_CHECKING:
@@ -221,15 +222,18 @@ def _models(
     options = replace(options, keeps_marks=options.keeps_marks or store.has_variants())
     with closing(Judge(store, rules, source)) as judge:
         for respondent in store.respondents():
-            accumulator = Accumulator(options)
+            accumulator, usage = Accumulator(options), UsageTally()
             for entry in judge.judged(respondent.id):
                 accumulator.add(entry)
+                usage.add(entry)
             marks.append(accumulator.ledger.base)
             result = accumulator.result(respondent.name, questions - accumulator.questions)
             reasons = store.left_out_reasons(respondent.id)
             left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
             of_run = {"left_out": left_out, "request_changes": store.request_changes(respondent.id)}
-            yield cast(Model, {"model": respondent.name, "run": str(store.path), **of_run, **result})
+            yield cast(
+                Model, {"model": respondent.name, "run": str(store.path), **of_run, "usage": usage.result(), **result}
+            )
 
 
 def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:

@@ -64,7 +64,7 @@ UPGRADE_TO_3 = (
     " PRIMARY KEY (respondent, attempt, scope)) STRICT, WITHOUT ROWID",
 )
 # Upgrades a run of version 3: new columns of replies and of turns
-COLUMNS_OF_4 = ("tool_transcript TEXT", "request_changes TEXT")
+COLUMNS_OF_4 = ("tool_transcript TEXT", "request_changes TEXT", "reasoning_tokens INTEGER")
 TABLES_OF_4 = (
     "CREATE TABLE left_out (respondent INTEGER NOT NULL REFERENCES respondent (id),"
     " question INTEGER NOT NULL REFERENCES question (position), why TEXT NOT NULL,"
@@ -104,6 +104,7 @@ class Reply:
     took: none for a reply out of the cache. `tool_transcript` is the JSON of the calls of tools before the reply, as
     `tool_transcripts.py` describes it; tokens, cost and seconds then include those of all requests. `request_changes`
     says which settings of the request a client library changed, as `request_changes.py` words it.
+    `reasoning_tokens` are the part of `completion_tokens` that was spent on reasoning.
     """
 
     text: str | None
@@ -118,6 +119,7 @@ class Reply:
     tries: int | None = None
     tool_transcript: str | None = None
     request_changes: str | None = None
+    reasoning_tokens: int | None = None
 
 
 REPLY_COLUMNS = tuple(column.name for column in fields(Reply))
@@ -212,6 +214,10 @@ class StoredReply:
     finish_reason: str | None
     attempt: int = 1
     completion_tokens: int | None = None
+    prompt_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost: str | None = None
+    seconds: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +252,7 @@ class StoredTurn:
     tries: int | None = None
     tool_transcript: str | None = None
     request_changes: str | None = None
+    reasoning_tokens: int | None = None
 
 
 STORED_TURN_COLUMNS = ("question", "scope", *TURN_COLUMNS, *REPLY_COLUMNS)

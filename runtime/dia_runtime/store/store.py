@@ -299,10 +299,12 @@ class Store:
     def replies(self, respondent: int, attempt: int | None = 1) -> Iterator[tuple[StoredQuestion, StoredReply]]:
         """Yield the questions that the respondent was asked, each with its reply at one or all attempts, in order."""
         wide = len(QUESTION_COLUMNS)
+        reasoning = "reply.reasoning_tokens" if self.version >= FIRST_WITH_LEFT_OUT else "NULL"
         # CROSS JOIN walks the questions in their order, so that nothing is sorted however many replies there are.
         query = (
             f"SELECT {self._question_columns()},"
-            " reply.text, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens"
+            " reply.text, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens,"
+            f" reply.prompt_tokens, {reasoning}, reply.cost, reply.seconds"
             " FROM question CROSS JOIN reply ON reply.question = question.position"
             " WHERE reply.respondent = ?1 AND (?2 IS NULL OR reply.attempt = ?2)"
             " ORDER BY question.position, reply.attempt"

@@ -84,7 +84,21 @@ def test_a_reply_stays_and_an_error_gives_way(store: Store) -> None:
 
 
 def test_every_column_of_a_reply_is_kept(store: Store, path: Path) -> None:
-    facts = ("text", None, "stop", 10, 20, "0.00125", "1.5", "model-2026", "2026-01-01T00:00:00Z", 3, "{}", "changed")
+    facts = (
+        "text",
+        None,
+        "stop",
+        10,
+        20,
+        "0.00125",
+        "1.5",
+        "model-2026",
+        "2026-01-01T00:00:00Z",
+        3,
+        "{}",
+        "changed",
+        7,
+    )
     whole = Reply(*facts)
     store.save(store.respondent("a", "a", {}), [(0, 1, whole)])
     (row,) = sqlite3.connect(path).execute("SELECT * FROM reply").fetchall()

@@ -14,6 +14,7 @@ from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, unit_words, with_article
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
+from dia_runtime.report.page.usage import usage
 from dia_runtime.report.pictures.figures import PictureData, ranked
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
@@ -39,6 +40,7 @@ def sections(score: Score, notes: Sequence[str], by: Sequence[str], scale: Pictu
         comparisons(score, models),
         wordings(score, models),
         respondents(score),
+        usage(score),
         failures(score, models),
         mistakes(models),
     ]

@@ -88,6 +88,7 @@ class SessionRunner:
             model_version=versions[0] if versions else None,
             asked_at=min(times, default=None),
             tries=total("tries"),
+            reasoning_tokens=total("reasoning_tokens"),
         )
 
     async def run_session(

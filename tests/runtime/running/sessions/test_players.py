@@ -312,5 +312,6 @@ def test_sessions_that_were_not_run_are_in_no_figure(made: Make) -> None:
     assert (with_gap.pop("missing"), without.pop("missing")) == (1, 0)
     (reason,) = with_gap.pop("left_out")
     assert reason["questions"] == 1 and "beginning of the reply" in reason["why"] and without.pop("left_out") == []
+    assert with_gap["usage"].pop("seconds").keys() == without["usage"].pop("seconds").keys()  # measured
     assert with_gap.pop("run") != without.pop("run") and sum(without["counts"].values()) == 1
     assert with_gap == without

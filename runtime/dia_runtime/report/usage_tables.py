@@ -1,0 +1,69 @@
+"""The table of tokens, time and money of each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+from dia_runtime.report.tables import Table
+from dia_runtime.scoring.results import Model, Money, Score, Usage, Used
+from dia_runtime.scoring.usage import COUNTS, money_text
+
+UNKNOWN = "\N{EM DASH}"
+TITLE = "Tokens, time and cost of the graded replies"
+PARTLY = " (n of m: known for n of m replies)"
+HEADINGS = (
+    *("replies", "prompt tokens", "completion tokens", "reasoning tokens", "seconds", "US dollars"),
+    "US dollars per correct",
+)
+
+
+def models_with_usage(result: Score) -> list[Model]:
+    """Return the models of which tokens or cost are known."""
+    return [model for model in result["models"] if "usage" in model and _is_known(model["usage"])]
+
+
+def usage_tables(result: Score) -> list[Table]:
+    """Return the table, if tokens or cost of any model are known."""
+    models = models_with_usage(result)
+    rows = tuple((model["model"], *usage_cells(model["usage"])) for model in models)
+    return [Table(usage_title(models), ("model", *HEADINGS), rows, 1)] if rows else []
+
+
+def usage_title(models: list[Model]) -> str:
+    """Return the title, with what `(n of m)` means if any sum leaves out replies."""
+    is_partial = any(" of " in cell for model in models for cell in usage_cells(model["usage"]))
+    return TITLE + (PARTLY if is_partial else "")
+
+
+def usage_cells(usage: Usage) -> Iterator[str]:
+    """Yield the cells of a model: a dash for an unknown sum, and the number of replies that a partial sum is of."""
+    replies = usage["replies"]
+    yield f"{replies:,}"
+    for name in COUNTS:
+        used = _used(usage, name)
+        yield _cell(None if used["total"] is None else f"{used['total']:,.0f}", used, replies)
+    seconds, cost = usage["seconds"], usage["cost"]
+    yield _cell(None if seconds["total"] is None else f"{seconds['total']:,.1f}", seconds, replies)
+    yield _cell(None if cost["total"] is None else money_text(Decimal(cost["total"])), cost, replies)
+    yield usage["cost_per_correct"] or UNKNOWN
+
+
+def _used(usage: Usage, name: str) -> Used:
+    used: dict[str, Used] = {
+        "prompt_tokens": usage["prompt_tokens"],
+        "completion_tokens": usage["completion_tokens"],
+        "reasoning_tokens": usage["reasoning_tokens"],
+    }
+    return used[name]
+
+
+def _cell(total: str | None, used: Used | Money, replies: int) -> str:
+    if total is None:
+        return UNKNOWN
+    return f"{total} ({replies - used['unknown']:,} of {replies:,})" if used["unknown"] else total
+
+
+def _is_known(usage: Usage) -> bool:
+    sums = (usage["prompt_tokens"], usage["completion_tokens"], usage["reasoning_tokens"], usage["cost"])
+    return any(used["total"] not in (None, "0", 0) for used in sums)
