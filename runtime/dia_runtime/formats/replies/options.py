@@ -9,7 +9,7 @@
 | subset | lenient | the same; otherwise the same on the last line (`line`), or in a JSON list (`json`) |
 | ranking | strict | every label once, one per line, or separated by commas or `>`, on the last non-empty line or as the whole reply (`order`) |
 | ranking | lenient | the same; otherwise a JSON list of the labels, alone or under `key` (`json`) |
-| ranking | compat | like the published Self-Execution Benchmark: the list under `key`, whatever it contains, in the fence marked `json`, or in the text from the first `{` to the last `}`, or in the first braces without others inside that have one (`fence`, `braces`, `any`) |
+| ranking | compat | like the published Self-Execution Benchmark: the list under `key` in any case, whatever it contains, or a text of labels with commas, with curly quotes as straight ones, in the fence marked `json`, or in the text from the first `{` to the last `}`, or in the first braces without others inside that have one (`fence`, `braces`, `any`) |
 
 By default, `key` is `choice` for a label, `answer` for a letter and `ranking` for a ranking. A subset has the order of
 its options.
@@ -205,6 +205,7 @@ class Subset(ReplyFormat):
         return ", ".join(value) if value else NONE
 
 
+STRAIGHT = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})  # quotes, as the study has them
 SEPARATORS = re.compile(r"[,>;]|\n")
 
 
@@ -238,8 +239,12 @@ def _listed(find: Callable[[str], Iterable[Any]]) -> Reading:
     """Return a step of the published parser: the list under the key, with any texts."""
 
     def read(reply: str, format: ReplyRecord) -> Value | None:
-        for value in find(reply):
-            texts = value.get(_key(format)) if isinstance(value, Mapping) else None
+        key = _key(format).lower()
+        for value in find(reply.translate(STRAIGHT)):
+            entries = value.items() if isinstance(value, Mapping) else ()
+            texts = next((content for name, content in entries if name.lower() == key), None)
+            if isinstance(texts, str):
+                texts = [one.strip() for one in texts.split(",") if one.strip()]
             if isinstance(texts, list) and 0 < len(texts) <= MOST_RANKED:
                 return [one if isinstance(one, str) else str(one) for one in texts]
         return None

@@ -30,7 +30,7 @@ def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str,
     return {**figures, BY_ITEM: figures["correct"], **entries}
 
 
-# The harness has no row in its tables for a metric whose name ends in `_stderr`, but shows it as the error of the metric
-# that it is named after. It writes that error too, so `correct_clustered` comes first and ours replaces it.
+# The harness has no row in its tables for a metric whose name ends in `_stderr`, but shows it as the error of the
+# metric that it is named after. It writes that error too, so `correct_clustered` comes first and ours replaces it.
 BY_ITEM = "correct_clustered"
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")

@@ -35,6 +35,7 @@ Row: TypeAlias = Mapping[str, Any]
 BENCHMARK = "self_execution"
 PROMPTS = 450  # of XSTest (https://arxiv.org/abs/2308.01263), all of which experiment 2 asks
 MISSING = {"kind": "missing", "message": "the log has no record of it"}
+CHOICES = ("A", "B")  # it answers, or it does not
 POINTS = {"correct": 1, "skipped": 0, "wrong": 0}
 FORMAT = {"kind": "sessions"}
 
@@ -257,8 +258,16 @@ def _restrictions(folder: Path, rows: Sequence[Row]) -> list[Question]:
 
 
 def _restriction_transcript(row: Row) -> str:
-    replies = {"predict": _reply("forecast", None, row["predicted"]), "judged": _reply("verdict", None, row["judged"])}
+    replies = {"predict": _choice("forecast", row["predicted"]), "judged": _choice("verdict", row["judged"])}
     return _transcript([_session(name, [reply]) for name, reply in replies.items()])
+
+
+def _choice(name: str, value: str | None) -> TranscriptReply:
+    """Return a choice as the study's reader took it. Of `\\boxed{}` that took any content, such as `"B"` with quotes.
+
+    The study counts such a row as one with another label, so it is a text that holds no choice.
+    """
+    return _reply(name, None, value) if value is None or value in CHOICES else _reply(name, str(value))
 
 
 def _no_restriction(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:

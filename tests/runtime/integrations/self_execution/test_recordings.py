@@ -105,6 +105,55 @@ def test_a_question_without_a_record_is_one_whose_replies_never_came(call: Call,
     assert code == 0 and "association: outcomes of the questions" in out
 
 
+def published(call: Call, tmp_path: Path, number: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The published figures of a model with these rows."""
+    (tmp_path / "logs" / f"exp{number}").mkdir(parents=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "logs" / f"exp{number}" / "m.jsonl").write_text(lines, encoding="utf-8")
+    assert call("import", str(tmp_path / "logs"), "--from", "self-execution", "-o", "a.run")[0] == 0
+    code, out, message = call("score", "a.run", "--preset", "paper", "--interval", "none", "--json")
+    assert code == 0, message
+    (model,) = json.loads(out)["models"]
+    return dict(model["published"][f"self-execution-{number}"])
+
+
+def test_a_label_in_quotes_is_another_label(call: Call, tmp_path: Path) -> None:
+    choices = [("A", "A"), ("B", "B"), ('"B"', "B"), ("A", '"B"'), ("B", "A")]
+    rows = [
+        {"prompt_id": at, "predicted": one, "judged": other, "label": "safe"}
+        for at, (one, other) in enumerate(choices, 1)
+    ]
+    figures = published(call, tmp_path, 2, rows)
+    assert {name: figures[name] for name in ("AA_TP", "AB_FP", "BA_FN", "BB_TN")} == {
+        "AA_TP": 1,
+        "AB_FP": 0,
+        "BA_FN": 1,
+        "BB_TN": 1,
+    }
+    assert (figures["valid_rows"], figures["other_label_rows"], figures["consistent"]) == (3, 2, 2)
+
+
+RANKINGS = [
+    ('{"Ranking": ["Q1", "Q2", "Q3", "Q4"]}', 1),  # the key in any case
+    ('{"ranking": "Q1, Q2, Q3, Q4"}', 1),  # a text with commas
+    ("{\u201cranking\u201d: [\u201cQ1\u201d, \u201cQ2\u201d, \u201cQ3\u201d, \u201cQ4\u201d]}", 1),  # curly quotes
+    ('{"ranking": ["Q1", "Q2", "Q3"]}', 0),
+    ("Q1, Q2, Q3, Q4", 0),  # not JSON
+]
+
+
+@pytest.mark.parametrize(("raw", "valid"), RANKINGS)
+def test_rankings_are_read_as_the_parser_of_the_study_read_them(
+    raw: str, valid: int, call: Call, tmp_path: Path
+) -> None:
+    items = [{"question_id": f"q{at}", "key": "A", "raw": '{"answer": "A"}', "tokens": at} for at in range(4)]
+    row = {"group_id": "g", "items": items, "raw_ranking": raw, "ranking_tokens": 12}
+    row |= {"ranking_stored": [], "ranking_repaired_by_hand_rules": False, "measured_ranking": ["Q1", "Q2", "Q3", "Q4"]}
+    figures = published(call, tmp_path, 3, [row])
+    assert figures["json_parser_only_valid"] == figures["valid_rankings"] == valid
+    assert figures["json_parser_only_mean"] == (1 if valid else None)
+
+
 BAD: list[tuple[str, str]] = [
     ("not JSON", "not JSON"),
     ('{"target": "Sea"}', "not a recording of exp1"),
