@@ -15,7 +15,7 @@ import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.respondents.chat import reply_from_completion
-from dia_runtime.respondents.litellm_client import _completion_record
+from dia_runtime.respondents.litellm_client import IMPORT_ENVIRONMENT, _completion_record
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.scoring.usage import money_text
 from hypothesis import given
@@ -130,7 +130,9 @@ def test_text_of_an_amount_is_off_by_less_than_one_in_a_thousand(amount: Decimal
     assert "E" not in money_text(amount)
 
 
-def test_reasoning_tokens_are_read_from_both_clients() -> None:
+def test_reasoning_tokens_are_read_from_both_clients(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in IMPORT_ENVIRONMENT.items():  # litellm fetches prices from the network otherwise
+        monkeypatch.setenv(name, value)
     from litellm import ModelResponse  # type: ignore[attr-defined]
 
     counts = {"prompt_tokens": 9, "completion_tokens": 8, "total_tokens": 17}

@@ -11,7 +11,7 @@ from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, par
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredRespondent
 from dia_runtime.store.store import Store
 
-INTEGERS = frozenset({"attempt", "prompt_tokens", "completion_tokens", "tries"})
+INTEGERS = frozenset({"attempt", "prompt_tokens", "completion_tokens", "reasoning_tokens", "tries"})
 OWN_COLUMNS = ("bundle", "questions_root", "respondent", "model", "settings")
 COLUMNS = (*OWN_COLUMNS, "question", "attempt", *REPLY_COLUMNS)
 Record = Mapping[str, Any]

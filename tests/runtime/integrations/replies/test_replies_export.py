@@ -32,7 +32,8 @@ class Rich:
             return Reply(None, error="timeout")
         if question["instance"] == 2:
             return Reply(None, finish_reason="content_filter")
-        return Reply("=1+1\n\u2028Ω\ud800", None, "stop", 10, 20, "0.00125", "1.5", "m", "2026-01-01T00:00:00Z")
+        facts = ("stop", 10, 20, "0.00125", "1.5", "m", "2026-01-01T00:00:00Z")
+        return Reply("=1+1\n\u2028Ω\ud800", None, *facts, reasoning_tokens=7)
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_the_order_is_that_of_names_questions_and_attempts(held: Path, tmp_path:
 def test_all_that_is_known_is_there(held: Path, tmp_path: Path) -> None:
     first = rows(exported(held, "replies", tmp_path / "out"))[0]
     whole = {"text": "=1+1\n\u2028Ω\ufffd", "error": None, "finish_reason": "stop", "prompt_tokens": 10,
-             "completion_tokens": 20, "cost": "0.00125", "seconds": "1.5", "model_version": "m",
+             "completion_tokens": 20, "reasoning_tokens": 7, "cost": "0.00125", "seconds": "1.5", "model_version": "m",
              "asked_at": "2026-01-01T00:00:00Z", "model": "rich-1", "settings": Rich.settings}  # fmt: skip
     assert first == first | whole
 
@@ -145,6 +146,8 @@ def test_a_run_of_the_first_version_is_exported_and_replayed_as_it_is(held: Path
     before = old.read_bytes()
     found = rows(exported(old, "replies", tmp_path / "old"))
     whole = rows(exported(held, "replies", tmp_path / "new"))
-    assert {row["tries"] for row in whole} == {1} and found == [row | {"tries": None} for row in whole]
+    assert {row["tries"] for row in whole} == {1} and found == [
+        row | {"tries": None, "reasoning_tokens": None} for row in whole
+    ]
     summary = dia_runtime.run(tmp_path / "bundle", f"replay:{old}#oracle", tmp_path / "b.run")
     assert not summary.has_errors and old.read_bytes() == before
