@@ -43,6 +43,7 @@ def manifests(tour: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict
 # End to end
 
 
+@pytest.mark.long
 def test_the_tour_makes_the_same_bytes_once_more_with_other_workers(tour: Path, tmp_path: Path, dia: Dia) -> None:
     again = dia(tmp_path, "verify", str(tour), "--recompile", "--allow-programs", "--jobs", "2", "--json")
     assert again.exit == 0, again.stderr

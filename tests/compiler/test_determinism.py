@@ -121,7 +121,7 @@ def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", sorted(path.parent.name for path in SPECS.glob("*/benchmark.yaml")))
-@pytest.mark.parametrize("ground", ["python", "gmpy"])
+@pytest.mark.parametrize("ground", [pytest.param("python", marks=pytest.mark.long), "gmpy"])
 @pytest.mark.usefixtures("locked_builders")
 def test_the_digests_of_the_shipped_benchmarks_are_pinned(
     ground: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

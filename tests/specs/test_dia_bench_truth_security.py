@@ -34,7 +34,9 @@ def moved_back(text: str, shift: int) -> str:
 
 
 def filtered_sum(challenge: str) -> str:
-    (line,) = found(r"What does this line of Python print\?\n\n```python\nprint\((sum\([x\d ,()%=!<a-z]+\))\)\n```", challenge)
+    (line,) = found(
+        r"What does this line of Python print\?\n\n```python\nprint\((sum\([x\d ,()%=!<a-z]+\))\)\n```", challenge
+    )
     assert set(re.findall(r"[a-z]+", line)) <= {"sum", "x", "for", "in", "range", "if", "and", "or"}
     return str(eval(line, {"__builtins__": {"sum": sum, "range": range}}))
 
