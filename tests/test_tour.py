@@ -27,7 +27,7 @@ Dia = Callable[..., Any]
 
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
 SESSIONS = ROOT / "docs" / "examples" / "sessions"  # a benchmark of its own, for no baseline can answer it
-DIGEST = "1a2e2100b24ed1c7b5c07a70bf2168a3fdd5d32e1482a00995f50c14057b5f5c"
+DIGEST = "18b904f180f0065152aa86f7ac68deb7745f5d66a1e4a89076c315a607ce719e"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )
