@@ -517,9 +517,9 @@ def with_figures(text: str) -> str:
     number = sum("template" in _head(path) for path in SPECS.glob("*.yaml"))
     types, answers, forms, calls = len(TYPES.own), len(ANSWER_TYPES), len(FORMATS.own), len(FUNCTIONS)
     figures = (
-        f"It comes with {number} ready-made question families after *Dynamic Intelligence Assessment* "
-        f"(Bisztray and others, 2024), and\nwith {calls} functions, {types} parameter types, {answers} answer types "
-        f"and {forms} answer formats to write your own."
+        f"It comes with {number} ready-made templates, based on *Dynamic Intelligence Assessment* "
+        f"(Bisztray and others, 2024).\nFor your own templates, it has {calls} functions, {types} parameter types, "
+        f"{answers} answer types and {forms} answer formats."
     )
     return FIGURES.sub(lambda found: f"{found[1]}{figures}\n{found[2]}", text)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import io
 import os
 import platform
@@ -25,6 +26,7 @@ from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for small matrices take time from the tests
 os.environ["COLUMNS"] = "100"  # as where no terminal is; pytest-xdist says 80 to its workers
 
 if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
@@ -195,3 +197,9 @@ def tour(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReques
         compile([specs], k=3, out=folder, jobs=1, is_strict=True, use_cache=False, allow_programs="confined")
 
     return next(made_once("tour", compiled, tmp_path_factory, request).glob("tour-*"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what the collection made out of the garbage collector's sight, whose marks would copy its pages in each fork."""
+    gc.collect()
+    gc.freeze()

@@ -29,6 +29,10 @@ PAGES = sorted(path for path in [ROOT / "README.md", *DOCS.rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = re.compile(r"(python3 -m venv|git clone|\. \.venv/bin/activate)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+LONG, LONG_PAGES = (
+    pytest.mark.long,
+    {"README", "ask-models", "explore", "run-sessions"},
+)  # they ask or search for seconds
 SETTING = re.compile(r"([a-z_]+)=(\$\(.*\))")
 
 
@@ -114,7 +118,14 @@ def has_commands(page: Path) -> bool:
     return any(language in ("sh", "console") for language, _, _ in blocks(page))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if has_commands(page)], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=LONG if page.stem in LONG_PAGES else (), id=page.stem)
+        for page in PAGES
+        if has_commands(page)
+    ],
+)
 def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
     if "--allow-programs" in page.read_text(encoding="utf-8") and confinement() is None:
         pytest.skip("nothing here can confine the programs of this page")
@@ -132,6 +143,7 @@ def test_the_commands_of_a_page_run(page: Path, shell: Shell) -> None:
                 require_printed(expected, printed, command)
 
 
+@LONG
 def test_the_examples_of_the_commands_run(shell: Shell) -> None:
     context = click.Context(dia)
     examples = [EPILOG.removeprefix("Example: ")]

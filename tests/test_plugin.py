@@ -13,7 +13,7 @@ import pytest
 from helpers.places import ROOT
 
 PACKAGE = ROOT / "docs" / "examples" / "dia-dice"
-BENCHMARK = "language: 1\nbenchmark: games\nversion: 1.0.0\nformat: {kind: arrow}\n"
+BENCHMARK = "language: 2\nbenchmark: games\nversion: 1.0.0\nformat: {kind: arrow}\n"
 TEMPLATE = """\
 template: throw
 title: A throw

@@ -12,9 +12,9 @@ from dia_runtime.grading.grader import grade
 from helpers.constraints import MEANINGS, told, words
 from helpers.places import ROOT
 
+pytestmark = pytest.mark.long
+
 SPECS = ROOT / "specs" / "boundary"
-
-
 NUMBER = 240
 
 

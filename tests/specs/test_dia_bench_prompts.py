@@ -41,11 +41,11 @@ PHRASES = {
     "tuple of integer": "a tuple such as (1, 2, 3)",
     "tuple of text": "a tuple such as (a, b, c); put text that contains a comma, a bracket or a quote in double quotes",
 }
-PLACES_OF_TUPLES = {"keep": "a tuple such as (3.14, 2.50, -1.00)", "strip": "a tuple such as (3.14, 2.5, -1)"}
+PLACES_OF_TUPLES = {"keep": "a tuple such as (3.14, 7.50, -1.00)", "strip": "a tuple such as (3.14, 7.5, -1)"}
 TIES = "a value exactly halfway between two candidates goes to the"
 ZEROS = {
     "keep": "Write exactly that many decimal places, with zeros at the end where needed.",
-    "strip": "Leave out trailing zeros after the decimal point.",
+    "strip": "Leave out trailing zeros after the decimal point, and the point itself if no digits follow it.",
 }
 JUDGED = (
     "How your answer is graded:\n"

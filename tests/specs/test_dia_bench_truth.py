@@ -99,7 +99,7 @@ def rounded(value: Decimal, rule: str) -> str:
     )
     assert (places == "1") == (plural == "")
     text = f"{value.quantize(Decimal(1).scaleb(-int(places)), ROUND_HALF_EVEN):f}"
-    if zeros == "Leave out trailing zeros after the decimal point.":
+    if zeros == "Leave out trailing zeros after the decimal point, and the point itself if no digits follow it.":
         return text.rstrip("0").rstrip(".")
     assert zeros == "Write exactly that many decimal places, with zeros at the end where needed."
     return text
@@ -146,7 +146,7 @@ def hashed_text(challenge: str) -> str:
     """The text that is to be hashed."""
     (text,) = found(
         r"What is the SHA3-256 digest of the 20 ASCII characters ([A-Za-z0-9]{20})\? Give it as 64 hexadecimal "
-        r"digits\.",
+        r"digits, in lowercase or uppercase\.",
         challenge,
     )
     return text

@@ -21,7 +21,7 @@ Numbers = list[int]
 TIES = "a value exactly halfway between two candidates goes to the"
 THREE_PLACES = (
     f" Round to 3 decimal places; {TIES} one whose last digit is even. "
-    "Leave out trailing zeros after the decimal point."
+    "Leave out trailing zeros after the decimal point, and the point itself if no digits follow it."
 )
 
 
@@ -111,7 +111,7 @@ def triple_integral(challenge: str) -> str:
 def boolean_expressions(challenge: str) -> str:
     *values, listed = found(
         r"In Python, a is (True|False), b is (True|False) and c is (True|False)\. Evaluate these five expressions\. Give "
-        r"the results as five letters in the order of the expressions, T for True and F for False\.\n\n(.+)",
+        r"the results as five letters without spaces, in the order of the expressions, T for True and F for False\.\n\n(.+)",
         challenge,
     )
     names = {name: value == "True" for name, value in zip("abc", values, strict=True)}
@@ -125,7 +125,7 @@ def boolean_expressions(challenge: str) -> str:
 def parametric_area(challenge: str) -> str:
     a, b, c, end, width = numbers_to_round(
         r"A curve is given by x = (\d*)t\^2, y = (\d*)t \+ (\d+) for 0 <= t <= (\d+)\. Find the area of the region "
-        r"between the curve and the x axis, that is, the integral of y with respect to x from x = 0 to x = (\d+)\.",
+        r"between the curve and the x-axis, that is, the integral of y with respect to x from x = 0 to x = (\d+)\.",
         challenge,
     )
     assert width == a * end**2
@@ -173,8 +173,8 @@ def to_binary(challenge: str) -> str:
 
 def committee(challenge: str) -> str:
     members, seats = numbers(
-        r"A club has (\d+) members\. How many different committees of (\d+) members can it form, if all members of a "
-        r"committee have the same role\?",
+        r"A club has (\d+) members\. How many different committees of (\d+) members can it form, if the members of "
+        r"a committee have no special roles\?",
         challenge,
     )
     assert 3 <= seats <= members - 3 and 10 <= members <= 100
@@ -183,8 +183,8 @@ def committee(challenge: str) -> str:
 
 def two_cars(challenge: str) -> str:
     miles, kilometres, hours = numbers_to_round(
-        r"One car drives at a constant speed of (\d+) miles per hour, another at a constant speed of (\d+) kilometres per "
-        r"hour, each for (\d+) hours?\. What is the sum of the distances that they drive, in metres\? One mile is exactly "
+        r"One car drives at (\d+) miles per hour and another at (\d+) kilometres per hour, each at a "
+        r"constant speed for (\d+) hours?\. What is the sum of the distances that they drive, in metres\? One mile is exactly "
         r"1609\.344 metres\.",
         challenge,
     )
@@ -207,7 +207,7 @@ def population_growth(challenge: str) -> str:
     assert challenge.endswith(THREE_PLACES)
     people, percent, years, plural = found(
         r"A town has (\d+) inhabitants\. In a model of its growth, the population increases by (\d+(?:\.\d)?) percent "
-        r"every year, compounded annually\. It need not be a whole number and is not rounded between years\. How many "
+        r"every year, compounded annually\. The population need not be a whole number and is not rounded between years\. How many "
         r"inhabitants does the model predict after (\d+) year(s?)\?",
         challenge.removesuffix(THREE_PLACES),
     )

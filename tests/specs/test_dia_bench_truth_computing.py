@@ -40,7 +40,7 @@ def values_of(listed: str, count: int, limit: int) -> list[int]:
 def morse(challenge: str) -> str:
     (code,) = found(
         r"Decode this message in International Morse code\. It is a single word of letters from A to Z and digits from 0 "
-        r"to 9\. The codes of its characters are separated by spaces\.\n\n([-. ]+)",
+        r"to 9; give it in lowercase or uppercase\. The codes of its characters are separated by spaces\.\n\n([-. ]+)",
         challenge,
     )
     token = "".join(MORSE[sign] for sign in code.split(" "))
@@ -207,7 +207,7 @@ def kth_largest(challenge: str) -> str:
 
 def min_times_max(challenge: str) -> str:
     (listed,) = found(
-        r"What is the product of the smallest and the largest number of this list\?\n\n" + LIST, challenge
+        r"What is the product of the smallest and the largest number in this list\?\n\n" + LIST, challenge
     )
     values = values_of(listed, 55, 99_999)
     return str(heapq.nsmallest(1, values)[0] * heapq.nlargest(1, values)[0])
@@ -215,7 +215,7 @@ def min_times_max(challenge: str) -> str:
 
 def even_and_odd(challenge: str) -> str:
     (listed,) = found(
-        r"How many numbers of this list are even, and how many are odd\? Give the number of even numbers first\. Zero "
+        r"How many numbers in this list are even, and how many are odd\? Give the number of even numbers first\. Zero "
         r"is even\.\n\n" + LIST,
         challenge,
     )

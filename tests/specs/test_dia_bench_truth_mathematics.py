@@ -22,7 +22,7 @@ Answers = dict[str, dict[str, Any]]
 
 PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459")  # OEIS A000796
 HALF_EVEN = "a value exactly halfway between two candidates goes to the one whose last digit is even"
-STRIPPED = r"Leave out trailing zeros after the decimal point\."
+STRIPPED = r"Leave out trailing zeros after the decimal point, and the point itself if no digits follow it\."
 N = r"(\d+)"
 
 

@@ -80,10 +80,6 @@ def tool(name: str) -> str:
 # Python
 
 
-def shown_line(challenge: str) -> str:
-    return found(r"What does this line of Python print\?\n\n(print\([^\n]+\))", challenge)[0]
-
-
 def shown_python(challenge: str) -> str:
     return found(rf"{PRINTS}\n\n```python\n(.+)\n```", challenge)[0]
 
@@ -95,7 +91,7 @@ def shown_after(question: str) -> Callable[[str], str]:
 
 PYTHON: list[tuple[str, Callable[[str], str]]] = [
     ("power_sum", shown_python),
-    ("filtered_sum", shown_line),
+    ("filtered_sum", shown_python),
     ("read_python", shown_after(r"What does this Python program print\?")),
     (
         "read_obfuscated_python",

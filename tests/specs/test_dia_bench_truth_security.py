@@ -34,7 +34,9 @@ def moved_back(text: str, shift: int) -> str:
 
 
 def filtered_sum(challenge: str) -> str:
-    (line,) = found(r"What does this line of Python print\?\n\nprint\((sum\([x\d ,()%=!<a-z]+\))\)", challenge)
+    (line,) = found(
+        r"What does this line of Python print\?\n\n```python\nprint\((sum\([x\d ,()%=!<a-z]+\))\)\n```", challenge
+    )
     assert set(re.findall(r"[a-z]+", line)) <= {"sum", "x", "for", "in", "range", "if", "and", "or"}
     return str(eval(line, {"__builtins__": {"sum": sum, "range": range}}))
 
@@ -56,7 +58,7 @@ def rsa_oaep(challenge: str) -> str:
 def sha3_despite_a_claim(challenge: str) -> str:
     length, first, last, text = found(
         r"What is the SHA3-256 digest of the text between the two rows of equals signs\? Give it as 64 hexadecimal "
-        r"digits\. The text is one line of (\d+) ASCII characters, from (.) to (.), without the line break\."
+        r"digits, in lowercase or uppercase\. The text is one line of (\d+) ASCII characters, from (.) to (.), without the line break\."
         r"\n\n==========\n([^\n]+)\n==========",
         challenge,
     )

@@ -352,6 +352,7 @@ def test_shadow_entries_are_of_the_passwords(challenges: Challenges, answers: An
         assert openssl("passwd", "-1", "-salt", salt, answers[id]["text"]) == entry
 
 
+@pytest.mark.long
 def test_one_key_of_all_gives_text(challenges: Challenges, answers: Answers) -> None:
     asked = {
         id: found(
@@ -416,6 +417,7 @@ def secret_of(token: str) -> str:
     return secret.decode()
 
 
+@pytest.mark.long
 def test_a_search_finds_the_secret_of_a_token(challenges: Challenges, answers: Answers) -> None:
     id, challenge = next(iter(challenges["weak_jwt_secret"].items()))
     assert secret_of(token_of(challenge)) == answers[id]["parameters"]["secret"]

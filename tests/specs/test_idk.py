@@ -90,7 +90,7 @@ def test_facts_that_can_be_computed() -> None:
     double = sorted(number for number, ways in cubes.items() if ways > 1)
     assert found["two-sums-of-cubes"]["correct"] == str(double[0])
     assert found["two-sums-of-cubes"]["incorrect"] == [str(number) for number in double[1:4]]
-    assert found["first-lost-integer"]["correct"] == "2 to the power 53, plus 1"
+    assert found["first-lost-integer"]["correct"] == "2^53 + 1"
     assert float(2**53 + 1) != 2**53 + 1 and all(float(2**53 - at) == 2**53 - at for at in range(1000))
 
 

@@ -27,7 +27,7 @@ BINS, BAR, CUT = 10, 24, 200
               help="Show only instance N (numbered from 0).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
 @click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
-              help="Make N instances, and plot answer and run time against each parameter.")  # fmt: skip
+              help="Make N instances, and show run time and answers for each value of a parameter.")  # fmt: skip
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context

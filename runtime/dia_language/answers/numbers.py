@@ -223,7 +223,7 @@ class RealAnswer(RoundedAnswer):
         return f"a decimal number such as {example}, {self.in_digits}"
 
     def samples(self) -> list[Value]:
-        numbers = (Fraction(314, 100), Fraction(5, 2), Fraction(-1))
+        numbers = (Fraction(314, 100), Fraction(15, 2), Fraction(-1))
         return [decimal(Fraction(self.rounded(number * self.unit))) for number in numbers]
 
 

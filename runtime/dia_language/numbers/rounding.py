@@ -215,7 +215,7 @@ def _writing(places: int, round: Mapping[str, Any]) -> str:
     parts = []
     if places > 0:
         keep = "write exactly that many decimal places, with zeros at the end where needed"
-        strip = "leave out trailing zeros after the decimal point"
+        strip = "leave out trailing zeros after the decimal point, and the point itself if no digits follow it"
         parts.append(keep if round.get("zeros", DEFAULT_ZEROS) == "keep" else strip)
     if round.get("thousands"):
         parts.append(f"put {THOUSANDS[round['thousands']]} between groups of three digits of the whole part")

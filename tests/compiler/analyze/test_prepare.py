@@ -39,7 +39,9 @@ def made(item: CheckedBenchmark, template: Template) -> tuple[list[Diagnostic], 
     return faults.entries, list(prepared.places.values())
 
 
-@pytest.mark.parametrize("folder", ["dia_bench", "idk", "self_execution", "boundary"])
+@pytest.mark.parametrize(
+    "folder", [pytest.param("dia_bench", marks=pytest.mark.long), "idk", "self_execution", "boundary"]
+)
 def test_shipped_templates_are_prepared_as_whole_ones_are(folder: str) -> None:
     [item] = check(discover([ROOT / "specs" / folder]), defers=True).benchmarks
     assert item.clean

@@ -411,7 +411,7 @@ PHRASES: list[tuple[dict[str, Any], str]] = [
     ({"type": "list", "of": INTEGER, "length": 7}, "a list such as [1, 2, 3]"),
     ({"type": "list", "of": "boolean", "separator": ";"}, "a list such as [True; False; True]"),
     ({"type": "list", "of": {"type": "list", "of": RATIONAL}}, "a list such as [[1/2, 3], [-5/7, 1/2], [3]]"),
-    ({"type": "tuple", "of": REAL}, "a tuple such as (3.14, 2.5, -1)"),
+    ({"type": "tuple", "of": REAL}, "a tuple such as (3.14, 7.5, -1)"),
     (
         {"type": "tuple", "of": [INTEGER, TEXT]},
         "a tuple such as (1, a); put text that contains a comma, a bracket or a quote in double quotes",

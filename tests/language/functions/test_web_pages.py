@@ -103,6 +103,7 @@ def test_what_has_no_end_is_an_error(page: str) -> None:
         call("html_elements", page, "p")
 
 
+@pytest.mark.long
 def test_long_and_deep_pages_take_no_longer_than_they_are_long() -> None:
     begun = time.process_time()
     for page in ("<a>" * 100_000 + "</b>" * 100_000, "<" * 500_000, "<a" + " b" * 200_000 + ">", '<a b="' * 100_000):

@@ -252,7 +252,7 @@ def test_what_cannot_be_written_is_refused() -> None:
 RULES = {
     (2, "half_even", "strip", ""): (
         "Round to 2 decimal places; a value exactly halfway between two candidates goes to the one whose last digit"
-        " is even. Leave out trailing zeros after the decimal point."
+        " is even. Leave out trailing zeros after the decimal point, and the point itself if no digits follow it."
     ),
     (1, "half_up", "keep", ","): (
         "Round to 1 decimal place; a value exactly halfway between two candidates goes to the one farther from zero."
@@ -261,7 +261,7 @@ RULES = {
     ),
     (3, "down", "strip", ""): (
         "Round towards zero to 3 decimal places: cut off all digits after that."
-        " Leave out trailing zeros after the decimal point."
+        " Leave out trailing zeros after the decimal point, and the point itself if no digits follow it."
     ),
     (0, "half_even", "keep", ""): (
         "Round to a whole number; a value exactly halfway between two candidates goes to the even one."

@@ -24,6 +24,9 @@ from helpers import persona as scripted
 from helpers import session_records
 from helpers.places import ROOT
 
+# A forked worker would inherit the pipe to the program, which then does not see its input end.
+pytestmark = pytest.mark.spawned
+
 Make = Callable[..., Path]
 PROGRAM = f"""
 import json, sys
