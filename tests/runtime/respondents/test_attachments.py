@@ -317,7 +317,7 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
         noted = f"note: openai/m: 2 questions not asked, which no figure counts: {why}\n"
         assert noted in scored.stderr and "never" not in scored.stderr
         ends = [line.strip("| ").replace(" | ", ",").split(",")[-1] for line in scored.stdout.splitlines()]
-        assert ends[ends.index("not asked") :][:3] in (["not asked", "2"], ["not asked", "---:", "2"])
+        assert [end for end in ends[ends.index("not asked") :] if end != "---:"][:2] == ["not asked", "2"]
     called("report", "a.run", "-o", "r.html")
     page = Path("r.html").read_text()
     assert f"2 questions not asked, which no figure counts: {why}" in page
