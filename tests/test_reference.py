@@ -178,9 +178,9 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
 
 def test_the_sizes_that_the_page_of_large_compiles_tells_are_those_of_the_code() -> None:
     page = " ".join((DOCS / "howto" / "compile-large.md").read_text(encoding="utf-8").split())
-    assert f"a template of more than {task.SPAN} instances is divided" in page
+    assert f"A template with more than {task.SPAN} instances is split between workers" in page
     assert f"with {output.SHARD:,} lines each" in page
-    assert f"It keeps at most {cache.LARGEST_CACHE >> 20} MiB" in page
+    assert f"The cache holds at most {cache.LARGEST_CACHE >> 20} MiB" in page
 
 
 def generator() -> ModuleType:
