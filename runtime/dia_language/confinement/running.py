@@ -16,12 +16,14 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Any
 
+from dia_language.confinement.process_limit import process_limit
 from dia_language.diagnostics import LanguageError
 
 SECONDS = 5.0
 MEMORY_BYTES = 256 << 20
 PROCESSES = 16
 THREADS = 256
+MOST_TASKS = 2 * THREADS  # that the kernel allows where it can: more than are allowed, so that these are reported
 OUTPUT_BYTES = 1 << 20
 OPEN_FILES = 64
 TICK = 0.01
@@ -94,18 +96,19 @@ def run_until_limit(
     A program that a limit ended has the exit code 137, as after SIGKILL, and the output that it had written until then.
     Raises LanguageError if it cannot be started.
     """
-    try:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env={}, cwd="/", start_new_session=True)  # fmt: skip
-    except OSError as error:
-        raise LanguageError(f"the program cannot be started: {error.strerror}") from None
-    watched = _WatchedProcess(process, input_bytes, allowance)
-    try:
-        return watched.run(), None
-    except LanguageError as error:
-        return ProgramResult(128 + signal.SIGKILL, *map(bytes, watched.streams.values())), error
-    finally:
-        _end(process)
+    with process_limit(command, MOST_TASKS) as limited:
+        try:
+            process = subprocess.Popen(limited, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                       env={}, cwd="/", start_new_session=True)  # fmt: skip
+        except OSError as error:
+            raise LanguageError(f"the program cannot be started: {error.strerror}") from None
+        watched = _WatchedProcess(process, input_bytes, allowance)
+        try:
+            return watched.run(), None
+        except LanguageError as error:
+            return ProgramResult(128 + signal.SIGKILL, *map(bytes, watched.streams.values())), error
+        finally:
+            _end(process)
 
 
 @dataclass(slots=True)

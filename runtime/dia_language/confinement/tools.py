@@ -7,17 +7,21 @@ is the current one and keeps its files from one call to the next.
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from dia_language.confinement.interpreters import LIBRARIES, folders_of, interpreter
-from dia_language.confinement.running import Allowance, bounded, folder_size, run_until_limit
+from dia_language.confinement.running import MOST_TASKS, Allowance, bounded, folder_size, run_until_limit
 from dia_language.confinement.sandboxes import SHELL, Sandbox, Workspace, confinement, readable
 from dia_language.diagnostics import LanguageError
 
@@ -28,6 +32,10 @@ FOLDER_BYTES: Final = 64 << 20
 FOLDER_FILES: Final = 10_000
 LONGEST_SOURCE = 100_000  # bytes: the kernel allows an argument of 128 KiB
 SYSTEM = ("/usr", "/bin", "/sbin", *LIBRARIES)
+# The kernel counts the processes of a user in a user namespace since Linux 5.14, and of the whole machine before.
+PROCESS_LIMIT = (
+    f"(ulimit -u {MOST_TASKS}) 2>/dev/null && ulimit -u {MOST_TASKS} || ulimit -p {MOST_TASKS} 2>/dev/null; "
+)
 ENVIRONMENT = 'cd "$0" && export HOME="$0" TMPDIR="$0" LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin && exec "$@"'
 # The files are read and written inside the sandbox too: a program may have put links among them.
 FILES = """
@@ -120,7 +128,13 @@ class ToolFolder:
             processes_around=self.sandbox.processes, folder=self.folder, folder_bytes=FOLDER_BYTES,
             folder_files=FOLDER_FILES,
         )  # fmt: skip
-        words = [str(shell), "-c", ENVIRONMENT, str(self.sandbox.home(self.folder)), *command]
+        words = [
+            str(shell),
+            "-c",
+            (PROCESS_LIMIT if _counts_by_namespace() else "") + ENVIRONMENT,
+            str(self.sandbox.home(self.folder)),
+            *command,
+        ]
         try:
             result, limit = run_until_limit(
                 bounded(self.sandbox.around(words, workspace), allowance), input_bytes, allowance
@@ -168,6 +182,13 @@ def remove_folder(folder: Path) -> None:
     for command in (["chmod", "-R", "u+rwx", "--", str(folder)], ["rm", "-rf", "--", str(folder)]):
         with suppress(OSError, subprocess.SubprocessError):
             subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=60)
+
+
+@cache
+def _counts_by_namespace() -> bool:
+    """Return whether the kernel limits the processes of a user namespace on its own."""
+    match = re.match(r"(\d+)\.(\d+)", platform.release())
+    return sys.platform == "linux" and match is not None and (int(match[1]), int(match[2])) >= (5, 14)
 
 
 def _checked(source: str) -> str:
