@@ -39,7 +39,8 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     """
     if not bundle.has_answers:
         help = (
-            "unseal the bundle first; `dia-bench`, `huggingface`, `jsonl` and `openai-batch` export questions without answers"
+            "unseal the bundle first; `dia-bench`, `huggingface`, `jsonl` and `openai-batch` "
+            "export questions without answers"
         )
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
     for question, answer in questions_and_answers(bundle, sessions):
