@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -15,6 +16,12 @@ from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import CauseCounter, cause_lines
 from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, read_store
+from dia_runtime.store.tool_transcripts import (
+    readable_tool_transcript,
+    tool_transcript_or_none,
+    tool_transcript_text,
+    transcript_from_record,
+)
 from dia_runtime.store.transcripts import readable_transcript
 
 NEAR = 20_000
@@ -96,8 +103,11 @@ def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]
         attempts |= store.attempts_with_turns(entry.id, position)
         for attempt in sorted(attempts):
             reply = store.reply(entry.id, question, attempt) or {}
-            turns = store.turns(entry.id, attempt, str(position)) if reply.get("text") is None else []
+            turns = store.turns(entry.id, attempt, str(position))
+            if reply.get("text") is not None:  # the reply has their texts
+                turns = [turn for turn in turns if turn.tool_transcript is not None]
             fields = {name: value for name, value in reply.items() if name not in ("question", "attempt")}
+            fields |= _tools(reply.get("tool_transcript"))
             records.append(
                 {"respondent": entry.name, "attempt": attempt, **fields, "turns": [_turn(turn) for turn in turns]}
             )
@@ -105,7 +115,14 @@ def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]
 
 
 def _turn(turn: Any) -> dict[str, Any]:
-    return {name: value for name, value in asdict(turn).items() if name not in ("question", "scope")}
+    fields = {name: value for name, value in asdict(turn).items() if name not in ("question", "scope")}
+    return fields | _tools(turn.tool_transcript)
+
+
+def _tools(text: str | None) -> dict[str, Any]:
+    """Return the transcript of calls of tools as an object; null if there is none or it cannot be read."""
+    transcript = tool_transcript_or_none(text)
+    return {"tool_transcript": None if transcript is None else json.loads(tool_transcript_text(transcript))}
 
 
 def run_text(facts: Mapping[str, Any]) -> str:
@@ -129,16 +146,26 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"    {line}" for line in cause_lines(entry["causes"]))
 
 
+def _tool_lines(reply: Mapping[str, Any]) -> list[str]:
+    """Return the calls of tools before a reply, and the heading of the reply itself."""
+    record = reply.get("tool_transcript")
+    if record is None:
+        return []
+    return [readable_tool_transcript(transcript_from_record(record)), "[reply]"]
+
+
 def _reply_text(reply: Mapping[str, Any]) -> str:
     attempt = "" if reply["attempt"] == 1 else f", attempt {reply['attempt']}"
     lines = [f"[{reply['respondent']}{attempt}]"]
     if reply.get("request_changes") is not None:
         lines.append(f"({reply['request_changes']})")
+    lines += _tool_lines(reply)
     if reply.get("text") is not None:
         lines.append(readable_transcript(reply["text"]))
     elif reply.get("error") is not None or reply.get("finish_reason") is not None:
         lines.append(f"no reply: {reply.get('error') or reply['finish_reason']}")
     for turn in reply["turns"]:
+        lines += _tool_lines(turn)
         text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
         lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
     return "\n".join(lines)

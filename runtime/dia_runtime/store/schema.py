@@ -18,8 +18,7 @@ from dia_language.json_schema import Keywords
 
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 4
-FIRST_WITH_TURNS = 3
-FIRST_WITH_LEFT_OUT = 4
+FIRST_WITH_TURNS, FIRST_WITH_TOOLS, FIRST_WITH_LEFT_OUT = 3, 4, 4
 HEADER = 100
 SURROGATE = re.compile("[\ud800-\udfff]")
 MAGIC = b"SQLite format 3\x00"

@@ -27,6 +27,7 @@ from dia_runtime.store.schema import (
     APPLICATION_ID,
     COLUMN_NAMES_OF_4,
     FIRST_WITH_LEFT_OUT,
+    FIRST_WITH_TOOLS,
     FIRST_WITH_TURNS,
     INSERT_REPLY,
     INSERT_TURN,
@@ -365,6 +366,28 @@ class Store:
         query = f"{select} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
         rows = self.rows(query, respondent, question, attempt)
         return dict(zip(REPLY_RECORD_NAMES, rows[0], strict=True)) if rows else None
+
+    def tool_transcript(self, respondent: int, position: int, attempt: int) -> str | None:
+        """Return the calls of tools before a reply, as JSON; None if there are none."""
+        if self.version < FIRST_WITH_TOOLS:
+            return None
+        query = "SELECT tool_transcript FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
+        rows = self.rows(query, respondent, position, attempt)
+        return rows[0][0] if rows else None
+
+    def tool_transcript_characters(self, most: int, attempt: int | None) -> int:
+        """Return the length of all transcripts of calls, of each at most so many characters."""
+        if self.version < FIRST_WITH_TOOLS:
+            return 0
+        query = "SELECT coalesce(sum(min(length(tool_transcript), ?1)), 0) FROM reply WHERE ?2 IS NULL OR attempt = ?2"
+        return int(self.rows(query, most, attempt)[0][0])
+
+    def tool_users(self) -> set[int]:
+        """Return the respondents that have replies with calls of tools."""
+        if self.version < FIRST_WITH_TOOLS:
+            return set()
+        query = "SELECT DISTINCT respondent FROM reply WHERE tool_transcript IS NOT NULL"
+        return {number for (number,) in self.rows(query)}
 
     def parsed(self, text: str) -> Any:
         """Return the value of a JSON text in the run."""

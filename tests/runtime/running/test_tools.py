@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import zlib
+from base64 import b64decode
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from aiohttp import web
+from click.testing import CliRunner, Result
 from dia_language.confinement import sandboxes
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
+from dia_runtime.data import data_folder
 from dia_runtime.respondents import rate_limit
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.registry import ModelOptions
@@ -188,3 +195,46 @@ def test_an_error_and_a_spent_budget_keep_what_was_spent_and_are_asked_again(tin
     asked(bundle, answer, PYTHON, path="b.run", concurrency=1, budget=Budget(requests=3))
     assert [text for text, _, _ in rows("b.run")] == ["<xml>8</xml>", None]
     assert rows("b.run", "prompt_tokens")[1] == (10,) and "asking stopped" in rows("b.run", "error")[1][0]
+
+
+@needs_sandbox
+def test_show_report_and_exports_contain_the_calls(tiny: Make) -> None:
+    bundle = tiny(templates=1, k=1)
+    asked(bundle, calls(python("print('</script>', 6 * 7)")), PYTHON)
+    shown = called("show", "a.run", "sum_0/0").stdout
+    assert "[call of python]\nprint('</script>', 6 * 7)\n[output, exit code 0, " in shown
+    assert shown.endswith("</script> 42\n[reply]\n<xml>8</xml>\n")
+    (reply,) = json.loads(called("show", "a.run", "sum_0/0", "--json").stdout)["replies"]
+    assert reply["tool_transcript"]["steps"][0]["calls"][0]["output"] == "</script> 42"
+    schema = json.loads((data_folder() / "schemas" / "reply.schema.json").read_text())
+    called("export", "a.run", "--to", "replies", "-o", "out")
+    (line,) = Path("out/replies.jsonl").read_text().splitlines()
+    record = json.loads(line)
+    jsonschema.Draft202012Validator(schema).validate(record)
+    assert record["tool_transcript"] == reply["tool_transcript"] and record["respondent"] == "openai/m+tools=python"
+    assert run(bundle, "replay:out/replies.jsonl", "replayed.run").respondents[0].errors == 0
+    imported = "import", "out/replies.jsonl", "--from", "jsonl", "--bundle", bundle, "-o", "imported.run"
+    called(*imported, "--field", "id=question", "--field", "reply=text", "--field", "model=respondent",
+           "--field", "tool_transcript=tool_transcript")  # fmt: skip
+    for path in "replayed.run", "imported.run":
+        assert transcripts(path) == transcripts("a.run")
+    called("report", "a.run", "-o", "page.html")
+    call, output = _question_of_page("page.html")["replies"][0]["tools"]
+    assert call == ["call of python", "print('</script>', 6 * 7)"]
+    assert output[0].startswith("output, exit code 0, ") and output[1] == "</script> 42"
+
+
+def _question_of_page(path: str) -> dict[str, Any]:
+    """The first question in the packed parts of a report."""
+    match = re.search(r'id="part-0">([^<]*)<', Path(path).read_text())
+    assert match is not None
+    question: dict[str, Any] = json.loads(zlib.decompress(b64decode(match[1])))[0]
+    return question
+
+
+def called(*arguments: object) -> Result:
+    name, *rest = [str(part) for part in arguments]
+    command = import_module(f"dia_runtime.commands.{'import_replies' if name == 'import' else name}").command
+    result = CliRunner().invoke(command, rest, standalone_mode=False, catch_exceptions=False)
+    assert result.return_value == 0, result.output
+    return result

@@ -14,6 +14,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visibl
 from dia_language.numbers.values import encode
 from dia_runtime.integrations.reading.base import Number, Row, UnusableRow
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
 
 # Fields of the question, of the reply, and what their cells must be.
 LABELS = {
@@ -37,6 +38,7 @@ OF_REPLIES = {
     "seconds": "amount",
     "model_version": "text",
     "asked_at": "text",
+    "tool_transcript": "tools",
 }
 NEEDED = ("id", "gold", "reply")
 ROOT = "questions_root"
@@ -221,6 +223,17 @@ def _texts(cell: Any) -> list[str] | None:
     raise UnusableRow(f"are {_kind(cell)}, not texts")
 
 
+def _tools(cell: Any) -> str | None:
+    """Return the calls of tools before a reply, which exports have as an object, or as its JSON."""
+    if cell is None or cell == "":
+        return None
+    try:
+        transcript = read_tool_transcript(cell) if isinstance(cell, str) else transcript_from_record(cell)
+    except ValueError as error:
+        raise UnusableRow(f"cannot be read: {error}") from None
+    return tool_transcript_text(transcript)
+
+
 def _forms(cell: Any) -> list[Any] | None:
     if cell is None or cell == "":
         return None
@@ -234,7 +247,13 @@ def _kind(cell: Any) -> str:
     return kinds.get(type(cell), "another type")
 
 
-BY_KIND: dict[str, Callable[[Any], Any]] = {"text": _label, "count": _count, "amount": _amount, "texts": _texts}
+BY_KIND: dict[str, Callable[[Any], Any]] = {
+    "text": _label,
+    "count": _count,
+    "amount": _amount,
+    "texts": _texts,
+    "tools": _tools,
+}
 READ: dict[str, Callable[[Any], Any]] = {
     "id": _name,
     "gold": _gold,

@@ -88,6 +88,7 @@
     if (held.flags) rest.push(made("p", "Flags: " + held.flags.join(", ").replaceAll("_", " ")));
     if (held.mistakes) rest.push(made("p", "Named mistake: " + held.mistakes.join(", ")));
     if (held.error) rest.push(made("p", "Error: " + plain(held.error)));
+    if (held.tools) rest.push(made("p", "Calls of tools"), ...talk(held.tools), made("p", "Reply"));
     if (held.text !== undefined) rest.push(box(held.text));
     for (const [name, messages] of held.sessions || []) rest.push(made("p", "Session " + name), ...talk(messages));
     return [head, ...rest];

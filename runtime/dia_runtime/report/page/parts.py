@@ -18,12 +18,14 @@ from dia_runtime.grading.judge import Judged
 from dia_runtime.report.page.texts import displayed, sessions, short
 from dia_runtime.scoring.align import AlignedReply
 from dia_runtime.store.store import Store
+from dia_runtime.store.tool_transcripts import tool_messages, tool_transcript_or_none
 
 ABSENT = "-"
 PART = 250_000  # characters of JSON in a part, or a little more
 CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that are kept, unless it is said
 ROOM = 52_000_000  # characters that a page has room for: packed they take about half of it
 ALIKE = 0.55  # questions of one template compress better than replies, but also have labels and answers
+CALLS_KEPT = 20  # replies' worth of characters that are kept of the calls of tools before a reply, at most
 PROMPT = 6000  # characters of a message that are kept
 LABELS = ("category", "domain", "level", "variant")
 
@@ -57,7 +59,33 @@ def fitting(stores: Sequence[Store], source: Bundle | None, attempt: int | None)
 
 def _kept(stores: Sequence[Store], length: int, attempt: int | None) -> int:
     query = "SELECT coalesce(sum(min(length(text), ?1)), 0) FROM reply WHERE ?2 IS NULL OR attempt = ?2"
-    return sum(int(store.rows(query, length, attempt)[0][0]) for store in stores)
+    size = sum(int(store.rows(query, length, attempt)[0][0]) for store in stores)
+    return size + sum(store.tool_transcript_characters(CALLS_KEPT * length, attempt) for store in stores)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTexts:
+    """The calls of tools before replies, by the place of their respondent."""
+
+    sources: Mapping[int, tuple[Store, int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stores: Sequence[Store]) -> ToolTexts:
+        """Return those of the runs, whose respondents are numbered one run after the other."""
+        pairs = [(store, entry.id) for store in stores for entry in store.respondents()]
+        users = {id(store): store.tool_users() for store in stores}
+        return cls({at: pair for at, pair in enumerate(pairs) if pair[1] in users[id(pair[0])]})
+
+    def before(self, entry: AlignedReply) -> list[tuple[str, str]]:
+        """Return the texts, calls and outputs before a reply, each with its role."""
+        source = self.sources.get(entry.respondent)
+        if source is None:
+            return []
+        store, respondent = source
+        judged = entry.judged
+        text = store.tool_transcript(respondent, judged.question.position, judged.reply.attempt)
+        transcript = tool_transcript_or_none(text)
+        return [] if transcript is None else list(tool_messages(transcript))
 
 
 def write_parts(
@@ -67,13 +95,14 @@ def write_parts(
     source: Bundle | None,
     length: int,
     on_progress: Callable[[int], None] = lambda done: None,
+    tools: ToolTexts | None = None,
 ) -> WrittenPage:
     """What was written of the questions, part by part; `on_progress` hears how many questions are done."""
     written, prompts = WrittenPage(length), _Prompts(source)
     records: list[str] = []
     size = 0
     for entries in replies:
-        record = _question(entries, prompts, written)
+        record = _question(entries, prompts, written, tools or ToolTexts())
         records.append(json.dumps(record, ensure_ascii=False, separators=(",", ":")))
         size += len(records[-1])
         _note(entries, models, written)
@@ -111,7 +140,9 @@ def _note(entries: Sequence[AlignedReply], models: int, written: WrittenPage) ->
     written.signs.append("".join(signs))
 
 
-def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: WrittenPage) -> dict[str, Any]:
+def _question(
+    entries: Sequence[AlignedReply], prompts: _Prompts, written: WrittenPage, tools: ToolTexts
+) -> dict[str, Any]:
     first = entries[0].judged
     question = first.question
     labels = {name: displayed(str(value)) for name in LABELS if (value := getattr(question, name)) not in (None, "")}
@@ -120,10 +151,10 @@ def _question(entries: Sequence[AlignedReply], prompts: _Prompts, written: Writt
     if messages:
         written.has_prompts = True
         record["messages"] = [[displayed(role), short(displayed(text), PROMPT)] for role, text in messages]
-    return {**record, "replies": [_reply(entry, written) for entry in entries]}
+    return {**record, "replies": [_reply(entry, written, tools) for entry in entries]}
 
 
-def _reply(entry: AlignedReply, written: WrittenPage) -> dict[str, Any]:
+def _reply(entry: AlignedReply, written: WrittenPage, tools: ToolTexts) -> dict[str, Any]:
     judged = entry.judged
     points = judged.mark.low, judged.mark.high
     reply: dict[str, Any] = {"model": entry.respondent, "verdict": judged.mark.verdict}
@@ -137,9 +168,17 @@ def _reply(entry: AlignedReply, written: WrittenPage) -> dict[str, Any]:
         "flags": sorted(judged.flags),
         "mistakes": [displayed(name) for name, is_it in judged.mistakes.items() if is_it],
         "error": short(displayed(judged.reply.error or ""), 600),
+        "tools": _tools(tools.before(entry), written) if written.length else [],
         **_text(judged, written),
     }
     return reply | {name: value for name, value in facts.items() if value or (value == "" and name == "text")}
+
+
+def _tools(messages: Sequence[tuple[str, str]], written: WrittenPage) -> list[Any]:
+    """Return the calls of tools before a reply."""
+    parts = [[displayed(role), short(displayed(text), written.length)] for role, text in messages]
+    written.cut += any(not isinstance(text, str) for _, text in parts)
+    return parts
 
 
 def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:

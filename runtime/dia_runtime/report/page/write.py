@@ -20,7 +20,7 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.report.page.parts import WrittenPage, fitting, write_parts
+from dia_runtime.report.page.parts import ToolTexts, WrittenPage, fitting, write_parts
 from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.terms import facts, source_facts, terms
 from dia_runtime.report.pictures.figures import PictureData, names
@@ -66,7 +66,8 @@ def write_report(
     models = names(score)
     with replaced(path) as out:
         out.write(above.encode())
-        written = write_parts(out, aligned_replies(stores, rules, source), len(models), source, length, on_progress)
+        replies = aligned_replies(stores, rules, source)
+        written = write_parts(out, replies, len(models), source, length, on_progress, ToolTexts.of(stores))
         out.write(below.encode())
     return written
 
