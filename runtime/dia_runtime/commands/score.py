@@ -63,12 +63,13 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
     ['a.run', '--compare', 'trad_score,rs', 'b.run']
     """
     from dia_runtime.scoring.figures import COMPARED, compared_figures
+    from dia_runtime.scoring.tool_effects import TOOLS
 
     spelled: list[str] = []
     for at, word in enumerate(words):
         spelled.append(word)
         following = words[at + 1] if at + 1 < len(words) else ""
-        if word == "--compare" and not set(following.split(",")) & set(compared_figures()):
+        if word == "--compare" and not set(following.split(",")) & {*compared_figures(), TOOLS}:
             spelled.append(",".join(COMPARED))
     return spelled
 
@@ -140,7 +141,8 @@ class ScoreOptions(GradingOptions):
     "--compare",
     multiple=True,
     metavar="[FIGURE]",
-    help="Compare all pairs of models on the same questions by this figure (default: trad_score and rs). Repeatable.",
+    help="Compare all pairs of models on the same questions by this figure (default: trad_score and rs); with the "
+    "word tools: each model with tools and without. Repeatable.",
 )
 @labels_option
 @click.option(

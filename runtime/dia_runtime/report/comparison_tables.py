@@ -29,8 +29,12 @@ SELECTIVE: dict[str, tuple[str, int, int]] = {
 
 
 def comparison_tables(result: Score) -> list[Table]:
-    """Return the requested tables: differences, rank changes, shared skips, groups of models, and power."""
-    return [table for table in (*_compared(result), *_grouped(result), *_power(result["power"])) if table.rows]
+    """Return the requested tables: differences, rank changes, shared skips, effects of tools, groups, and power."""
+    return [
+        table
+        for table in (*_compared(result), *_tool_effects(result), *_grouped(result), *_power(result["power"]))
+        if table.rows
+    ]
 
 
 def _compared(result: Score) -> Iterable[Table]:
@@ -74,6 +78,17 @@ def _tested(figure: str, entry: Tested) -> tuple[str, ...]:
 def _table(title: str, labels: tuple[str, ...], headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
     at = len(labels) + headings.index("difference")
     return Table(title, (*labels, *headings), tuple(rows), len(labels), figures=frozenset({at}))
+
+
+def _tool_effects(result: Score) -> Iterable[Table]:
+    rows = [
+        (entry["models"][0], entry["category"] or "all", _name(entry["figure"]), str(entry["items"]),
+         *(_value(entry["figure"], value) for value in entry["values"]), _shown(entry["figure"], entry["difference"]),
+         chance_text(entry["p"]), " and ".join(map(str, entry["errors"])))
+        for entry in result.get("tool_effects", ())
+    ]  # fmt: skip
+    headings = ("items", "with tools", "without", "difference", "p", "errors")
+    yield _table("Effect of tools: with minus without", ("model", "category", "figure"), headings, rows)
 
 
 def _grouped(result: Score) -> Iterable[Table]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from dia_runtime.scoring.statistics.groups import Respondents
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.power import power
 from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.scoring.tool_effects import tool_effects, tool_pairs
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
@@ -40,11 +41,12 @@ class ComparisonOptions:
     power: bool = False
     difference: float | None = None
     bank: Bank | None = None
+    categories: Mapping[str, str] | None = None  # of items, where the effect of tools is asked for
 
     @property
     def needs_marks(self) -> bool:
         """Return whether respondents are compared question by question."""
-        return bool(self.compare) or self.power or self.labels is not None
+        return bool(self.compare) or self.power or self.labels is not None or self.categories is not None
 
     def labels_of(self, model: str) -> dict[str, str]:
         """What the file of labels says of a respondent."""
@@ -56,6 +58,14 @@ def require_few(names: Sequence[str], options: ComparisonOptions) -> None:
     if options.needs_marks and len(names) > MOST_MODELS:
         message = f"{len(names)} models are too many for comparisons in pairs"
         raise DiaError(Diagnostic("E811", message, None, f"choose runs with at most {MOST_MODELS} models in total"))
+
+
+def require_tool_pairs(models: Sequence[str]) -> None:
+    """Raise DiaError (exit 2) if no respondent is there both with tools and without."""
+    if not tool_pairs(models):
+        message = "no model is in these runs both with tools and without"
+        help = "name two runs of one model, one of them made with `dia run --tools`; the settings must be the same"
+        raise DiaError(Diagnostic("E811", message, None, help))
 
 
 def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abilities:
@@ -86,6 +96,7 @@ def compared(
     intervals, figures = options.intervals, options.compare
     result: Comparisons = {
         "comparisons": [],
+        "tool_effects": [],
         "rank_changes": [],
         "skip_agreement": [],
         "by_respondent": {},
@@ -98,6 +109,9 @@ def compared(
         result["comparisons"] = differences(pairs)
         result["rank_changes"] = rank_changes(pairs, values)
         result["skip_agreement"] = skip_agreement(pairs, intervals)
+    if options.categories is not None:
+        of_runs = [model["model"] for model in models]
+        result["tool_effects"] = tool_effects(names, of_runs, marks, options.categories, intervals)
     if options.labels:
         respondents = Respondents(names, marks, figures or COMPARED, intervals)
         result["by_respondent"] = {

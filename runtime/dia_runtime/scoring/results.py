@@ -450,6 +450,13 @@ class ComparedPair(Tested):
     ]
 
 
+class ToolEffect(ComparedPair):
+    """The effect of tools on a model by one figure: with tools minus without."""
+
+    category: Annotated[str | None, "null over all items."]
+    errors: Annotated[list[Count], TWO, "Questions that ended in an error, with tools and without."]
+
+
 class RankRow(TypedDict):
     """A respondent's rank by two figures."""
 
@@ -581,6 +588,11 @@ class Comparisons(TypedDict):
 
     comparisons: Annotated[
         list[ComparedPair], "All pairs of respondents by each requested figure; empty without `--compare`."
+    ]
+    tool_effects: Annotated[
+        list[ToolEffect],
+        "Each respondent with tools compared with the same one without, on the questions that both were asked: over "
+        "all items, then by category. Empty without `--compare tools`.",
     ]
     rank_changes: Annotated[
         list[RankChange], "Differences between the rankings by two figures; empty without `comparisons`."

@@ -17,13 +17,14 @@ from dia_runtime.grading.judge import Judge, Rules, stored_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
 from dia_runtime.scoring.accumulate import Accumulator, FigureOptions
 from dia_runtime.scoring.align import respondent_names
-from dia_runtime.scoring.compare import ComparisonOptions, abilities_of, compared, require_few
+from dia_runtime.scoring.compare import ComparisonOptions, abilities_of, compared, require_few, require_tool_pairs
 from dia_runtime.scoring.ensemble import Policy, ensemble_result
 from dia_runtime.scoring.figures import compared_figures
 from dia_runtime.scoring.intervals import LEVEL
 from dia_runtime.scoring.results import Model, Score
 from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
+from dia_runtime.scoring.tool_effects import TOOLS
 from dia_runtime.scoring.usage import UsageTally
 from dia_runtime.store.store import Store, bundle_facts, read_store, require_answers_of, require_root
 
@@ -89,11 +90,15 @@ def score(
     _require_known(rules, by, interval, compare, respondent_labels)
     _require_numbers(resamples, seed, difference)
     abilities = None if bank is None else read_bank(bank)
-    intervals, figures = Intervals(interval, resamples, seed), tuple(dict.fromkeys(compare))
+    intervals = Intervals(interval, resamples, seed)
+    figures = tuple(name for name in dict.fromkeys(compare) if name != TOOLS)
     comparisons = ComparisonOptions(intervals, figures, respondent_labels, power, difference, abilities)
     question_labels = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
         rules = replace(rules, chain=effective_chain(chain, {"rules": stores[0].rules()}))
+        if TOOLS in compare:
+            require_tool_pairs([entry.name for store in stores for entry in store.respondents()])
+            comparisons = replace(comparisons, categories=stores[0].categories())
         return _score(stores, source, _ScoreOptions(rules, question_labels, ensemble, comparisons))
 
 
@@ -126,7 +131,10 @@ def _require_known(
     words = [(name, getattr(rules, name), choices) for name, choices in WORDS.items()]
     words += [("interval", interval, METHODS)]
     every = (*LABELS, *(labels.names if labels else ()))
-    names = [*(("by", label, every) for label in by), *(("compare", name, compared_figures()) for name in compare)]
+    names = [
+        *(("by", label, every) for label in by),
+        *(("compare", name, (*compared_figures(), TOOLS)) for name in compare),
+    ]
     for name, word, choices in (*words, *names):
         if word not in choices:
             message, help = visible(f"`{word}` is not one of {', '.join(choices)}"), did_you_mean(str(word), choices)

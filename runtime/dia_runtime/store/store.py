@@ -201,6 +201,11 @@ class Store:
         rows = self.rows(query, respondent, position)
         return str(rows[0][0]) if rows else None
 
+    def categories(self) -> dict[str, str]:
+        """Return the category of each item that has one."""
+        query = "SELECT DISTINCT item, category FROM question WHERE category IS NOT NULL"
+        return {str(item): str(category) for item, category in self.rows(query)}
+
     def left_out_reasons(self, respondent: int) -> dict[str, int]:
         """Return the reasons why questions could not be asked, with the number of questions."""
         return dict(Counter(why for _, why in self.left_out(respondent)))

@@ -8,6 +8,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,7 @@ def test_text_of_an_amount_is_off_by_less_than_one_in_a_thousand(amount: Decimal
     assert "E" not in money_text(amount)
 
 
+@pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
 def test_reasoning_tokens_are_read_from_both_clients(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in IMPORT_ENVIRONMENT.items():  # litellm fetches prices from the network otherwise
         monkeypatch.setenv(name, value)
