@@ -22,6 +22,7 @@ from dia_runtime.commands.tool_options import tool_notes
 if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
     from dia_runtime.respondents.registry import ModelOptions
+    from dia_runtime.running.dry_run import Estimate
     from dia_runtime.running.run import Progress, RunOptions, RunSummary
 
 RUNS = Path("build") / "runs"
@@ -41,6 +42,7 @@ class RunCommandOptions:
     part: str | None
     as_json: bool
     quiet: bool
+    dry_run: bool = False
 
 
 @click.command("run")
@@ -57,6 +59,7 @@ class RunCommandOptions:
 @click.option("--limit", type=click.IntRange(min=1), help="Ask only the first N questions.")
 @click.option("--part", metavar="I/N", help="Ask only part I of N: every N-th question, starting with the I-th.")
 @model_options
+@click.option("--dry-run", is_flag=True, help="Send nothing; print the requests, tokens and cost.")
 @json_option
 @quiet_option("progress")
 @options_object(ModelArguments, "model_arguments")
@@ -90,6 +93,11 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
     role_models = [name for role, name in terms.roles.items() if role not in terms.role_urls]
     built_in = built_in_beside_url(names, role_models, terms.model_options)
     bundle = open_bundle(options.bundle)
+    if options.dry_run:
+        estimates = list(_estimates(bundle, names, options, terms))
+        as_text = "\n".join(_estimate_line(entry) for entry in estimates)
+        click.echo(json.dumps(dry_run_json(bundle, estimates), indent=2) if options.as_json else visible(as_text))
+        return 0
     destinations = key_destinations(names, terms.model_options)
     destinations += [f"{name} is the baseline built into dia, not a model at --base-url" for name in built_in]
     destinations += tool_notes(terms.model_options.toolbox)
@@ -106,6 +114,49 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
         summaries.append(summary)
     click.echo(json.dumps(run_json(summaries), indent=2) if options.as_json else _paths_text(summaries))
     return exit_code(summaries)
+
+
+def _estimates(bundle: Bundle, names: list[str], options: RunCommandOptions, terms: RunOptions) -> Iterator[Estimate]:
+    """Yield what is left to ask of each respondent."""
+    from dia_runtime.respondents.registry import BASELINES, has_prefix, respondent_names
+    from dia_runtime.running.dry_run import estimate
+    from dia_runtime.running.jobs import Workload
+
+    questions = bundle.manifest["counts"]["questions"]
+    size = questions if options.limit is None else min(options.limit, questions)
+    part, of = terms.part
+    extent = Workload(size, options.attempts, part - 1, of)
+    asked = terms.model_options
+    for path, group in _files(bundle, names, options.out, asked):
+        for model in group:
+            is_local = model in BASELINES or has_prefix(model) or asked.base_url is not None
+            yield from estimate(
+                bundle, [model] if model in BASELINES else respondent_names(model, asked), model, path, extent,
+                system=asked.settings.system, max_tokens=asked.settings.max_tokens,
+                has_tools=asked.toolbox is not None, has_own_url=is_local,
+            )  # fmt: skip
+
+
+def _estimate_line(entry: Estimate) -> str:
+    """Return an estimate as a line."""
+    least = "at least " if entry.is_minimum else ""
+    kept = f" ({entry.kept:,} replies are there)" if entry.kept else ""
+    cost = "unknown cost" if entry.cost is None else f"about {float(entry.cost):.4g} US dollars"
+    return (
+        f"{entry.respondent}: {least}{counted(entry.requests, 'request')}{kept}, about {entry.prompt_tokens:,} prompt "
+        f"tokens and {entry.completion_tokens:,} completion tokens ({entry.per_reply:,} a reply, {entry.basis}), {cost}"
+    )
+
+
+def dry_run_json(bundle: Bundle, estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """Return what `dia run --dry-run --json` prints."""
+    from dataclasses import asdict
+
+    return {
+        "bundle": bundle.id,
+        "questions_root": bundle.questions_root,
+        "dry_run": [{"model": entry.pop("respondent"), **entry} for entry in map(asdict, estimates)],
+    }
 
 
 def exit_code(summaries: Sequence[RunSummary]) -> int:

@@ -15,9 +15,10 @@ FILE = "model_prices_and_context_window_backup.json"
 
 def price(provider: str, model_id: str, usage: Any) -> str | None:
     """Return the cost of a reply in US dollars as decimal text; None if price or tokens are unknown."""
-    entry = price_table().get(f"{provider}/{model_id}") or (
-        price_table().get(model_id) if provider == "openai" else None
-    )
+    entry = price_table().get(f"{provider}/{model_id}")
+    if entry is None:
+        alone = price_table().get(model_id)
+        entry = alone if isinstance(alone, Mapping) and alone.get("litellm_provider", "openai") == provider else None
     if not isinstance(entry, Mapping) or not isinstance(usage, Mapping):
         return None
     prompt_tokens, completion_tokens = _number(usage, "prompt_tokens"), _number(usage, "completion_tokens")

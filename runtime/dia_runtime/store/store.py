@@ -206,6 +206,12 @@ class Store:
         query = "SELECT DISTINCT item, category FROM question WHERE category IS NOT NULL"
         return {str(item): str(category) for item, category in self.rows(query)}
 
+    def mean_completion_tokens(self, respondent: int) -> float | None:
+        """Return the mean completion tokens of a respondent's replies; None if none is known."""
+        query = "SELECT avg(completion_tokens) FROM reply WHERE respondent = ? AND error IS NULL"
+        mean = self.rows(query, respondent)[0][0]
+        return None if mean is None else float(mean)
+
     def left_out_reasons(self, respondent: int) -> dict[str, int]:
         """Return the reasons why questions could not be asked, with the number of questions."""
         return dict(Counter(why for _, why in self.left_out(respondent)))
