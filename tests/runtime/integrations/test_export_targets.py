@@ -114,7 +114,7 @@ def test_what_a_target_cannot_hold_is_refused_with_its_reason(
     }
     user, system = {"role": "user", "content": "x"}, {"role": "system", "content": "y"}
     cases = [
-        (made("sessions", sessions=[{}]), ["lm-eval", "lighteval", "promptfoo", "huggingface", "jsonl", "dia-bench", "openai-batch"], "is a session"),
+        (made("sessions", sessions=[{}]), ["lm-eval", "lighteval", "promptfoo", "dia-bench", "openai-batch"], "is a session"),
         (tmp_path / "sessions", ["inspect"], "sessions that cannot be run"),
         (made("assets", assets=[asset]), ["lm-eval", "lighteval"], "pictures or files"),
         (made("system", messages=[system, user]), ["lighteval"], "has a system prompt"),

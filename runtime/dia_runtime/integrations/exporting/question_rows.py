@@ -67,6 +67,19 @@ def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -
     }
 
 
+def session_record(bundle: Bundle, question: Record, answer: Record | None) -> dict[str, Any]:
+    """Return a question of sessions as data: what is asked in which order, and what replies are graded by.
+
+    `grading` is None if the answers are withheld.
+    """
+    return origin(bundle, question) | {
+        "sessions": question["sessions"],
+        "points": question["points"],
+        "grading": None if answer is None else {name: answer.get(name, {}) for name in JUDGED_BY},
+        "assets": question["assets"],
+    }
+
+
 def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
     """Return a question with its answer."""
     return origin(bundle, question) | {

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.session_records import may_have_sessions
 from dia_runtime.integrations.exporting.base import json_text
 
 # Identifiers of SPDX that the hub knows in lower case; any other licence is `other` with its name.
@@ -57,6 +58,7 @@ The questions are made by program in one language and say little about other tas
 the public template can be computed by anyone: withheld answers protect values, not methods. Keep the files out of
 training data.
 """
+SESSIONS = "| `sessions` | of conversations, as JSON: what is asked in which order; they have no `prompt` |\n"
 LOAD = 'answers = load_dataset("PATH OR NAME", "answers", split="test")\n'
 COLUMNS = (
     "| `answer`, `target`, `grading` (in `answers`) | the right answer, a reply that gives it, what grading needs |\n"
@@ -78,7 +80,7 @@ def card(bundle: Bundle) -> str:
         "canary": f"`{_line(str(canary)).replace('`', '')}`\n\n" if canary else "",
         "answers": OPENED if bundle.has_answers else SEALED,
         "load": LOAD if bundle.has_answers else "",
-        "columns": COLUMNS if bundle.has_answers else "",
+        "columns": (SESSIONS if may_have_sessions(bundle) else "") + (COLUMNS if bundle.has_answers else ""),
     }
     return _head(bundle) + TEXT.format(**fields)
 

@@ -1,5 +1,6 @@
 """A data set for `datasets.load_dataset`: a filled card, Parquet, and Croissant metadata (MLCommons, 1.0).
 
+Questions of sessions have these as JSON, in a column that other bundles do not have, and no prompt.
 Questions are the default configuration and hold no answer; those are a configuration of their own, which a bundle
 whose answers are sealed does not have. Of a sealed bundle the instruction to the model stands in the prompt alone.
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.session_records import may_have_sessions
 from dia_runtime.integrations.exporting.base import (
     Exporter,
     Files,
@@ -24,7 +26,7 @@ from dia_runtime.integrations.exporting.base import (
     questions_and_answers,
 )
 from dia_runtime.integrations.exporting.parquet_writer import INTEGER, TEXT, TEXTS, Columns, parquet
-from dia_runtime.integrations.exporting.question_rows import row
+from dia_runtime.integrations.exporting.question_rows import SESSIONS, row, session_record
 from dia_runtime.integrations.huggingface.card import card
 from dia_runtime.integrations.huggingface.croissant import croissant
 
@@ -69,13 +71,14 @@ class HuggingFace(Exporter):
 
     def files(self, bundle: Bundle) -> Files:
         """Return the tables, what describes them, and the assets that go beside prompts."""
-        tables = [_HashedFile(QUESTIONS, parquet(OF_QUESTIONS, _questions(bundle), "`jsonl`"))]
+        of_questions = {**OF_QUESTIONS, SESSIONS: TEXT} if may_have_sessions(bundle) else OF_QUESTIONS
+        tables = [_HashedFile(QUESTIONS, parquet(of_questions, _questions(bundle, of_questions), "`jsonl`"))]
         if bundle.has_answers:
             tables.append(_HashedFile(ANSWERS, parquet(OF_ANSWERS, _answers(bundle), "`jsonl`")))
         for table in tables:
             yield table.name, table.hashed()
         digests = {table.name: table.digest.hexdigest() for table in tables}
-        columns = {QUESTIONS: OF_QUESTIONS, ANSWERS: OF_ANSWERS}
+        columns = {QUESTIONS: of_questions, ANSWERS: OF_ANSWERS}
         described = croissant(bundle.manifest, bundle.id, digests, columns)
         yield (
             "croissant.json",
@@ -99,19 +102,24 @@ class _HashedFile:
             yield piece
 
 
-def _questions(bundle: Bundle) -> Iterator[Record]:
-    for question, answer in questions_and_answers(bundle):
-        messages = [{"role": message["role"], "content": _text(message["content"])} for message in question["messages"]]
-        yield origin(bundle, question) | {
+def _questions(bundle: Bundle, columns: Columns) -> Iterator[Record]:
+    for question, answer in questions_and_answers(bundle, sessions=True):
+        has_sessions = SESSIONS in question
+        asked = () if has_sessions else question["messages"]
+        messages = [{"role": message["role"], "content": _text(message["content"])} for message in asked]
+        record = origin(bundle, question) | {
             **{name: question[name] for name in ("category", "domain", "level")},
             "skills": [str(skill) for skill in question.get("skills") or ()],
-            "prompt": messages[-1]["content"],
+            "prompt": messages[-1]["content"] if messages else None,
             "messages": messages,
             "assets": question["assets"],
-            "format_instruction": instruction(question, answer) if answer else None,
+            "format_instruction": instruction(question, answer) if answer and not has_sessions else None,
             "format": json_text(question["format"]),
             "points": json_text(question["points"]),
         }
+        if SESSIONS in columns:
+            record[SESSIONS] = json_text(question[SESSIONS]) if has_sessions else None
+        yield record
 
 
 def _text(content: Any) -> str:
@@ -119,6 +127,11 @@ def _text(content: Any) -> str:
 
 
 def _answers(bundle: Bundle) -> Iterator[Record]:
-    for question, answer in questions_and_answers(bundle):
-        if answer is not None:
+    for question, answer in questions_and_answers(bundle, sessions=True):
+        if answer is None:
+            continue
+        if SESSIONS in question:
+            grading = session_record(bundle, question, answer)["grading"]
+            yield dict.fromkeys(OF_ANSWERS) | origin(bundle, question) | {"grading": json_text(grading)}
+        else:
             yield {name: value for name, value in row(bundle, question, answer).items() if name in OF_ANSWERS}

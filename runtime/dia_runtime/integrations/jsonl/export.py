@@ -1,6 +1,7 @@
 """The common form of evaluation sets: one line a question, with its messages and its ideal reply.
 
-Of a sealed bundle all that tells the answer is null.
+A question of sessions has these instead, and what its replies are graded by. Of a sealed bundle all that tells the
+answer is null.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dia_runtime.integrations.exporting.base import (
     questions_and_answers,
     reply_with_answer,
 )
+from dia_runtime.integrations.exporting.question_rows import SESSIONS, session_record
 
 
 class JsonLines(Exporter):
@@ -32,7 +34,10 @@ class JsonLines(Exporter):
 
 
 def _lines(bundle: Bundle) -> Iterator[bytes]:
-    for question, answer in questions_and_answers(bundle):
+    for question, answer in questions_and_answers(bundle, sessions=True):
+        if SESSIONS in question:
+            yield json_line(session_record(bundle, question, answer))
+            continue
         row = origin(bundle, question) | {
             "input": question["messages"],
             "ideal": reply_with_answer(question, answer) if answer else None,
