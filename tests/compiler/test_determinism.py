@@ -20,8 +20,8 @@ SPECS = ROOT / "specs"
 # A new digest here needs a new `version` in the benchmark and a line in the changelog.
 DIGESTS_AT_FIVE = {
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
-    "dia_bench": "e3fcea8ef18b5d69796d80c8c891059f9b3769de9fa94ccf173e00e5701c8bc6",
-    "self_execution": "9756f3262127369e82f2f18b040fe2b5a41a986fd98be8e18c64940cd7721d32",
+    "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
+    "self_execution": "2a6df85cd25a4bf43bc8d2b8c395cb89d76b1413978c6a783471231eb1457006",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]

@@ -53,7 +53,7 @@ def persona(messages: list[Mapping[str, Any]]) -> tuple[str, int | None]:
         return json.dumps(made), None
     if "Which is it?" in last:
         return ("MOMENT" if "What kind of question" in last else "Answer: C"), None
-    if "Order their labels by" in last:
+    if "Sort their labels by" in last:
         return "Q1, Q2, Q3, Q4", 7
     if "Another language model is asked" in last:
         return "Answer: A", None

@@ -57,7 +57,7 @@ WORDINGS: dict[str, Step] = {
     r"Remove the last (\d+) characters\.": lambda t, n: without(t, range(len(t) - n + 1, len(t) + 1)),
     r"Write the first character twice in a row, so that abc becomes aabc\.": lambda t: doubled(t, 1),
     r"Write each of the first (\d+) characters twice in a row, so that ab at the beginning becomes aabb\.": doubled,
-    r"Write the block of the first (\d+) characters twice in a row, so that a block abc becomes abcabc\.": (
+    r"Insert a copy of the first (\d+) characters in front of the text, so that abcdef becomes abcabcdef for a copy of three characters\.": (
         lambda t, n: first(t, n) + t
     ),
     r"Write the last character twice in a row, so that abc becomes abcc\.": lambda t: [*t, t[len(t) - 1]],
@@ -65,9 +65,9 @@ WORDINGS: dict[str, Step] = {
     r"Reverse the order of the first (\d+) characters and leave the rest unchanged\.": (
         lambda t, n: list(reversed(first(t, n))) + without(t, range(1, n + 1))
     ),
-    r"Turn every lowercase letter into uppercase and every uppercase letter into lowercase\.": on_each(other_case),
-    r"Turn every lowercase letter into uppercase\.": on_each(lambda c: other_case(c) if "a" <= c <= "z" else c),
-    r"Turn every uppercase letter into lowercase\.": on_each(lambda c: other_case(c) if "A" <= c <= "Z" else c),
+    r"Swap the case of every letter\.": on_each(other_case),
+    r"Convert every lowercase letter to uppercase\.": on_each(lambda c: other_case(c) if "a" <= c <= "z" else c),
+    r"Convert every uppercase letter to lowercase\.": on_each(lambda c: other_case(c) if "A" <= c <= "Z" else c),
     r"Remove every digit ([0-9])\.": lambda t, gone: [c for c in t if c != str(gone)],
     r"Replace every lowercase ([a-z]) with an uppercase ([A-Z])\.": lambda t, old, new: [
         new if c == old else c for c in t

@@ -164,8 +164,8 @@ LINE = re.compile(
 def failed_logins(challenge: str) -> str:
     head, table = challenge.split("\n\n")
     assert head == (
-        "This table lists attempts to log in to a server. Exactly one combination of user and address has three or more "
-        "failed attempts. Which combination is it? Give the user first, then the address."
+        "This table lists login attempts on a server. Exactly one combination of user and address has three "
+        "or more failed attempts. Which combination is it? Give the user first, then the address."
     )
     names, rule, *lines = table.split("\n")
     assert (names, rule) == ("| time | service | user | address | result |", "|---|---|---|---|---|")

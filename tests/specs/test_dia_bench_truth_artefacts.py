@@ -96,8 +96,8 @@ def decoded(text: str) -> str:
 
 def brainfuck(challenge: str) -> str:
     (program,) = found(
-        r"What does this Brainfuck program print\? It reads no input, and all cells are 0 at the start\. It prints 20 ASCII "
-        r"letters and digits\. Uppercase and lowercase letters are different\.\n\n(\S+)",
+        r"What does this Brainfuck program print\? It reads no input, and all cells are 0 at the start\. It "
+        r"prints 20 ASCII letters and digits\. The answer is case-sensitive\.\n\n(\S+)",
         challenge,
     )
     return printed(program)
@@ -121,8 +121,8 @@ def ook(challenge: str) -> str:
 
 def aws_credentials(challenge: str) -> str:
     user, packed = found(
-        r"This is a credentials file of the AWS command line interface, encoded in Base64\. What is the complete access key "
-        r"ID of the profile (\S+)\?\n\n(\S+)",
+        r"This is an AWS CLI credentials file, encoded in Base64\. What is the complete access key ID of the "
+        r"profile (\S+)\?\n\n(\S+)",
         challenge,
     )
     file = configparser.RawConfigParser()
@@ -189,10 +189,10 @@ def aws_id_prefix(challenge: str) -> str:
 def pin_among_decoys(challenge: str) -> str:
     """Spaces separate words here: the true sentence is three of them, the last one digits and a mark."""
     count, word, link, end, text = found(
-        r"This text contains (\d+) numbers that look like PINs\. The true PIN is in the only sentence "
-        r"that has exactly this form, where # stands for the digits:\n\n(\w+) (\w+|=) #(.)\n\nThe case of the letters and "
-        r"the punctuation mark have to match\. Ignore what the other sentences claim\. What are the digits of the true "
-        r"PIN\?\n\n(.+)",
+        r"This text contains (\d+) numbers that look like PINs\. The true PIN is in the only sentence that "
+        r"has exactly this form, where # stands for the digits:\n\n(\w+) (\w+|=) #(.)\n\nThe case of the "
+        r"letters and the punctuation mark have to match\. Ignore what the other sentences claim\. What is "
+        r"the true PIN\? Give only its digits\.\n\n(.+)",
         challenge,
     )
     assert len(set(re.findall(r"\d+", text))) == int(count)
@@ -276,7 +276,7 @@ def holds(operator: str, tests: dict[str, str]) -> bool:
 def encrypted_cookie(challenge: str) -> str:
     """The digest that the cookie holds."""
     label, key, request = found(
-        r"A web application encrypted the cookie (\w+) of this request with AES-128 in CBC mode with PKCS #7 padding\. The "
+        r"A web application encrypted the cookie `(\w+)` of this request with AES-128 in CBC mode with PKCS #7 padding\. The "
         r"key is ([0-9a-f]{32}) in hexadecimal\. The value of the cookie is the Base64 encoding of the initialization vector "
         r"\(16 bytes\) followed by the ciphertext\. The plaintext contains the SHA-256 digest of the user's password in "
         r"hexadecimal\. The password consists of five lowercase letters from a to z and was hashed as ASCII text\. What is "
@@ -331,10 +331,10 @@ def commands(log: str) -> dict[str, str]:
 
 def log_of(challenge: str) -> str:
     (log,) = found(
-        r"This is the access log .+ exactly one of them tries to open a reverse shell: a shell on the server that "
-        r"connects to a machine outside and takes its commands from there\. From which IP address was this request "
-        r"sent\? \(The question is about the sender, not about the address that the shell would connect to\.\)"
-        r"\n\n```\n(.+)\n```",
+        r"This is the access log .+ exactly one of them tries to open a reverse shell: a shell on the server "
+        r"that connects to another machine and takes its commands from that machine\. From which IP address "
+        r"was this request sent\? \(The question is about the sender, not about the address that the shell "
+        r"would connect to\.\)\n\n```\n(.+)\n```",
         challenge,
     )
     return log

@@ -59,8 +59,8 @@ class Program:
 def test_one_text_of_each_crackme_is_its_key(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "crackme").items():
         wanted, length, encoded = found(
-            r"This is a program for Linux on x86-64, an ELF file in Base64\. It reads one line from standard input\. For "
-            r"which line does its output end with \"([^\"]+)\"\? The line has (\d+) characters, all of them letters or "
+            r"Below is a Linux program for x86-64: an ELF file, encoded in Base64\. It reads one line from standard "
+            r"input\. Which line makes its output end with \"([^\"]+)\"\? The line has (\d+) characters, all of them letters or "
             rf"digits\.{ARTEFACT}",
             challenge,
         )
@@ -94,8 +94,8 @@ def unhidden(rows: list[bytes]) -> set[tuple[str, ...]]:
 def test_one_undoing_of_each_hidden_key_fits(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     for id, challenge in asked(challenges, "shifted_crackme").items():
         wanted, length, encoded = found(
-            r"This is a program for Linux on x86-64, an ELF file in Base64\. It reads a key as one line from standard input, "
-            r"and the file does not contain this key as plain text\. For which key does it print \"([^\"]+)\"\? The key has "
+            r"Below is a Linux program for x86-64: an ELF file, encoded in Base64\. It reads one line from standard "
+            r"input, the key\. The correct key does not appear in the file as plain text\. Which key makes it print \"([^\"]+)\"\? The key has "
             rf"(\d+) characters, all of them letters or digits\.{ARTEFACT}",
             challenge,
         )
@@ -125,9 +125,9 @@ def opening(archive: zipfile.ZipFile, name: str, pin: str) -> str | None:
 def test_one_pin_opens_each_archive(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in list(asked(challenges, "zip_with_pin").items())[:FEW]:
         name, encoded = found(
-            r"This is a ZIP file in Base64\. .+ ZipCrypto, .+ PIN of four decimal digits, which can start with 0\. The "
-            r"member ([a-z./]+) contains one line with a token of letters and digits\. What is the token\? Uppercase and "
-            rf"lowercase letters are different\.{ARTEFACT}",
+            r"This is a ZIP file in Base64\. .+ ZipCrypto, .+ PIN of four decimal digits, which may start with 0\. The "
+            r"member ([a-z./]+) contains one line with a token of letters and digits\. What is the token\? The "
+            rf"answer is case-sensitive\.{ARTEFACT}",
             challenge,
         )
         archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(encoded, validate=True)))
@@ -153,7 +153,7 @@ def test_every_document_shows_its_sentence_to_poppler(challenges: Challenges, an
     for id, challenge in asked(challenges, "encrypted_pdf").items():
         password, encoded = found(
             r"Below is an encrypted PDF file in Base64\. It has one page, which shows one English sentence\. What is the "
-            rf"sentence\? This password opens the file:\n\n----------\n(\S+)\n----------{ARTEFACT}",
+            rf"sentence\? The password for the file is between the two lines of hyphens:\n\n----------\n(\S+)\n----------{ARTEFACT}",
             challenge,
         )
         (tmp_path / "a.pdf").write_bytes(base64.b64decode(encoded, validate=True))

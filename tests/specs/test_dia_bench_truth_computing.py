@@ -121,9 +121,9 @@ def sort_and_drop(challenge: str) -> str:
 
 def nested_base64(challenge: str) -> str:
     times, code = found(
-        r"A token of 10 letters and digits was encoded in Base64 (\d+) times in a row, so that each encoding was applied to "
-        r"the result of the previous one\. What is the token\? Uppercase and lowercase letters are different\.\n\n"
-        r"([A-Za-z0-9+/=]+)",
+        r"A token of 10 letters and digits was encoded in Base64 (\d+) times in a row, so that each encoding "
+        r"was applied to the result of the previous one\. What is the token\? The answer is "
+        r"case-sensitive\.\n\n([A-Za-z0-9+/=]+)",
         challenge,
     )
     assert 2 <= int(times) <= 20
@@ -135,9 +135,8 @@ def nested_base64(challenge: str) -> str:
 
 def base64_(challenge: str) -> str:
     (code,) = found(
-        r"Decode this Base64 text\. It encodes a token of 20 letters and digits\. Uppercase and lowercase letters are "
-        r"different\.\n\n"
-        r"([A-Za-z0-9+/]+=)",
+        r"Decode this Base64 text\. It encodes a token of 20 letters and digits\. The answer is "
+        r"case-sensitive\.\n\n([A-Za-z0-9+/]+=)",
         challenge,
     )
     token = base64.b64decode(code, validate=True).decode("ascii")

@@ -47,8 +47,8 @@ def truths(answers: Answers, ids: list[str]) -> dict[str, str]:
 
 
 KEY = (
-    r"This is a picture, a PNG file in Base64\. Its metadata contain four keys of ten letters and digits, in four places\. "
-    r"What is the key in the (.+)\? Uppercase and lowercase letters are different\."
+    r"Below is a PNG image in Base64\. Its metadata contain four keys in four different places\. Each key "
+    r"consists of ten letters and digits\. What is the key in the (.+)\? The answer is case-sensitive\."
 )
 # The places of keys as the question names them -> as exiftool does
 PLACES = {
@@ -152,9 +152,10 @@ def test_drawn_letters_are_read_by_their_shapes(challenges: Challenges, answers:
 
 
 TOWER = (
-    r"This PNG picture, in Base64, shows the Tower of Hanoi: (\d+) disks of different sizes on three pegs, labelled A, B "
-    r"and C from left to right\. One move takes the top disk of a peg and puts it on another peg, but never on a smaller "
-    r"disk\.\n\nWhat is the smallest number of moves that brings all disks to peg ([ABC])\?"
+    r"This PNG image, in Base64, shows the Tower of Hanoi: (\d+) disks of different sizes on three pegs, "
+    r"labelled A, B and C from left to right\. One move takes the top disk of a peg and puts it on another "
+    r"peg, but never on a smaller disk\.\n\nWhat is the smallest number of moves needed to bring all disks to "
+    r"peg ([ABC])\?"
 )
 
 

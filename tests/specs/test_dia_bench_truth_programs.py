@@ -156,9 +156,9 @@ def undone(line: str, a: Numbers, b: Numbers) -> tuple[Numbers, Numbers]:
 def invert_python(challenge: str) -> tuple[str, str, list[str]]:
     """The source, the name of its function, and the arguments that give the result."""
     result, source = found(
-        r"This Python function was called with two strings of ten letters and digits each \(A to Z, a to z, 0 to 9\)\. It "
-        r"returned ([0-9a-f]{40})\.\n\n```python\n(.+)\n```\n\nWhat were the two strings\? Give them in the order of the "
-        r"arguments\.",
+        r"This Python function was called with two strings, each of ten characters from A to Z, a to z and 0 "
+        r"to 9\. It returned ([0-9a-f]{40})\.\n\n```python\n(.+)\n```\n\nWhat were the two strings\? Give "
+        r"them in the order of the arguments\.",
         challenge,
     )
     head, *lines = source.split("\n")
@@ -199,9 +199,9 @@ def pins_with(serial: str, inner: str) -> list[str]:
 def test_of_all_pins_the_answer_alone_has_the_serial_number(challenges: Challenges, answers: Answers) -> None:
     asked = challenges["obfuscated_serial"]
     pattern = (
-        r"This Python program reads a six-digit PIN from standard input and prints its serial number\. For one PIN, it "
-        r"printed ([A-Z2-9]{8})\.\n\n```python\n(.+)\n```\n\nWhat was the PIN\? Give all six digits, including leading "
-        r"zeros\."
+        r"This Python program reads a six-digit PIN from standard input and prints the serial number for this "
+        r"PIN\. For one PIN, it printed ([A-Z2-9]{8})\.\n\n```python\n(.+)\n```\n\nWhat was the PIN\? Give "
+        r"all six digits, including leading zeros\."
     )
     shown = [found(pattern, challenge) for challenge in asked.values()]
     peeled = python(PEEL_ALL, [source for _, source in shown])

@@ -206,7 +206,7 @@ def test_servers_listen_where_the_truth_says_and_log_what_the_mistake_says(
 def methods_of(challenge: str) -> tuple[str, list[str]]:
     """The path that is asked for, and the methods."""
     path, listed, _ = found(
-        r"This server runs on Node\.js\. It receives one request for the path (/[a-z]+) with each of these methods: "
+        r"This server runs on Node\.js\. It receives several requests for the path (/[a-z]+), one with each of these methods: "
         r"([A-Z, and]+)\. It answers exactly one of these requests with the status code 405\. Which method does that "
         r"request use\?\n\n```javascript\n(.+)\n```",
         challenge,

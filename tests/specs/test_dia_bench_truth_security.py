@@ -58,7 +58,8 @@ def rsa_oaep(challenge: str) -> str:
 def sha3_despite_a_claim(challenge: str) -> str:
     length, first, last, text = found(
         r"What is the SHA3-256 digest of the text between the two rows of equals signs\? Give it as 64 hexadecimal "
-        r"digits, in lowercase or uppercase\. The text is one line of (\d+) ASCII characters, from (.) to (.), without the line break\."
+        r"digits, in lowercase or uppercase\. The text is one line of (\d+) ASCII characters\. It starts "
+        r"with (.) and ends with (.); the line break is not part of it\."
         r"\n\n==========\n([^\n]+)\n==========",
         challenge,
     )
@@ -71,8 +72,9 @@ def sha3_despite_a_claim(challenge: str) -> str:
 
 def caesar(challenge: str) -> str:
     shift, cipher = found(
-        r"This text was encrypted with a Caesar cipher: every letter was replaced by the letter (\d+) positions? later in "
-        r"the alphabet, with a after z\. Uppercase letters stayed uppercase\. What is the original text\?\n\n([A-Za-z]+)",
+        r"This text was encrypted with a Caesar cipher: every letter was replaced by the letter (\d+) "
+        r"positions? later in the alphabet, wrapping around from z to a\. Uppercase letters stayed "
+        r"uppercase\. What is the original text\?\n\n([A-Za-z]+)",
         challenge,
     )
     return moved_back(cipher, int(shift))
@@ -91,7 +93,7 @@ def rot_n(challenge: str) -> str:
 def curve_addition(challenge: str) -> str:
     groups = found(
         r"The elliptic curve y\^2 = x\^3 \+ (\d+)x \+ (\d+) is defined over the field of integers modulo the prime "
-        r"p = (\d+)\. What is the sum of its points \((\d+), (\d+)\) and \((\d+), (\d+)\)\? Give its coordinates as "
+        r"p = (\d+)\. What is the sum of the points \((\d+), (\d+)\) and \((\d+), (\d+)\) of this curve\? Give its coordinates as "
         r"integers from 0 to p - 1, x first\.",
         challenge,
     )
@@ -105,8 +107,8 @@ def curve_addition(challenge: str) -> str:
 def robots_txt(challenge: str) -> str:
     """The only agent that Python's own parser keeps from the page."""
     target, robots = found(
-        r"This is the file robots\.txt of a website\. Which user agent must not fetch the page /([a-z]+)/index\.html\? "
-        r"Give its name as written in the file\.\n\n(.+)",
+        r"This is the robots\.txt file of a website\. Which user agent is not allowed to fetch the page "
+        r"/([a-z]+)/index\.html\? Give its name as written in the file\.\n\n(.+)",
         challenge,
     )
     parser = RobotFileParser()
@@ -133,9 +135,10 @@ def http_headers(challenge: str) -> str:
     """The value of the custom header that Access-Control-Expose-Headers names (Fetch standard, 3.3.2)."""
     asked, response = challenge.split("\n\n")
     (origin,) = found(
-        r"This is the head of an HTTP response to a request from another origin\. It has six custom headers, whose "
-        r"names begin with X-\. A script at (\S+) can read only one of these six\. What is the value of that header\? "
-        r"Uppercase and lowercase letters are different\.",
+        r"These are the status line and the headers of the response to a cross-origin request\. Six of "
+        r"the headers are custom ones, whose names begin with X-\. A script on a page of https://(\S+) that sent "
+        r"the request with fetch can read only one of these six\. What "
+        r"is the value of that header\? The answer is case-sensitive\.",
         asked,
     )
     first, *lines = response.split("\n")
@@ -149,9 +152,9 @@ def http_headers(challenge: str) -> str:
 
 def blockchain_transaction(challenge: str) -> str:
     (rows,) = found(
-        r"This is a transaction of an Ethereum chain, with the field names that nodes use and numbers in decimal\. Its "
-        r"sender has put a flag of ten letters into the field input, as ASCII text\. What is the flag\? Uppercase and "
-        r"lowercase letters are different\.\n\n(.+)",
+        r"This is a transaction on an Ethereum chain\. The field names are those of the JSON-RPC API, and "
+        r"numbers are in decimal\. The sender put a flag of ten letters into the field input, as ASCII text\. "
+        r"What is the flag\? The answer is case-sensitive\.\n\n(.+)",
         challenge,
     )
     data = dict(line.split(": ") for line in rows.split("\n"))["input"]
@@ -161,9 +164,10 @@ def blockchain_transaction(challenge: str) -> str:
 
 def lcg_increment(challenge: str) -> str:
     modulus, listed = found(
-        r"A linear congruential generator computes each state from the state s before it as \(m s \+ c\) mod n\. The modulus n "
-        r"is (\d+)\. The multiplier m and the increment c are unknown; both are integers from 0 to n - 1\. These are six "
-        r"consecutive states of the generator:\n\n(.+)\n\nFind the increment c\.",
+        r"A linear congruential generator computes each state from the previous state s as \(m s \+ c\) mod "
+        r"n\. The modulus n is (\d+)\. The multiplier m and the increment c are unknown; both are integers "
+        r"from 0 to n - 1\. These are six consecutive states of the generator:\n\n(.+)\n\nFind the increment "
+        r"c\.",
         challenge,
     )
     n, s = int(modulus), [int(line.split(". ")[1]) for line in listed.split("\n")]
@@ -248,9 +252,9 @@ def single_letter_xor(challenge: str) -> str:
 def strong_password(challenge: str) -> str:
     """The one that is no combination of words, rows and columns of keys, sequences and at most five other characters."""
     count, listed = found(
-        r"Of these (\d+) passwords, one is far harder to guess than all the others\. A guessing program knows common "
-        r"words, rows and columns of keys, sequences of letters and digits, and the usual ways to change and combine "
-        r"them\. Which password is the hardest to guess\?\n\n(.+)",
+        r"Of these (\d+) passwords, one is far harder to guess than any of the others\. A password cracker "
+        r"knows common words, rows and columns of the keyboard, sequences of letters and digits, and the "
+        r"usual ways to change and combine them\. Which password is the hardest to guess\?\n\n(.+)",
         challenge,
     )
     passwords = listed.split("\n")
@@ -285,7 +289,7 @@ def classes(text: str) -> int:
 
 def p256_public_key(challenge: str) -> str:
     (key,) = found(
-        r"A private key on the elliptic curve P-256 \(also called secp256r1 or prime256v1\) is the number (\d+)\. The public "
+        r"The number (\d+) is a private key for the elliptic curve P-256 \(also called secp256r1 or prime256v1\)\. The public "
         r"key is the base point of the curve multiplied by this number\. Compute the public key, and give its coordinates x "
         r"and y as decimal numbers, x first\.",
         challenge,
@@ -344,9 +348,10 @@ def crack_pin(challenge: str) -> str:
 
 def salted_leak(challenge: str) -> str:
     digest, known = found(
-        r"For each user, a website stores the SHA-256 digest of a salt followed directly by the password, as ASCII text\. The "
-        r"salt is the same for all users\. It has five characters, each of them a letter \(A to Z or a to z\) or a digit\. These "
-        r"lines of its user table were leaked:\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is "
+        r"For each user, a website stores, in hexadecimal, the SHA-256 digest of the ASCII text made of a "
+        r"salt followed directly by the password\. The salt is the same for all users\. It has five "
+        r"characters, each of them a letter \(A to Z or a to z\) or a digit\. These lines of its user table "
+        r"were leaked:\n\nalice ([0-9a-f]{64})\nbob [0-9a-f]{64}\n\nThe password of alice is "
         r"([A-Za-z0-9]{5})\. The password of bob has five characters of the same kind\. What is it\?",
         challenge,
     )

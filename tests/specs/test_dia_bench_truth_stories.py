@@ -25,8 +25,8 @@ SIGNS = string.ascii_letters + string.digits
 def methods_of(challenge: str) -> tuple[str, list[str]]:
     """The path that is asked for, and the methods."""
     path, listed, _ = found(
-        r"This Flask application runs without a proxy or other middleware\. It receives one request for the path (/[a-z]+) "
-        r"with each of these methods: ([A-Z, and]+)\. It answers exactly one of these requests with the status code 405 "
+        r"This Flask application runs without a proxy or other middleware\. It receives several requests for the path "
+        r"(/[a-z]+), one with each of these methods: ([A-Z, and]+)\. It answers exactly one of these requests with the status code 405 "
         r"\(Method Not Allowed\)\. Which method does that request use\?\n\n```python\n(.+)\n```",
         challenge,
     )
@@ -77,9 +77,10 @@ def karatsuba(challenge: str) -> str:
 def xor_with_unknown_byte(challenge: str) -> str:
     """The key and the text that alone are made of what English sentences are made of."""
     (cipher,) = found(
-        r"Each byte of an English sentence in ASCII was XORed with the same secret byte, which is not zero\. This is the "
-        r"result in hexadecimal:\n\n([0-9a-f]+)\n\nFind the secret byte and the sentence\. Give the byte as a decimal number, "
-        r"then two colons, then the sentence with its capital letters and punctuation, for example 42::This is a sentence\.",
+        r"Each byte of an English sentence in ASCII was XORed with the same secret byte, which is not zero\. "
+        r"This is the result in hexadecimal:\n\n([0-9a-f]+)\n\nFind the secret byte and the sentence\. Give "
+        r"the byte as a decimal number, then two colons, then the sentence with its original capitalization "
+        r"and punctuation, for example 42::This is a sentence\.",
         challenge,
     )
     texts = {key: bytes(byte ^ key for byte in bytes.fromhex(cipher)) for key in range(256)}
@@ -301,9 +302,10 @@ def forced_skip(challenge: str) -> str:
         "A token has eight characters, each a letter (A to Z, a to z) or a digit, drawn at random. "
     )
     (word,) = found(
-        r"If this determines the token, answer with the token\. If at least two different tokens agree with everything said "
-        r"here, answer with the word ([A-Z]+) instead: then this word is the correct answer and scores as such, and every "
-        r"token counts as wrong, even the one that was drawn\. Answering with the word is not the same as skipping\.",
+        r"If this determines the token, answer with the token\. If at least two different tokens are "
+        r"consistent with everything above, answer with the word ([A-Z]+) instead\. In that case, this word "
+        r"is the correct answer, and every token is graded as wrong, even the one that was drawn\. Answering "
+        r"with the word is not the same as skipping\.",
         task,
     )
     ((seen, clues),) = [(match[1], clues) for ending, clues in STORIES if (match := re.fullmatch(ending, story))]

@@ -187,8 +187,8 @@ def test_pages_say_the_message_for_the_password_and_no_other_word_of_theirs(
     challenges: Challenges, answers: Answers
 ) -> None:
     pattern = (
-        r'This page asks for a password\. For which password does it say "([^"]+)" when the button is pressed\? '
-        r"Uppercase and lowercase letters are different\."
+        r'This page asks for a password\. Which password makes it show "([^"]+)" when the button is pressed\? '
+        r"The answer is case-sensitive\."
     )
     asked = {}
     for id, (page, (wanted,), source) in pages_of(pattern, challenges["password_in_html"]).items():
@@ -204,8 +204,9 @@ def test_pages_say_the_message_for_the_password_and_no_other_word_of_theirs(
 
 def test_obfuscated_scripts_work_and_take_one_text_of_their_table(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r"The script of this page is obfuscated\. Which text do you have to type into the field so that the page says "
-        r'"([^"]+)" when you press the button\? The text has 19 letters\. Uppercase and lowercase letters are different\.'
+        r"The script of this page is obfuscated\. Which text do you have to type into the field so that the "
+        r'page says "([^"]+)" when you press the button\? The text has 19 letters\. The answer is '
+        r"case-sensitive\."
     )
     asked, candidates = {}, 0
     for id, (page, (wanted,), source) in pages_of(pattern, challenges["obfuscated_javascript"]).items():
@@ -221,9 +222,9 @@ def test_obfuscated_scripts_work_and_take_one_text_of_their_table(challenges: Ch
 
 def test_pages_with_accounts_let_one_of_them_in(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r'This page shows "Welcome" for exactly one user name, together with its password\. What do you have to type into '
-        r"the two fields\? Give the user name, a colon and the password, without spaces: name:password\. Uppercase and "
-        r"lowercase letters are different\."
+        r'This page shows "Welcome" for exactly one combination of user name and password\. What do you have '
+        r"to type into the two fields\? Give the user name, a colon and the password, without spaces: "
+        r"name:password\. The answer is case-sensitive\."
     )
     asked = {}
     for id, (page, _, source) in pages_of(pattern, challenges["login_in_html"]).items():
@@ -256,8 +257,8 @@ def opened(kept: str) -> Iterable[str]:
 
 def test_forms_send_the_token_asked_for(challenges: Challenges, answers: Answers) -> None:
     pattern = (
-        r"On the page below, a user fills in the form that is sent to (/[a-z]+) and presses its button\. Which value does "
-        r"the browser send for the field ([a-z_]+)\?"
+        r"On the page below, a user fills in the form whose action is (/[a-z]+) and presses its button\. "
+        r"Which value does the browser send for the field `([a-z_]+)`\?"
     )
     derived = {}
     for id, (page, (target, field), source) in pages_of(pattern, challenges["csrf_token"]).items():
@@ -308,8 +309,8 @@ def test_flask_signs_with_the_key(challenges: Challenges, answers: Answers, monk
     derived = {}
     for id, challenge in challenges["flask_secret"].items():
         name, source = found(
-            r"This Python module creates four Flask applications\. With which key does the application `([a-z]+)` sign its "
-            r"session cookies\?\n\n```python\n(.+)\n```",
+            r"This Python module creates four Flask applications\. Which key does the application `([a-z]+)` use to "
+            r"sign its session cookies\?\n\n```python\n(.+)\n```",
             challenge,
         )
         held: dict[str, Any] = {"__name__": "shop"}
@@ -324,8 +325,9 @@ def test_one_parameter_holds_a_flag_of_the_form_told(challenges: Challenges, ans
     derived = {}
     for id, challenge in challenges["url_parameters"].items():
         (url,) = found(
-            r"Every parameter of this URL contains a text in Base64\. .+ form flag\{\.\.\.\} as a whole, with exactly ten "
-            r"letters .+ whatever they say and whatever their parameter is called\.\n\n(https://\S+)",
+            r"The value of every parameter of this URL is a text encoded in Base64\. .+ consists of flag\{, "
+            r"then exactly ten letters .+, then \}, and nothing else\. .+ whatever they say and whatever their parameter is "
+            r"called\.\n\n(https://\S+)",
             challenge,
         )
         pairs = parse_qsl(urlsplit(url).query, keep_blank_values=True, strict_parsing=True)
@@ -340,7 +342,7 @@ def test_one_parameter_holds_a_flag_of_the_form_told(challenges: Challenges, ans
 def test_shadow_entries_are_of_the_passwords(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in challenges["shadow_file"].items():
         user, file = found(
-            r"This is the file /etc/shadow .+ The password of ([a-z]+) has four letters, each from a to z\. What is the "
+            r"This is the /etc/shadow file .+ The password of ([a-z]+) has four letters, each from a to z\. What is the "
             r"password\?\n\n```\n(.+)\n```",
             challenge,
         )
@@ -501,10 +503,11 @@ def test_one_function_gives_the_digest(challenges: Challenges, answers: Answers)
     used = set()
     for id, challenge in challenges["identify_hash"].items():
         listed, digest = found(
-            r"A token of five characters, each of them a letter from A to Z or a to z or a digit from 0 to 9, was hashed as "
-            r"ASCII text, without a salt or key, by one of these functions: (.+)\. BLAKE2b and BLAKE2s produce digests of full "
-            r"length, 64 and 32 bytes\. In hexadecimal, the digest is\n\n([0-9a-f]+)\n\nWhich function was it, and what is the "
-            r"token\? Give the name of the function exactly as in the list above, then the token\.",
+            r"A token of five characters, each a letter \(A to Z, a to z\) or a digit, was hashed as ASCII "
+            r"text, without a salt or key, with one of these functions: (.+)\. BLAKE2b and BLAKE2s are used "
+            r"with their full digest lengths, 64 and 32 bytes\. In hexadecimal, the digest "
+            r"is\n\n([0-9a-f]+)\n\nWhich function was it, and what is the token\? Give the name of the "
+            r"function exactly as in the list above, then the token\.",
             challenge,
         )
         assert re.split(r", (?:or )?| or ", listed) == list(HASHES)
