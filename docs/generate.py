@@ -221,18 +221,18 @@ def commands() -> str:
 
 
 COMMANDS_HEAD = (
-    "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the facts of "
-    "a result in the form that one of the [schemas](schemas.md) describes. `NO_COLOR` is respected. `python -m "
+    "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the "
+    "result as JSON; the [schemas](schemas.md) describe each result. `NO_COLOR` is respected. `python -m "
     "dia_compiler` is the same as `dia`. Defaults of options come from `dia.toml`, and a shell completes commands and "
     "options: see [write with help](../howto/write-with-help.md)."
 )
 EXIT_CODES = (
     ("0", "done"),
-    ("1", "a difference or a failed gate: `check --strict` with warnings, a run that ends with errors"),
+    ("1", "a finding: bundles that differ, `check --strict` with warnings, a run that ends with errors"),
     ("2", "input or arguments: errors in specs, unknown names, an output that may not be replaced"),
-    ("3", "integrity: damaged, foreign or unverifiable bytes"),
+    ("3", "integrity: a file is damaged, does not belong to the bundle, or cannot be verified"),
     ("4", "a provider or the network failed"),
-    ("70", "a bug of dia: the log file is named, `--debug` shows the traceback"),
+    ("70", "a bug in dia: the message names the log file, and `--debug` shows the traceback"),
     ("130", "interrupted"),
 )
 
@@ -304,8 +304,8 @@ def figures() -> str:
 
 VERDICTS_HEAD = "The verdict on each reply, in the order in which tables and pictures show them."
 MODEL_FIGURES_HEAD = (
-    "The figures that `dia score` computes of every model. The name is the key in JSON and what `--compare` takes; "
-    "tables print shares in percent."
+    "The figures that `dia score` computes for every model. The name is the key in JSON and the argument of "
+    "`--compare`; tables print shares in percent."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
 )
-@click.option("--force", is_flag=True, help="Replace whatever exists where the bundle goes.")
+@click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
 @click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")
 @click.option("--part", metavar="I/N", help="Compile part I of N, for `dia merge`.")
 @click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")

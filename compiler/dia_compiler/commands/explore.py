@@ -63,8 +63,8 @@ def asking(command: Any) -> Any:
 )
 @click.option(
     "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,
-    help="How answers are read from replies: the last answer in the prescribed format, only that format without text "
-    "around it, more tolerant, or as a published evaluator.",
+    help="How answers are read from replies. standard: the last answer in the prescribed format. strict: only that "
+    "format, without text around it. lenient: more tolerant. compat: as a published evaluator did.",
 )  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @asking

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
 )
-@click.option("--force", is_flag=True, help="Replace whatever exists where the bundle goes.")
+@click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -43,7 +43,7 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Join parts made by `dia compile --part I/N` to one bundle, or runs of the same questions to one run.
+    """Join parts made by `dia compile --part I/N` into one bundle, or runs of the same questions into one.
 
     A PATH is a part, a folder of parts, or a run. The bundle is byte for byte the one that a single compile makes. It
     is written to the build folder, or to -o. Runs need -o. Nothing is written if parts are missing, duplicate or made

@@ -94,7 +94,7 @@ class CalibrateOptions:
     "unit",
     choices=["instances", "items", "templates", "benchmarks"],
     default="instances",
-    help="What has its own difficulty.",
+    help="What gets a difficulty of its own.",
 )
 @choice_option(
     "--bias-correction", choices=["none", "trials"], default="none", help="For jml: shrink the scale by (n-1)/n."

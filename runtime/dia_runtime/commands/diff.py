@@ -25,7 +25,7 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    First come unchanged questions whose answer changed. Then: other changed answers, changed, added and removed
+    Lists unchanged questions with a changed answer first, then other changed answers, changed, added and removed
     questions, templates, specs, manifest entries and library versions. Exit code 1 if the bundles differ.
 
     \b

@@ -64,7 +64,7 @@ class ImportOptions:
 )
 @click.option("-o", "--out", type=PATH, required=True, metavar="RUN", help="File for the run.")
 @click.option(
-    "--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Column in which a field is found. Repeatable."
+    "--field", "fields", multiple=True, metavar="NAME=COLUMN", help="Column that contains a field. Repeatable."
 )
 @click.option("--letters", metavar="A-E", help="Answers are letters of options: A-E or A,B,C.")
 @click.option("--skip", metavar="TOKEN", help="Reply that abstains, for example E or I-DO-NOT-KNOW.")

@@ -1,4 +1,4 @@
-"""`dia overlap`: questions that a validation set has too."""
+"""`dia overlap`: questions that also occur in a validation set."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ LONGEST = 1 << 26
 def command(
     bundle: Path, id: str | None, check: Path | None, passphrase_file: Path | None, out: Path | None, as_json: bool
 ) -> int:
-    """Reveal one answer of a sealed bundle, with a proof that it is the sealed one.
+    """Reveal one answer of a sealed bundle, with a proof that it is unchanged.
 
     With the passphrase and a question's ID, dia writes a proof: the answer and its salt. With --check, anyone can
     compare a proof with the commitment in the sealed bundle. Exit code 3 if it is not the sealed answer.

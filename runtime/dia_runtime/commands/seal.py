@@ -16,7 +16,7 @@ from dia_runtime.commands.progress import activity
 @click.command("seal")
 @click.argument("bundle", type=PATH)
 @passphrase_file
-@click.option("--weak", is_flag=True, help="Seal even if the seed has less than 128 bits.")
+@click.option("--weak", is_flag=True, help="Seal even if the seed has fewer than 128 bits.")
 @click.option("-o", "--out", type=PATH, metavar="DIR",
               help="Folder to write. Default: BENCHMARK-VERSION-kK-sealed, next to BUNDLE.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Replace the contents of the folder.")

@@ -54,7 +54,7 @@ OPTIONS = (
         "mcp_commands",
         multiple=True,
         metavar="COMMAND",
-        help="Command of an MCP server whose tools are given. It runs outside the sandbox. Repeatable.",
+        help="Command of an MCP server; models get its tools. It runs outside the sandbox. Repeatable.",
     ),
 )
 

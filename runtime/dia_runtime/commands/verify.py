@@ -56,7 +56,7 @@ class VerificationFacts(TypedDict):
 
 @click.command("verify")
 @click.argument("bundle", type=PATH)
-@click.option("--expect", metavar="DIGEST", help="Fail if the bundle has another digest.")
+@click.option("--expect", metavar="DIGEST", help="Fail if the bundle's digest is not this one.")
 @click.option(
     "--public-key",
     type=PATH,
