@@ -350,7 +350,7 @@ def schemas() -> str:
 
 
 SCHEMAS_HEAD = (
-    "The JSON Schemas (draft 2020-12) of every file and every JSON output. They lie in `schemas/`, and in an installed "
+    "The JSON Schemas (draft 2020-12) of every file and every JSON output. They are in `schemas/`, and in an installed "
     "package in `dia_runtime/_data/schemas/`. Outputs may gain keys; none is renamed or dropped."
 )
 
