@@ -21,7 +21,7 @@ SPECS = ROOT / "specs"
 DIGESTS_AT_FIVE = {
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
-    "self_execution": "2a6df85cd25a4bf43bc8d2b8c395cb89d76b1413978c6a783471231eb1457006",
+    "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]

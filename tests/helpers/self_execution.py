@@ -116,7 +116,7 @@ async def answer(asked: loop.Asked, http: web.Request) -> web.StreamResponse:
 
 
 def association(block: Mapping[str, Any]) -> None:
-    """Of each row the first option is foretold and comes, the second comes, the third is foretold."""
+    """Of each row the first option is predicted and comes, the second comes, the third is predicted."""
     number = len(WORDS)
     rest = sum(len(row["options"]) for row in WORDS) - 3 * number
     assert block["counts"] == {"tp": number, "fp": number, "fn": number, "tn": rest}
@@ -142,7 +142,7 @@ def difficulty(block: Mapping[str, Any]) -> None:
 
 def self_made(block: Mapping[str, Any]) -> None:
     assert block["accuracy"]["all"]["value"] == 0
-    assert block["figures"]["failed_as_foretold"]["value"] == 1
+    assert block["figures"]["failed_as_predicted"]["value"] == 1
     assert block["figures"]["judge_agrees_with_key"]["value"] == 0
     assert block["figures"]["moment"]["value"] == 1 and block["figures"]["fact"]["value"] == 0
 

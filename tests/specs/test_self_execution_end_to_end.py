@@ -103,5 +103,5 @@ NAMES: dict[str, dict[str, Any]] = {
 }
 KINDS = ("fact", "moment", "self", "order", "hard", "denial")
 ONLY_COMPILED = {  # the judge of which recordings know nothing
-    "self_made": {"replies": ("judged", "sort"), "figures": (*KINDS, "failed_as_foretold", "judge_agrees_with_key")}
+    "self_made": {"replies": ("judged", "sort"), "figures": (*KINDS, "failed_as_predicted", "judge_agrees_with_key")}
 }

@@ -17,7 +17,8 @@ FormatRecord: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = tuple[str, Callable[[str, FormatRecord], str | None]]
 # The edition of the rules by which replies are read. A bundle names its edition in each format; none is the first.
 # Under the first, the default chain is `strict`. Under the second, it is `standard`; `standard` and `lenient` ignore
-# reasoning in <think> blocks, and all chains that read numbers accept a Unicode minus, an exponent or a declared unit.
+# reasoning in <think> blocks and Markdown around the answer, and all chains that read numbers accept a Unicode minus,
+# an exponent or a declared unit.
 RULES = 2
 STANDARD = "standard"
 NOTHING = "none"  # the recorded step if no step found an answer
@@ -143,6 +144,14 @@ def effective_chain(chain: str, format: FormatRecord) -> str:
 def ignores_reasoning(chain: str, format: FormatRecord) -> bool:
     """Return whether the chain skips reasoning in <think> blocks."""
     return rules_of(format) >= 2 and chain in (STANDARD, "lenient")
+
+
+def ignores_markup(chain: str, format: FormatRecord) -> bool:
+    """Return whether an answer may stand in bold, in backticks, in a code fence or between dollar signs.
+
+    Where the whole reply is the answer, its markup is a part of it.
+    """
+    return ignores_reasoning(chain, format) and format["kind"] != "whole"
 
 
 def mode_of(chain: str, format: FormatRecord) -> Mode:

@@ -3,8 +3,8 @@
 | chain | what is found |
 |---|---|
 | strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
-| standard | the same |
-| lenient | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`); otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
+| standard | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`, rules 2) |
+| lenient | the same, also under rules 1; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
 is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "skip": "I-DO-NOT-KNOW"}`.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, rules_of, skip_sentence
 from dia_runtime.formats.last_line import last, unmarked
 
 LONGEST, MOST = 200, 1_000
@@ -40,6 +40,11 @@ def bare(reply: str, format: FormatRecord) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
+def bare_if_second_rules(reply: str, format: FormatRecord) -> str | None:
+    """Return what `bare` finds, under rules 2."""
+    return bare(reply, format) if rules_of(format) > 1 else None
+
+
 def single(reply: str, format: FormatRecord) -> str | None:
     """Return the only label that occurs in the reply as a word."""
     pattern = _pattern(tuple(words_of(format)))
@@ -62,7 +67,11 @@ class Label(Format):
     """One of fixed labels."""
 
     options = {"of": FormatOption("alternatives", "The labels.", required=True, example=["AGREE", "DISAGREE"])}
-    chains = {"strict": (("line", line),), "lenient": (("line", line), ("bare", bare), ("single", single))}
+    chains = {
+        "standard": (("line", line), ("bare", bare_if_second_rules)),
+        "strict": (("line", line),),
+        "lenient": (("line", line), ("bare", bare), ("single", single)),
+    }
 
     def faults(self, format: FormatRecord) -> list[str]:
         faults, of = super().faults(format), format.get("of")

@@ -25,7 +25,8 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import NOTHING, STANDARD, Extraction, effective_chain, mode_of, rules_of
+from dia_runtime.formats.base import NOTHING, STANDARD, Extraction, effective_chain, ignores_markup, mode_of, rules_of
+from dia_runtime.formats.markup import without_markup
 from dia_runtime.grading.verdicts import Verdict
 
 Condition: TypeAlias = Callable[[Value], bool]
@@ -80,6 +81,7 @@ class Grader:
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
         self.mode = mode_of(self.chain, format)
+        self.ignores_markup = ignores_markup(self.chain, format)
         self.skip: str = format.get("skip") or ""
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         self.answer, self.comparison = answer or typed(comparison), comparison
@@ -110,15 +112,31 @@ class Grader:
                 flags = LOST_TO_FORMAT
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
-        elif text_of_answer.strip() == self.skip and self.skip:
-            verdict = Verdict.SKIPPED
         else:
-            value = self._value(text_of_answer.strip())
-            part = self._share(share, value) if self.has_share else None
-            verdict, flags = self._judged(value, truth, accept, accept_if)
+            verdict, flags, part = self._read(text_of_answer.strip(), truth, accept, accept_if, share)
+            plain = without_markup(text_of_answer) if self.ignores_markup and verdict not in SETTLED else ""
+            if plain and plain != text_of_answer.strip():
+                other = self._read(plain, truth, accept, accept_if, share)
+                if other[0] in SETTLED or (part is not None and other[2] is not None and other[2] > part):
+                    verdict, flags, part = other
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED
         return Grade(verdict, text_of_answer, step, flags, part)
+
+    def _read(
+        self,
+        answer_text: str,
+        truth: Value,
+        accept: Sequence[Value],
+        accept_if: Condition | None,
+        share: Share | None,
+    ) -> tuple[Verdict, frozenset[str], Fraction | None]:
+        """Return the verdict on the answer's text, its flags and its partial credit."""
+        if answer_text == self.skip and self.skip:
+            return Verdict.SKIPPED, NO_FLAGS, None
+        value = self._value(answer_text)
+        part = self._share(share, value) if self.has_share else None
+        return *self._judged(value, truth, accept, accept_if), part
 
     def _extracted(self, reply: str) -> tuple[str | None, str]:
         """Return the answer's text and the step that found it.

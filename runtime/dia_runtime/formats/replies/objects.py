@@ -8,6 +8,8 @@
 | flags | lenient | the same, wherever the object is; a missing option is false (`marked`, `braces`) |
 | flags | compat | like the published Self-Execution Benchmark: any keys that the model wrote, in lowercase; a value is true unless it is empty, zero or false (`marked`, `braces`) |
 
+Under rules 2, except in strict, a label may also be written in the other case, in brackets, or with a full stop.
+
 A field's type is `text`, `integer`, `number`, `boolean`, `{label: [...]}`, `{list: TYPE, length: N}` or
 `{flags: [...]}`. Except in compat, an object with a duplicate key is not valid.
 """  # noqa: E501 - a table
@@ -21,7 +23,8 @@ from typing import Any
 
 from dia_language.numbers.values import Record, Value, plain
 
-from dia_runtime.formats.base import MOST, FormatOption
+from dia_runtime.formats.base import MOST, FormatOption, rules_of
+from dia_runtime.formats.label import bare
 from dia_runtime.formats.replies.base import LONGEST, Reading, ReplyFormat, ReplyRecord, by_fold, texts_fault
 from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, marked
 
@@ -33,19 +36,27 @@ class Unlike(Exception):
     """A JSON value does not have its declared type."""
 
 
-def typed(value: Any, kind: Any) -> Value:
+def typed(value: Any, kind: Any, rules: int = 1) -> Value:
     """Return the JSON value as one of the declared type. Raises Unlike."""
     if isinstance(kind, str):
         return _plain(value, kind)
     if "label" in kind:
-        if isinstance(value, str) and value.strip() in kind["label"]:
-            return value.strip()
-        raise Unlike
+        return _label(value, kind["label"], rules)
     if "flags" in kind:
         return flags_of(value, kind["flags"])
     if not isinstance(value, list) or len(value) != kind.get("length", len(value)) or len(value) > MOST:
         raise Unlike
-    return [typed(one, kind["list"]) for one in value]
+    return [typed(one, kind["list"], rules) for one in value]
+
+
+def _label(value: Any, labels: list[str], rules: int) -> str:
+    """Return the label; under rules 2 also in the other case, in brackets or with a full stop. Raises Unlike."""
+    if not isinstance(value, str):
+        raise Unlike
+    label = value.strip() if rules < 2 or value.strip() in labels else bare(value, {"kind": "label", "of": labels})
+    if label is None or label not in labels:
+        raise Unlike
+    return label
 
 
 def _plain(value: Any, kind: str) -> Value:
@@ -74,10 +85,15 @@ def flags_of(record: Any, options: Iterable[str]) -> Record:
 
 def _fields(value: Any, format: ReplyRecord) -> Value | None:
     """Return the fields of an object, each with its type; None if one is missing or has another type."""
+    return _strict_fields(value, format, rules_of(format))
+
+
+def _strict_fields(value: Any, format: ReplyRecord, rules: int = 1) -> Value | None:
+    """Return the same, where a label has to be written exactly as it is."""
     if not isinstance(value, Mapping):
         return None
     try:
-        return Record((name, typed(value[name], kind)) for name, kind in format["fields"].items())
+        return Record((name, typed(value[name], kind, rules)) for name, kind in format["fields"].items())
     except (KeyError, Unlike):
         return None
 
@@ -114,7 +130,8 @@ class Json(ReplyFormat):
 
     options = {"fields": FormatOption("mapping", "The names of the fields and the type of each.", required=True)}
     chains = {
-        "strict": (("alone", _object(alone, _fields)), ("fence", _object(fenced, _fields))),
+        "standard": (("alone", _object(alone, _fields)), ("fence", _object(fenced, _fields))),
+        "strict": (("alone", _object(alone, _strict_fields)), ("fence", _object(fenced, _strict_fields))),
         "lenient": (
             ("alone", _object(alone, _fields)),
             ("fence", _object(fenced, _fields)),

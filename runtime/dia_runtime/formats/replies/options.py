@@ -2,12 +2,12 @@
 
 | format | chain | what is read |
 |---|---|---|
-| label, letter | strict, lenient | like the answer formats label and letter |
+| label, letter | standard, strict, lenient | like the answer formats label and letter |
 | label | compat | like the published Self-Execution Benchmark: the value of `key` in the fence marked `json`, or in the text from the first `{` to the last `}`, or in any braces without others inside; otherwise the first label in quotes after `"key":` (`fence`, `braces`, `any`, `pair`) |
 | letter | compat | the same, in either case; otherwise the first of the letters anywhere in the reply, even inside a word (`first`) |
 | subset | strict | the reply, if it contains only options, one per line or separated by commas, in any case and with or without bullets, or only `none` (`options`) |
 | subset | lenient | the same; otherwise the same on the last line (`line`), or in a JSON list (`json`) |
-| ranking | strict | every label once, one per line, or separated by commas or `>`, on the last non-empty line or as the whole reply (`order`) |
+| ranking | strict | every label once, one per line, or separated by commas or semicolons (under rules 1 also by `>`, which does not say which end is first), on the last non-empty line or as the whole reply (`order`) |
 | ranking | lenient | the same; otherwise a JSON list of the labels, alone or under `key` (`json`) |
 | ranking | compat | like the published Self-Execution Benchmark: the list under `key` in any case, whatever it contains, or a text of labels with commas, with curly quotes as straight ones, in the fence marked `json`, or in the text from the first `{` to the last `}`, or in the first braces without others inside that have one (`fence`, `braces`, `any`) |
 
@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, Format, FormatOption
+from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, rules_of
 from dia_runtime.formats.json_value import JSON
 from dia_runtime.formats.label import LABEL
 from dia_runtime.formats.letter import LETTER
@@ -42,7 +42,11 @@ def _of_answer_format(form: Format, chain: str) -> tuple[tuple[str, Reading], ..
 
 
 def _as_reading(form: Format, step: Any) -> Reading:
-    return lambda reply, format: step(reply, {"kind": format["kind"], "of": format["of"]})
+    def read(reply: str, format: ReplyRecord) -> Value | None:
+        text: str | None = step(reply, {"kind": format["kind"], "of": format["of"], "rules": rules_of(format)})
+        return text
+
+    return read
 
 
 def _under_key(step: Any, default: str, is_folded: bool = False) -> Reading:
@@ -106,6 +110,7 @@ class Label(Chosen):
 
     form = LABEL
     chains: ClassVar[Chains] = {
+        "standard": _of_answer_format(LABEL, "standard"),
         "strict": _of_answer_format(LABEL, "strict"),
         "lenient": _of_answer_format(LABEL, "lenient"),
         "compat": _published("choice"),
@@ -207,13 +212,15 @@ class Subset(ReplyFormat):
 
 STRAIGHT = str.maketrans({"\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'"})  # quotes, as the study has them
 SEPARATORS = re.compile(r"[,>;]|\n")
+PLAIN_SEPARATORS = re.compile(r"[,;]|\n")
 
 
 def order(reply: str, format: ReplyRecord) -> Value | None:
     """Return the labels in the order of the reply or its last line, if it names each of them once."""
     text = reply[-CHARACTERS:].strip()
+    separators = SEPARATORS if rules_of(format) < 2 else PLAIN_SEPARATORS
     for part in (text, text[text.rfind("\n") + 1 :]):
-        labels = _permutation([_bare(one) for one in SEPARATORS.split(part.strip("[] \t\n")) if one.strip()], format)
+        labels = _permutation([_bare(one) for one in separators.split(part.strip("[] \t\n")) if one.strip()], format)
         if labels is not None:
             return labels
     return None

@@ -4,7 +4,8 @@
 |---|---|---|
 | text | strict | the unchanged reply, unless it is only white space (step `whole`) |
 | lines | strict | the non-empty lines, without bullets, numbers and white space around them; with `count: n` there must be n (`lines`) |
-| lines | lenient | the same; otherwise the lines with a bullet or number (`listed`), or the items of a JSON list that is the reply or the only list in its object (`json`), or the parts of the only line between commas (`commas`) |
+| lines | standard | the same, without bold, backticks, quotes and a full stop around each line under rules 2 |
+| lines | lenient | as standard; otherwise the lines with a bullet or number (`listed`), or the items of a JSON list that is the reply or the only list in its object (`json`), or the parts of the only line between commas (`commas`) |
 """  # noqa: E501 - a table
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import re
 
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, FormatOption
+from dia_runtime.formats.base import CHARACTERS, FormatOption, rules_of
+from dia_runtime.formats.markup import without_markup
 from dia_runtime.formats.replies.base import ReplyFormat, ReplyRecord, count_fault
 from dia_runtime.formats.replies.json_text import braced, parsed
 
 BULLET = re.compile(r"\s*(?:[-*+•–]|\(?[0-9]{1,4}[.):])\s+")
+QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
 MOST_LINES = 10_000
 
 
@@ -29,6 +32,24 @@ def whole(reply: str, format: ReplyRecord) -> Value | None:
 def lines(reply: str, format: ReplyRecord) -> Value | None:
     """Return the lines without bullets."""
     return _enough([BULLET.sub("", line, count=1).strip() for line in _lines(reply)], format)
+
+
+def plain_lines(reply: str, format: ReplyRecord) -> Value | None:
+    """Return the lines without bullets and, under rules 2, without Markdown, quotes and a full stop around each."""
+    texts = lines(reply, format)
+    return texts if texts is None or rules_of(format) < 2 else _enough([_plain(text) for text in texts], format)
+
+
+def _plain(text: str) -> str:
+    bare = without_markup(_without_stop(without_markup(text)))
+    for opening, closing in QUOTES:
+        if bare.startswith(opening) and bare.endswith(closing) and len(bare) > 2:
+            bare = _without_stop(bare[1:-1].strip())
+    return bare
+
+
+def _without_stop(text: str) -> str:
+    return text[:-1] if text[-1:] == "." != text[-2:-1] and text[:-1] else text
 
 
 def listed(reply: str, format: ReplyRecord) -> Value | None:
@@ -80,8 +101,9 @@ class Lines(ReplyFormat):
 
     options = {"count": FormatOption("count", "How many lines there must be.")}
     chains = {
+        "standard": (("lines", plain_lines),),
         "strict": (("lines", lines),),
-        "lenient": (("lines", lines), ("listed", listed), ("json", in_json), ("commas", commas)),
+        "lenient": (("lines", plain_lines), ("listed", listed), ("json", in_json), ("commas", commas)),
     }
 
     def faults(self, format: ReplyRecord) -> list[str]:

@@ -14,7 +14,8 @@ from dia_language.answers import Unreadable, answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.numbers.values import Value
 
-from dia_runtime.formats.base import CHARACTERS, STANDARD, Format, effective_chain, mode_of
+from dia_runtime.formats.base import CHARACTERS, STANDARD, Format, effective_chain, ignores_markup, mode_of
+from dia_runtime.formats.markup import without_markup
 from dia_runtime.formats.replies.base import Chains, Read, ReplyFormat, ReplyRecord
 
 OWN = ("type", "answer")
@@ -58,8 +59,16 @@ class Typed(ReplyFormat):
         text, step = self.form.extract(reply, self.record(format), chain)
         if text is None or "type" not in format:
             return Read(text, step)
+        value = None
+        if len(text) <= CHARACTERS:
+            value = self._value(text.strip(), format, chain)
+            if value is None and ignores_markup(chain, format):
+                value = self._value(without_markup(text), format, chain)
+        return Read(value, step)
+
+    def _value(self, text: str, format: ReplyRecord, chain: str) -> Value | None:
+        """Return the typed value of the answer's text; None if it is not a value of the type."""
         try:
-            mode = mode_of(chain, format)
-            return Read(self.answer(format).read(text.strip(), mode) if len(text) <= CHARACTERS else None, step)
+            return self.answer(format).read(text, mode_of(chain, format))
         except Unreadable:
-            return Read(None, step)
+            return None
