@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 from dia_language.counts import counted
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import (
     diagnostics_json,
@@ -77,21 +78,21 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
     diagnostics = checked.diagnostics.ordered(checked.sources)
     errors = [entry for entry in diagnostics if entry.severity == "error"]
     if form == "json":
-        click.echo(diagnostics_json(diagnostics))
+        echo(diagnostics_json(diagnostics))
     elif form == "github":
         for line in github_lines(diagnostics):
-            click.echo(line)
+            echo(line)
     else:
         print_diagnostics(diagnostics, checked.sources)
         for item in checked.benchmarks:
             for left in item.left_out:
-                click.echo(f"left out: {left.template} needs {left.why}", err=True)
+                echo(f"left out: {left.template} needs {left.why}", err=True)
         for name, freedom in checked.freedoms.items():
-            click.echo(f"{name}: d(t) {freedom}", err=True)
+            echo(f"{name}: d(t) {freedom}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
         warnings = len(diagnostics) - len(errors)
         counts = ((templates, "template"), (len(errors), "error"), (warnings, "warning"))
-        click.echo(", ".join(counted(number, word) for number, word in counts))
+        echo(", ".join(counted(number, word) for number, word in counts))
     if errors:
         return 2
     return 1 if strict and diagnostics else 0
@@ -107,8 +108,8 @@ def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int 
             check_once(paths, form, strict, jobs, programs)
         except DiaError as error:
             for entry in error.diagnostics:
-                click.echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)
-        click.echo("watching for changes; press Ctrl-C to stop", err=True)
+                echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)
+        echo("watching for changes; press Ctrl-C to stop", err=True)
         while stamps(paths) == stamps_before:
             sleep(PAUSE)
         if sys.stdout.isatty():

@@ -222,7 +222,7 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.Exit as end:
         return int(end.exit_code)
     except click.ClickException as error:
-        error.show()
+        _show(error)
         return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -249,6 +249,17 @@ def tell(error: Any) -> None:
 
     for entry in error.diagnostics:
         _say(render_diagnostic(entry, getattr(error, "sources", {})))
+
+
+def _show(error: click.ClickException) -> None:
+    """Print an error in the arguments, which may quote the name of a file."""
+    from io import StringIO
+
+    from dia_language.diagnostics import visible
+
+    text = StringIO()
+    error.show(text)
+    _say(visible(text.getvalue().rstrip("\n")))
 
 
 def _say(text: str) -> None:

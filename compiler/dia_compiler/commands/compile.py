@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 from dia_language.counts import counted, freedom_text
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
@@ -84,10 +85,10 @@ def command(
     print_diagnostics(compiled.warnings, compiled.sources)
     if as_json:
         parts = {"parts": [one.as_json() for one in compiled.parts]} if compiled.parts else {}
-        click.echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
+        echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
         return 0
     for one in compiled.parts:
-        click.echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {counted(one.questions, 'question')}")
+        echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {counted(one.questions, 'question')}")
     for bundle in compiled.bundles:
         _print_bundle(bundle)
         if is_verbose(ctx):
@@ -97,11 +98,11 @@ def command(
 
 def _print_bundle(bundle: FrozenBundle) -> None:
     for item in bundle.left_out:
-        click.echo(f"left out: {item['template']} needs {item['why']}", err=True)
-    click.echo(f"{bundle.path.as_posix()}")
+        echo(f"left out: {item['template']} needs {item['why']}", err=True)
+    echo(f"{bundle.path.as_posix()}")
     questions, templates = counted(bundle.questions, "question"), counted(bundle.templates, "template")
-    click.echo(f"  {questions} of {templates}")
-    click.echo(f"  digest {bundle.digest}")
+    echo(f"  {questions} of {templates}")
+    echo(f"  digest {bundle.digest}")
 
 
 def _print_templates(bundle: Path) -> None:
@@ -110,4 +111,4 @@ def _print_templates(bundle: Path) -> None:
         freedom, answers = freedom_text(row["degree_of_freedom"]), row["answers"]
         share = f"{float(Fraction(answers['commonest_share'])):.0%}"
         spread = f"{counted(answers['distinct'], 'distinct answer')}, the most common one in {share} of instances"
-        click.echo(f"  {row['template']}: d(t) {freedom}; {spread}", err=True)
+        echo(f"  {row['template']}: d(t) {freedom}; {spread}", err=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 from dia_language.counts import counted
 from dia_language.diagnostics import Diagnostic, render_diagnostic
+from dia_runtime.commands.terminal import echo
 
 Progress = Callable[[str, int, int], None]
 
@@ -28,7 +29,7 @@ def is_verbose(ctx: click.Context) -> bool:
 def print_diagnostics(entries: Iterable[Diagnostic], sources: Mapping[str, str]) -> None:
     """Print each diagnostic with its excerpt on standard error."""
     for entry in entries:
-        click.echo(render_diagnostic(entry, sources), err=True)
+        echo(render_diagnostic(entry, sources), err=True)
 
 
 def diagnostics_json(entries: Iterable[Diagnostic]) -> str:
@@ -91,4 +92,4 @@ def _bar() -> Iterator[Progress]:
 def _line(name: str, done: int, total: int, shown_names: set[str]) -> None:
     if done == total and done and name not in shown_names:
         shown_names.add(name)
-        click.echo(f"{name}: {counted(done, 'instance')}", err=True)
+        echo(f"{name}: {counted(done, 'instance')}", err=True)

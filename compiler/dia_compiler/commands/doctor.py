@@ -13,6 +13,7 @@ from typing import Any
 import click
 from dia_language.diagnostics import install_extra
 from dia_language.plugins import GROUPS
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.analyze.host_requirements import EXTRAS, lacks
 
@@ -35,9 +36,9 @@ def command(as_json: bool) -> int:
     """
     facts = found()
     if as_json:
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(f"dia {facts['dia']}, Python {facts['python']} ({facts['implementation']}), {facts['cores']} cores")
+    echo(f"dia {facts['dia']}, Python {facts['python']} ({facts['implementation']}), {facts['cores']} cores")
     _print("libraries", {name: installed or "missing" for name, installed in facts["libraries"].items()})
     _print(
         "extras",
@@ -56,7 +57,7 @@ def command(as_json: bool) -> int:
     _print("plug-ins", {f"{item['name']} ({item['group']})": item["package"] for item in facts["plugins"]})
     _print("keys", dict.fromkeys(facts["keys"], "set"))
     if not facts["has_fast_yaml"]:
-        click.echo("PyYAML was built without libyaml: specs are read about 14 times slower", err=True)
+        echo("PyYAML was built without libyaml: specs are read about 14 times slower", err=True)
     return 0
 
 
@@ -111,7 +112,7 @@ def _names_in_env_file() -> set[str]:
 
 
 def _print(title: str, table: dict[str, str]) -> None:
-    click.echo(click.style(title, bold=True) + ("" if table else ": none"))
+    echo(click.style(title, bold=True) + ("" if table else ": none"), is_styled=True)
     width = max(map(len, table), default=0)
     for name, value in table.items():
-        click.echo(f"  {name.ljust(width)}  {value}")
+        echo(f"  {name.ljust(width)}  {value}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet
 from dia_compiler.commands.programs import allow_programs
@@ -100,11 +101,11 @@ def command(
     try:
         result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
     except KeyboardInterrupt:
-        click.echo(visible(f"interrupted: the replies so far are in {place}; repeat the command to continue"), err=True)
+        echo(f"interrupted: the replies so far are in {place}; repeat the command to continue", err=True)
         return 130
     record = as_record(result, options.plan, bank, place)
     put(place / REPORT, json.dumps(record, indent=1) + "\n")
-    click.echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
+    echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
     if result.trouble is not None:
         return exit_code([result.trouble]) or 1
     return 0 if result.ending in ("items", "too easy", "too hard", "nothing left") else 1
@@ -139,12 +140,12 @@ def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
     require_known(model, options)
     built_in_beside_url([model], [], options)
     for line in key_destinations([model], options):
-        click.echo(visible(line), err=True)
+        echo(line, err=True)
 
 
 def _tell(text: str, quiet: bool) -> None:
     if not quiet:
-        click.echo(visible(text), err=True)
+        echo(text, err=True)
 
 
 def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:

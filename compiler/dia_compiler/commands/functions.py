@@ -6,6 +6,7 @@ import json
 
 import click
 from dia_language.functions import Function, library
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("functions")
@@ -34,9 +35,9 @@ def command(name: str | None, as_json: bool) -> int:
              "doc": item.doc, "examples": [{"call": call, "result": result} for call, result in item.examples]}
             for item in chosen
         ]  # fmt: skip
-        click.echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
+        echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
     elif name:
-        click.echo(_described(chosen[0]))
+        echo(_described(chosen[0]))
     else:
         _print_table(chosen)
     return 0
@@ -55,6 +56,6 @@ def _print_table(functions: list[Function]) -> None:
     for item in functions:
         if item.module != module:
             module = item.module
-            click.echo(click.style(module, bold=True))
+            echo(click.style(module, bold=True), is_styled=True)
         first = item.text.partition("\n")[0]
-        click.echo(f"  {item.signature}\n      {first}")
+        echo(f"  {item.signature}\n      {first}")

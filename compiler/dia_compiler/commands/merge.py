@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.counts import counted
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics
 from dia_compiler.commands.programs import allow_programs
@@ -65,18 +66,18 @@ def command(
         print_diagnostics(merged.warnings, merged.sources)
     if merged.made_here and not is_quiet(ctx):
         remade = counted(merged.made_here, "question")
-        click.echo(f"note: {remade} after a gap in the instance numbers had to be compiled again here", err=True)
+        echo(f"note: {remade} after a gap in the instance numbers had to be compiled again here", err=True)
     _print(merged.frozen, as_json)
     return 0
 
 
 def _print(frozen: FrozenBundle, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
+        echo(json.dumps({"bundle": frozen.as_json(), "run": None}, indent=2))
         return
     questions, templates = counted(frozen.questions, "question"), counted(frozen.templates, "template")
-    click.echo(f"{frozen.path.as_posix()}\n  {questions} of {templates}")
-    click.echo(f"  digest {frozen.digest}")
+    echo(f"{frozen.path.as_posix()}\n  {questions} of {templates}")
+    echo(f"  digest {frozen.digest}")
 
 
 def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool) -> int:
@@ -87,10 +88,10 @@ def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool)
     with activity("merging"):
         facts: dict[str, Any] = merge_runs(paths, out, force)
     if as_json:
-        click.echo(json.dumps({"bundle": None, "run": facts}, indent=2))
+        echo(json.dumps({"bundle": None, "run": facts}, indent=2))
         return 0
     replies = counted(facts["replies"], "reply", "replies")
-    click.echo(f"{facts['path']}\n  {counted(facts['questions'], 'question')}, {replies}")
+    echo(f"{facts['path']}\n  {counted(facts['questions'], 'question')}, {replies}")
     for entry in facts["respondents"]:
-        click.echo(f"  {entry['respondent']}: {counted(entry['replies'], 'reply', 'replies')}")
+        echo(f"  {entry['respondent']}: {counted(entry['replies'], 'reply', 'replies')}")
     return 0

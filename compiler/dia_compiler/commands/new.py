@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("new")
@@ -25,10 +26,10 @@ def command(name: str, benchmark: bool, out: Path, as_json: bool) -> int:
 
     files = new_benchmark(name, out) if benchmark else new_template(name, out)
     if as_json:
-        click.echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
+        echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
         return 0
     for path in files:
-        click.echo(path.as_posix())
+        echo(path.as_posix())
     checked = out / name if benchmark else files[0]
-    click.echo(f"next: dia check {checked.as_posix()}", err=True)
+    echo(f"next: dia check {checked.as_posix()}", err=True)
     return 0

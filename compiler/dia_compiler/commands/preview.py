@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.counts import counted, freedom_text
 from dia_language.diagnostics import visible
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics
 from dia_compiler.commands.programs import allow_programs
@@ -54,7 +55,7 @@ def command(
     if not is_quiet(ctx):
         print_diagnostics(checked.diagnostics.ordered(checked.sources), checked.sources)
     if as_json:
-        click.echo(json.dumps({"templates": [_facts(one, bool(stress)) for one in previews]}, indent=2))
+        echo(json.dumps({"templates": [_facts(one, bool(stress)) for one in previews]}, indent=2))
         return 0
     for one in previews:
         _print(one, bool(stress), is_verbose(ctx))
@@ -93,13 +94,13 @@ def _names(preview: Preview) -> list[str]:
 def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     assert preview.overview is not None
     overview, title = preview.overview, str(preview.template.facts.get("title", ""))
-    click.echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""))
+    echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""), is_styled=True)
     parts = [f"d(t) {freedom_text(overview.freedom, overview.estimate)}"]
     parts += [counted(overview.items, "item")] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
     parts += [f"{accepted:,} of {drawn:,} draws satisfy every `where`"] if accepted < drawn else []
-    click.echo(f"  {' · '.join(parts)}")
+    echo(f"  {' · '.join(parts)}")
     for instance in preview.shown:
         _print_instance(instance, is_whole)
     if not any(instance.sessions for instance in preview.shown):
@@ -111,20 +112,20 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
 def _print_instance(instance: Shown, is_whole: bool) -> None:
     name = f"instance {instance.number}" + (f" of {instance.item}" if instance.item else "")
     name += f", variant {instance.variant}" if instance.variant else f" ({instance.seconds * 1000:.1f} ms)"
-    click.echo("\n" + click.style(name, bold=True))
+    echo("\n" + click.style(name, bold=True), is_styled=True)
     truth = {} if instance.sessions else {"answer": instance.answer}
     facts = {**instance.parameters, **truth, **{f"mistake {k}": v for k, v in instance.mistakes.items()}}
     width = max(map(len, facts), default=0)
     for key, value in facts.items():
-        click.echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
+        echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
     if instance.sessions:
         _print_sessions(instance, is_whole)
     for line in (instance.content if is_whole else instance.challenge).split("\n") if not instance.sessions else ():
-        click.echo(f"  | {visible(line if is_whole else _cut(line))}")
+        echo(f"  | {visible(line if is_whole else _cut(line))}")
     for asset in instance.assets:
-        click.echo(f"  attachment: {asset}")
+        echo(f"  attachment: {asset}")
     if instance.explanation and not instance.variant:
-        click.echo(f"  explanation: {visible(_cut(instance.explanation))}")
+        echo(f"  explanation: {visible(_cut(instance.explanation))}")
 
 
 def _print_sessions(instance: Shown, is_whole: bool) -> None:
@@ -132,16 +133,17 @@ def _print_sessions(instance: Shown, is_whole: bool) -> None:
     for session in instance.sessions:
         reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
         reads_words = f"reads {', '.join(reads)}" if reads else "reads no other session"
-        click.echo(
-            f"  {click.style(session['name'], bold=True)}: {visible('; '.join([reads_words, *session['notes']]))}"
+        echo(
+            f"  {click.style(session['name'], bold=True)}: {visible('; '.join([reads_words, *session['notes']]))}",
+            is_styled=True,
         )
         for turn in session["turns"]:
             notes = f" ({', '.join(turn['notes'])})" if turn.get("notes") else ""
-            click.echo(f"    {turn['speaker']}{visible(notes)}")
+            echo(f"    {turn['speaker']}{visible(notes)}")
             for line in turn["text"].split("\n"):
-                click.echo(f"    | {visible(line if is_whole else _cut(line))}")
+                echo(f"    | {visible(line if is_whole else _cut(line))}")
     for line in instance.truth:
-        click.echo(f"  {visible(_cut(line))}")
+        echo(f"  {visible(_cut(line))}")
 
 
 def _print_answers(samples: list[Sample]) -> None:
@@ -149,7 +151,7 @@ def _print_answers(samples: list[Sample]) -> None:
     text, most = answers.most_common(1)[0]
     common = f", the most common one ({visible(_cut(text, 30))}) in {most:,}" if most > 1 else ""
     times = sorted(sample.seconds * 1000 for sample in samples)
-    click.echo(
+    echo(
         f"\n{counted(len(samples), 'instance')}: {counted(len(answers), 'distinct answer')}{common}; "
         f"median {median(times):.2f} ms per instance, slowest {times[-1]:.1f} ms"
     )
@@ -189,11 +191,11 @@ def _plot(name: str, bins: list[dict[str, Any]]) -> None:
     width = max(map(len, [*labels, name]))
     slowest = max(row["seconds"] for row in bins)
     answers = [abs(row["answer"]) for row in bins if row["answer"] is not None]
-    click.echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{'answer' if answers else ''}")
+    echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{'answer' if answers else ''}")
     for label, row in zip(labels, bins, strict=True):
         time = _bar(row["seconds"], slowest).ljust(BAR) + f" {row['seconds'] * 1000:8.2f} ms  "
         answer = "" if row["answer"] is None else f"{_bar(abs(row['answer']), max(answers))} {row['answer']:g}"
-        click.echo(f"{label.ljust(width)}  {row['count']:>7}  {time}{answer}".rstrip())
+        echo(f"{label.ljust(width)}  {row['count']:>7}  {time}{answer}".rstrip())
 
 
 def _label(row: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.counts import counted
+from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
@@ -60,18 +61,16 @@ def command(
     errors = [entry for entry in entries if entry.severity == "error"]
     shortcuts = sorted(result.shortcuts, key=lambda one: (-one.low, one.benchmark, one.template))
     if as_json:
-        click.echo(json.dumps({"k": k, "templates": [facts(one, result) for one in shortcuts]}, indent=2))
+        echo(json.dumps({"k": k, "templates": [facts(one, result) for one in shortcuts]}, indent=2))
     elif shortcuts:
-        click.echo("\n".join(table(shortcuts, result)))
+        echo("\n".join(table(shortcuts, result)))
     print_diagnostics(errors, result.checked.sources)
     if errors:
         return 2
     over = sum(one.is_over for one in shortcuts)
     refused = sum(one.is_over and reason_of(one, result) is None for one in shortcuts)
     if not as_json:
-        click.echo(
-            f"{counted(len(shortcuts), 'template')} probed, {over} over the limit, {over - refused} of them allowed"
-        )
+        echo(f"{counted(len(shortcuts), 'template')} probed, {over} over the limit, {over - refused} of them allowed")
     return 1 if refused else 0
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("schemas")
@@ -27,8 +28,8 @@ def command(folder: Path, as_json: bool) -> int:
 
     files = write_schemas(folder)
     if as_json:
-        click.echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
+        echo(json.dumps({"files": [path.as_posix() for path in files]}, indent=2))
         return 0
     for path in files:
-        click.echo(path.as_posix())
+        echo(path.as_posix())
     return 0

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("types")
@@ -32,11 +33,11 @@ def command(name: str | None, as_json: bool) -> int:
     if as_json:
         facts = {"types": [_facts(*pair) for pair in types.items()]}
         facts["builders"] = [_facts(*pair) | {"extra": pair[1].extra} for pair in builders.items()]
-        click.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
     _print(types, name, "  where: a condition on the value, called `it`, or a list of conditions")
     if name is None:
-        click.echo("\nAsset builders")
+        echo("\nAsset builders")
     _print(builders, name, "")
     return 0
 
@@ -49,8 +50,8 @@ def _facts(name: str, item: Any) -> dict[str, Any]:
 
 def _print(chosen: Mapping[str, Any], name: str | None, last: str) -> None:
     for key, item in chosen.items():
-        click.echo(f"{click.style(key, bold=True)}: {item.summary}")
+        echo(f"{click.style(key, bold=True)}: {item.summary}", is_styled=True)
         for option, kind in item.options.items() if name else ():
-            click.echo(f"  {option}{' (required)' if kind.required else ''}: {kind.words}")
+            echo(f"  {option}{' (required)' if kind.required else ''}: {kind.words}")
     if name in chosen and last:
-        click.echo(last)
+        echo(last)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 from dia_runtime.commands.verify import command as runtime_command
 from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked_folder, verification_facts
 
@@ -62,8 +63,8 @@ def _recompiled(bundle: Path, jobs: int | None, programs: str) -> dict[str, Any]
 
 
 def _print_recompiled(facts: dict[str, Any]) -> None:
-    click.echo(f"  recompiled      {'identical' if facts['same'] else 'different'}")
+    echo(f"  recompiled      {'identical' if facts['same'] else 'different'}")
     for difference in facts["differences"]:
-        click.echo(f"  {difference}")
+        echo(f"  {difference}")
     if not facts["same"] and facts["versions"]:
-        click.echo("  compiled with different versions: " + json.dumps(facts["versions"]))
+        echo("  compiled with different versions: " + json.dumps(facts["versions"]))

@@ -24,6 +24,7 @@ from dia_runtime.commands.options import (
     quiet_option,
 )
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
     from dia_runtime.psychometrics.calibration import CalibrationOptions
@@ -160,20 +161,20 @@ def command(options: CalibrateOptions) -> int:
     out = options.out or Path("build", "banks", f"{panel.benchmark or options.data[0].name.partition('.')[0]}.json")
     write_bank(scaled.bank, out)
     if options.as_json:
-        click.echo(json.dumps({**scaled.result.as_json(), "bank": str(out)}, indent=2))
+        echo(json.dumps({**scaled.result.as_json(), "bank": str(out)}, indent=2))
     elif options.form == "csv":
-        click.echo("\n".join(map(as_rows, scale_tables(scaled.result, options.every)[:2])), nl=False)
+        echo("\n".join(map(as_rows, scale_tables(scaled.result, options.every)[:2])), nl=False)
     else:
-        click.echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
+        echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
     if not is_quiet(options.quiet):
         for note in [*_notes(scaled.result, options, panel), f"wrote the bank to {out}"]:
-            click.echo(f"note: {visible(note)}", err=True)
+            echo(f"note: {visible(note)}", err=True)
     return 0
 
 
 def _stage_printer(quiet: bool) -> Callable[[str], None]:
     """Return a callback that prints each stage to standard error, unless quiet."""
-    return (lambda text: None) if quiet else (lambda text: click.echo(visible(text), err=True))
+    return (lambda text: None) if quiet else (lambda text: echo(text, err=True))
 
 
 def _options(options: CalibrateOptions, panel: Panel) -> CalibrationOptions:

@@ -14,6 +14,7 @@ from dia_runtime.bundle.diff import Change, ChangesRecord, Difference, FactChang
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 LINES = 10
 
@@ -35,7 +36,7 @@ def command(old: Path, new: Path, as_json: bool) -> int:
     with activity("comparing"):
         difference = compare(open_bundle(old), open_bundle(new))
     facts = difference_json(difference)
-    click.echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_text_lines(facts))))
+    echo(json.dumps(facts, indent=2) if as_json else visible("\n".join(_text_lines(facts))))
     return 0 if difference.is_equal else 1
 
 

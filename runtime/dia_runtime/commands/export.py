@@ -19,6 +19,7 @@ from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.verify import file_problems
 from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 from dia_runtime.integrations.exporters import EXPORTERS, Exporter
 from dia_runtime.integrations.exporting.base import Files
 from dia_runtime.integrations.replies.export import RUN_EXPORTERS, respondents_of
@@ -83,13 +84,13 @@ def _report(
     """Print what was written."""
     if as_json:
         facts = {"target": target, "path": folder.as_posix(), "files": names, "questions": questions}
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(folder.as_posix())
+    echo(folder.as_posix())
     if not is_quiet(quiet):
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
         what = f"{counted(questions, 'question')} for {target}" if run is None else f"replies of {run}"
-        click.echo(f"  {what}: {listed}", err=True)
+        echo(f"  {what}: {listed}", err=True)
     return 0
 
 

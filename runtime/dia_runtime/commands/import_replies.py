@@ -16,6 +16,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.score import parse_points
+from dia_runtime.commands.terminal import echo
 from dia_runtime.integrations.readers import READERS, TABLES
 
 if TYPE_CHECKING:
@@ -121,12 +122,12 @@ def command(options: ImportOptions) -> int:
     done = _import(options)
     _print_diagnostics(done)
     if options.as_json:
-        click.echo(json.dumps(import_json(done), indent=2))
+        echo(json.dumps(import_json(done), indent=2))
         return 0
-    click.echo(visible(str(done.path)))
+    echo(str(done.path))
     if not is_quiet(options.quiet):
         for name, replies in done.models.items():
-            click.echo(visible(f"{name}: {replies:,} replies to {counted(done.questions, 'question')}"), err=True)
+            echo(f"{name}: {replies:,} replies to {counted(done.questions, 'question')}", err=True)
     return 0
 
 
@@ -196,9 +197,9 @@ def _print_diagnostics(done: Imported) -> None:
 
     reasons = grouped(done.faults)
     for entry in reasons[:MOST_PRINTED]:
-        click.echo(render_diagnostic(replace(entry, severity="warning"), {}), err=True)
+        echo(render_diagnostic(replace(entry, severity="warning"), {}), err=True)
     if len(reasons) > MOST_PRINTED:
-        click.echo(f"and {len(reasons) - MOST_PRINTED:,} more", err=True)
+        echo(f"and {len(reasons) - MOST_PRINTED:,} more", err=True)
 
 
 def import_json(done: Imported) -> dict[str, Any]:

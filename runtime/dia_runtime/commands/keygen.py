@@ -9,6 +9,7 @@ import click
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("keygen")
@@ -32,9 +33,9 @@ def command(out: Path, passphrase_file: Path | None, quiet: bool, as_json: bool)
     pair = keygen(out, passphrase(passphrase_file, f"the new key {out}", is_new=True))
     if as_json:
         facts = {"private_key": pair.private.as_posix(), "public_key": pair.public.as_posix(), "key": pair.name}
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(f"{pair.private.as_posix()}\n{pair.public.as_posix()}")
+    echo(f"{pair.private.as_posix()}\n{pair.public.as_posix()}")
     if not is_quiet(quiet):
-        click.echo(f"  publish {pair.public.as_posix()}, the public key {pair.name}", err=True)
+        echo(f"  publish {pair.public.as_posix()}, the public key {pair.name}", err=True)
     return 0

@@ -10,6 +10,7 @@ import click
 from dia_language.diagnostics import visible
 
 from dia_runtime.commands.options import PATH, json_option
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("link")
@@ -43,12 +44,12 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     result, moved = link_banks(bank, second_bank, drift)
     if out is not None:
         write_bank(moved, out)
-    click.echo(json.dumps(asdict(result), indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
+    echo(json.dumps(asdict(result), indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
     if has_other_questions(bank, second_bank.questions_root):
-        click.echo(
+        echo(
             "note: the banks are about different questions; items with the same name are treated as the same item",
             err=True,
         )
     if out is not None:
-        click.echo(f"note: wrote {visible(str(second))}, on the scale of {visible(str(first))}, to {out}", err=True)
+        echo(f"note: wrote {visible(str(second))}, on the scale of {visible(str(first))}, to {out}", err=True)
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import click
+
+from dia_runtime.commands.terminal import echo
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[Function], Function]
@@ -120,7 +121,7 @@ def as_json_text(facts: Mapping[str, Any]) -> str:
 def write_output(text: str, out: Path | None) -> None:
     """Writes the text to the file, or to standard output where none is given."""
     if out is None:
-        click.echo(text, nl=False, color=False if os.environ.get("NO_COLOR") else None)
+        echo(text, nl=False, is_styled=True)
         return
     from dia_runtime.bundle.atomic_output import atomic_file, write_errors
 

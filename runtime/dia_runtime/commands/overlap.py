@@ -10,6 +10,7 @@ import click
 
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("overlap")
@@ -48,5 +49,5 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
     items = None if bank is None else frozenset(entry.item for entry in read_bank(bank).items)
     with activity("comparing"):
         result = overlap(bundle, sets, words, least, items)
-    click.echo(json.dumps(asdict(result), indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
+    echo(json.dumps(asdict(result), indent=2) if as_json else as_text(overlap_tables(result)), nl=as_json)
     return 1 if result.hits else 0

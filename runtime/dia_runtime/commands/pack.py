@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import visible
 
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("pack")
@@ -39,7 +39,7 @@ def command(bundle: Path, out: Path | None, force: bool, as_json: bool) -> int:
         with target.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         facts = {"path": target.as_posix(), "digest": packed.id, "bytes": target.stat().st_size, "sha256": digest}
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(visible(target.as_posix()))
+    echo(target.as_posix())
     return 0

@@ -22,6 +22,7 @@ from dia_runtime.commands.options import (
     options_object,
     quiet_option,
 )
+from dia_runtime.commands.terminal import echo, overwrite
 
 if TYPE_CHECKING:
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions, PlacementResult
@@ -128,9 +129,9 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
     else:
         placed, code = _ask_models(bank, options, placement, model_arguments)
     if options.as_json:
-        click.echo(json.dumps(as_record(bank, options.bank_file, placement, placed), indent=2))
+        echo(json.dumps(as_record(bank, options.bank_file, placement, placed), indent=2))
     else:
-        click.echo("\n".join(result_lines(placed)))
+        echo("\n".join(result_lines(placed)))
     return code
 
 
@@ -171,12 +172,12 @@ def _ask_models(
             placements, summary = place(bank, opened, model, path, placement, terms, None if quiet else _progress())
         except KeyboardInterrupt:
             message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
-            click.echo(visible(message), err=True)
+            echo(message, err=True)
             return placed, 130
         placed += placements
         summaries.append(summary)
         if not quiet:
-            click.echo(visible(f"{model}: replies in {path}"), err=True)
+            echo(f"{model}: replies in {path}", err=True)
     refused = exit_code(summaries)
     return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
 
@@ -190,7 +191,7 @@ def _progress() -> Callable[[PlacementResult], None] | None:
 
     def update(placed: PlacementResult) -> None:
         line = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
-        click.echo(f"\r\x1b[K{visible(line)}", err=True, nl=False)
+        overwrite(line)
 
     return update
 

@@ -18,6 +18,7 @@ from dia_runtime.commands.options import (
     options_object,
     runs_argument,
 )
+from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
     from dia_runtime.report.pictures.figures import PictureData
@@ -92,7 +93,7 @@ def command(options: PlotOptions) -> int:
         file.write(encoded)
     facts: dict[str, Any] = {"path": str(out), "kind": kind, "title": drawing.title, "description": drawing.description}
     facts |= {"width": drawing.width, "height": drawing.height, "bytes": len(encoded)}
-    click.echo(json.dumps(facts, indent=2) if options.as_json else visible(str(out)))
+    echo(json.dumps(facts, indent=2) if options.as_json else str(out))
     return 0
 
 

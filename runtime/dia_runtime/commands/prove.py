@@ -12,6 +12,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 LONGEST = 1 << 26
 
@@ -54,9 +55,9 @@ def _make(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None,
         with atomic_file(out) as file:
             file.write(text.encode())
     if out is None or as_json:
-        click.echo(text, nl=False)
+        echo(text, nl=False)
     else:
-        click.echo(visible(out.as_posix()))
+        echo(out.as_posix())
     return 0
 
 
@@ -67,10 +68,10 @@ def _check(bundle: Path, check: Path, as_json: bool) -> int:
     sealed, proof = sealed_bundle(bundle), read_proof(_read(check))
     check_proof(sealed, proof)
     if as_json:
-        click.echo(json.dumps({**_proof_facts(proof), "valid": True}, indent=2))
+        echo(json.dumps({**_proof_facts(proof), "valid": True}, indent=2))
     else:
         answer = proof["answer"]["text"]
-        click.echo(visible(f"{proof['id']}: the answer {answer!r} is the sealed one\n  bundle {sealed.id}"))
+        echo(f"{proof['id']}: the answer {answer!r} is the sealed one\n  bundle {sealed.id}")
     return 0
 
 

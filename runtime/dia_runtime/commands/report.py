@@ -24,6 +24,7 @@ from dia_runtime.commands.options import (
     quiet_option,
     runs_argument,
 )
+from dia_runtime.commands.terminal import echo, overwrite
 
 if TYPE_CHECKING:
     from dia_runtime.report.pictures.figures import PictureData
@@ -128,7 +129,7 @@ def command(options: ReportOptions) -> int:
         "has_prompts": page.has_prompts,
         "bank": scale and scale["bank"]["checksum"],
     }
-    click.echo(json.dumps(facts, indent=2) if options.as_json else visible(str(options.out)))
+    echo(json.dumps(facts, indent=2) if options.as_json else str(options.out))
     return 0
 
 
@@ -162,8 +163,8 @@ def _progress(is_wanted: bool) -> Iterator[Callable[[int], None]]:
     if not is_wanted or not sys.stderr.isatty():
         yield lambda done: None
         return
-    click.echo("scoring ...", err=True, nl=False)
+    overwrite("scoring ...")
     try:
-        yield lambda done: click.echo(f"\rwrote {done:,} questions", err=True, nl=False)
+        yield lambda done: overwrite(f"wrote {done:,} questions")
     finally:
-        click.echo(err=True)
+        echo(err=True)

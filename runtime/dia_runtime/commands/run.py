@@ -17,6 +17,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
+from dia_runtime.commands.terminal import echo
 from dia_runtime.commands.tool_options import tool_notes
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
     if options.dry_run:
         estimates = list(_estimates(bundle, names, options, terms))
         as_text = "\n".join(_estimate_line(entry) for entry in estimates)
-        click.echo(json.dumps(dry_run_json(bundle, estimates), indent=2) if options.as_json else visible(as_text))
+        echo(json.dumps(dry_run_json(bundle, estimates), indent=2) if options.as_json else as_text)
         return 0
     destinations = key_destinations(names, terms.model_options)
     destinations += [f"{name} is the baseline built into dia, not a model at --base-url" for name in built_in]
@@ -105,14 +106,14 @@ def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
         if name != NOBODY:
             destinations += key_destinations([name], role_options(role, terms.role_urls, terms.model_options))
     for line in dict.fromkeys(destinations):
-        click.echo(visible(line), err=True)
+        echo(line, err=True)
     summaries = []
     for path, group in _files(bundle, names, options.out, terms.model_options):
         summary = _run_one(bundle, group, path, options, terms)
         if summary is None:
             return 130
         summaries.append(summary)
-    click.echo(json.dumps(run_json(summaries), indent=2) if options.as_json else _paths_text(summaries))
+    echo(json.dumps(run_json(summaries), indent=2) if options.as_json else _paths_text(summaries))
     return exit_code(summaries)
 
 
@@ -166,7 +167,7 @@ def exit_code(summaries: Sequence[RunSummary]) -> int:
     refused = [entry for summary in summaries for entry in summary.respondents if entry.is_refused]
     for entry in refused:
         message = visible(f"stopped asking `{entry.respondent}`: {entry.ended}")
-        click.echo(
+        echo(
             render_diagnostic(
                 Diagnostic(
                     "E825", message, None, "fix the cause, then repeat the command to ask the remaining questions"
@@ -235,12 +236,12 @@ def _run_one(
             summary = run(bundle, models, path, options.limit, options.attempts, report, noted)
     except KeyboardInterrupt:
         message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
-        click.echo(visible(message), err=True)
+        echo(message, err=True)
         return None
     if not quiet:
         counts = [] if sys.stderr.isatty() else _summary_lines(summary)
         for line in [*counts, *_flag_lines(summary), *_change_lines(summary), *_cause_lines(summary)]:
-            click.echo(visible(line), err=True)
+            echo(line, err=True)
     return summary
 
 
@@ -275,11 +276,11 @@ def _progress_lines() -> Report:
             message = (
                 f"{step.respondent}: waiting for {counted(step.elsewhere, 'question')} that another process is asking"
             )
-            click.echo(visible(message), err=True)
+            echo(message, err=True)
         now = time.monotonic()
         if now - printed_at.get(step.respondent, started_at) >= LINE_SECONDS and step.done < step.total:
             printed_at[step.respondent] = now
-            click.echo(visible(_progress_line(step)), err=True)
+            echo(_progress_line(step), err=True)
 
     return report
 

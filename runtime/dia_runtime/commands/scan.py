@@ -12,6 +12,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, out_option, quiet_option, write_output
+from dia_runtime.commands.terminal import overwrite
 
 if TYPE_CHECKING:
     from dia_runtime.scanning.scan import MatchesRecord, OnProgress, ScanResult
@@ -64,7 +65,7 @@ def command(
     result = scan(list(_all_files(files)), opened, canaries, words, limit, tell)
     write_output(json.dumps(result, indent=2) + "\n" if as_json else visible(_text(result)), out)
     if tell is not None:
-        click.echo("\r\x1b[K", err=True, nl=False)
+        overwrite()
     is_found = any(entry["count"] for entry in (*result["canaries"], result["exact"], result["partial"]))
     return 1 if strict and is_found else 0
 
@@ -86,7 +87,7 @@ def _progress() -> OnProgress:
     """Return a callback that shows the file and how much of it was read."""
 
     def tell(file: str, size: int) -> None:
-        click.echo(f"\r\x1b[K{visible(file)[-60:]}: {size / 1e6:,.0f} MB", err=True, nl=False)
+        overwrite(f"{visible(file)[-60:]}: {size / 1e6:,.0f} MB")
 
     return tell
 

@@ -28,6 +28,7 @@ from dia_runtime.commands.options import (
     write_output,
 )
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.results import Score
@@ -220,7 +221,7 @@ def command(options: ScoreOptions) -> int:
     if not is_quiet(options.quiet):
         is_summary = not options.as_json and options.form == "text" and options.tables == "summary"
         for note in [*notes_on_rules(result), *([] if is_summary else notes_on_gaps(result))]:
-            click.echo(f"note: {visible(note)}", err=True)
+            echo(f"note: {visible(note)}", err=True)
     return 0
 
 

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import counted, visible
+from dia_language.diagnostics import counted
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("seal")
@@ -49,12 +50,12 @@ def command(
     if names := exposed_values(opened):
         listed = ", ".join(f"`{name}`" for name in names)
         note = f"warning: sessions or their grading use {listed}, so the questions contain these values unencrypted"
-        click.echo(visible(note), err=True)
+        echo(note, err=True)
     if as_json:
         facts = {"path": sealed.path.as_posix(), "digest": sealed.id, "questions_root": sealed.questions_root}
-        click.echo(json.dumps({**facts, "unsealed": sealed.original, "answers": sealed.answers}, indent=2))
+        echo(json.dumps({**facts, "unsealed": sealed.original, "answers": sealed.answers}, indent=2))
         return 0
-    click.echo(visible(f"{sealed.path.as_posix()}\n  digest {sealed.id}"))
+    echo(f"{sealed.path.as_posix()}\n  digest {sealed.id}")
     if not is_quiet(quiet):
-        click.echo(f"  sealed {counted(sealed.answers, 'answer')}; not signed yet (`dia sign`)", err=True)
+        echo(f"  sealed {counted(sealed.answers, 'answer')}; not signed yet (`dia sign`)", err=True)
     return 0

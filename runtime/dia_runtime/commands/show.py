@@ -15,6 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
+from dia_runtime.commands.terminal import echo
 from dia_runtime.report.session_text import session_text
 from dia_runtime.report.tables import Table, as_text
 
@@ -37,7 +38,7 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
     """
     if is_run(bundle):
         facts: dict[str, Any] = run_facts(bundle, id)
-        click.echo(json.dumps(facts, indent=2) if as_json else visible(run_text(facts)))
+        echo(json.dumps(facts, indent=2) if as_json else run_text(facts))
         return 0
     opened = open_bundle(bundle)
     if id is None:
@@ -47,7 +48,7 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
     else:
         facts = _question(opened, id)
         text = _question_text(facts["question"], facts["answer"])
-    click.echo(json.dumps(facts, indent=2) if as_json else visible(text))
+    echo(json.dumps(facts, indent=2) if as_json else text)
     return 0
 
 

@@ -11,6 +11,7 @@ from dia_language.diagnostics import DiaError, visible
 from dia_runtime.commands.options import PATH, is_quiet, json_option, quiet_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("sign")
@@ -49,11 +50,11 @@ def command(bundle: Path, key: Path, passphrase_file: Path | None, force: bool, 
     place = (bundle / SIGNATURE).as_posix()
     if as_json:
         facts = {"path": place, **{name: signature[name] for name in ("bundle_id", "public_key", "signature")}}
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(visible(place))
+    echo(place)
     if not is_quiet(quiet):
-        click.echo(f"  bundle {opened.id}, key {signature['public_key']}", err=True)
+        echo(f"  bundle {opened.id}, key {signature['public_key']}", err=True)
         if signing.is_open_to_others(key):
-            click.echo(visible(f"  note: other users can read {key}; run `chmod 600` on it"), err=True)
+            echo(f"  note: other users can read {key}; run `chmod 600` on it", err=True)
     return 0

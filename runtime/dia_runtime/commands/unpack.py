@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import visible
 
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("unpack")
@@ -38,7 +38,7 @@ def command(archive: Path, out: Path | None, force: bool, as_json: bool) -> int:
         bundle = unpack(archive, target, force)
     if as_json:
         facts = {"path": target.as_posix(), "digest": bundle.id, "questions_root": bundle.questions_root}
-        click.echo(json.dumps(facts, indent=2))
+        echo(json.dumps(facts, indent=2))
         return 0
-    click.echo(visible(f"{target.as_posix()}\n  digest {bundle.id}"))
+    echo(f"{target.as_posix()}\n  digest {bundle.id}")
     return 0

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import click
-from dia_language.diagnostics import visible
 
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.passphrase import passphrase, passphrase_file
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("unseal")
@@ -42,7 +42,7 @@ def command(bundle: Path, passphrase_file: Path | None, out: Path | None, force:
         unsealed = unseal(bundle, secret, target, force)
     if as_json:
         facts = {"path": unsealed.path.as_posix(), "digest": unsealed.id, "questions_root": unsealed.questions_root}
-        click.echo(json.dumps({**facts, "answers": unsealed.manifest["counts"]["questions"]}, indent=2))
+        echo(json.dumps({**facts, "answers": unsealed.manifest["counts"]["questions"]}, indent=2))
         return 0
-    click.echo(visible(f"{unsealed.path.as_posix()}\n  digest {unsealed.id}"))
+    echo(f"{unsealed.path.as_posix()}\n  digest {unsealed.id}")
     return 0

@@ -17,6 +17,7 @@ from dia_runtime.bundle.open import is_packed
 from dia_runtime.bundle.verify import Problem, Verification, examine
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 class SignatureFacts(TypedDict):
@@ -143,7 +144,7 @@ def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -
 
 def print_verification(facts: VerificationFacts, as_json: bool, is_pinned: bool) -> None:
     """Print the facts, as JSON or as text."""
-    click.echo(json.dumps(facts, indent=2) if as_json else _text(facts, is_pinned))
+    echo(json.dumps(facts, indent=2) if as_json else _text(facts, is_pinned))
 
 
 def _digest(text: str) -> str:
