@@ -11,6 +11,7 @@ from typing import Any
 from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import WorkerPool
+from dia_runtime.bundle.files import path_errors
 
 from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_of
 from dia_compiler.analyze.host_requirements import lacks
@@ -118,6 +119,8 @@ def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnosti
 def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
     is_limited = options.limit is not None and options.limit < len(item.clean)
     item.clean = item.clean[: options.limit]
+    if errors := path_errors(f"specs/{name}" for name in item.files):
+        raise DiaError([Diagnostic("E604", message, None, "rename the file") for message in errors])
     return BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
 
 

@@ -280,6 +280,11 @@ CODES: dict[str, tuple[str, str]] = {
         "A name is too long, the disk is full, a folder is not accessible, or too many files are open. The message "
         "says which.",
     ),
+    "E604": (
+        "file name that a bundle cannot have",
+        "A bundle has to be the same files on every system. Rename the spec or data file: no colon or backslash, no "
+        "control character, and no second file whose name differs only in upper and lower case.",
+    ),
     "E605": (
         "invalid defaults",
         "`dia.toml`, or `[tool.dia]` in pyproject.toml, is not valid TOML, or names a command or option that does "

@@ -61,7 +61,7 @@ def bundle(write: Callable[..., Path], folder: Path, questions: Sequence[Record]
 def turn(user: Any, name: str | None = None, kind: str = "text", **more: Any) -> Record:
     """A turn, with a named reply where it has a name."""
     options = more.pop("options", {})
-    reply = {} if name is None else {"reply": {"name": name, "format": {"kind": kind, **options}}}
+    reply = {} if name is None else {"reply": {"name": name, "format": {"kind": kind, **options}, "limit": 20_000}}
     return {"user": user, **reply, **more}
 
 

@@ -235,7 +235,10 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except OSError as error:
         return _refused(error, context)
-    except Exception:
+    except Exception as error:
+        if _is_interrupt(error):
+            _say("interrupted")
+            return 130
         return _bug(context)
     finally:
         while isinstance(sys.stderr, Tee):
@@ -249,6 +252,13 @@ def tell(error: Any) -> None:
 
     for entry in error.diagnostics:
         _say(render_diagnostic(entry, getattr(error, "sources", {})))
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C caused the error: Python 3.11 wraps what is raised while a class is made."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
 
 
 def _show(error: click.ClickException) -> None:

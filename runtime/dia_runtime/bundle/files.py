@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -47,7 +48,24 @@ def path_error(name: str) -> str | None:
         return "it is absolute"
     if ".." in name.split("/"):
         return "it leads out of the folder"
-    return "it has an empty part" if {"", "."} & set(name.split("/")) else None
+    if {"", "."} & set(name.split("/")):
+        return "it has an empty part"
+    return None if unicodedata.is_normalized("NFC", name) else "its letters are not in Unicode's composed form (NFC)"
+
+
+def path_errors(names: Iterable[str]) -> list[str]:
+    """Return what is wrong with the paths of one bundle: each by itself, and those that some systems cannot tell apart.
+
+    >>> path_errors(["answers.jsonl", "Answers.jsonl"])
+    ['`Answers.jsonl` and `answers.jsonl` are one file on some systems']
+    """
+    errors, known = [], dict[str, str]()
+    for name in names:
+        if why := path_error(name):
+            errors.append(f"the path {name!r} is refused: {why}")
+        elif (other := known.setdefault(name.casefold(), name)) != name:
+            errors.append(f"`{name}` and `{other}` are one file on some systems")
+    return errors
 
 
 def open_inside(root: Path, name: str) -> BinaryIO:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.bundle.canonical import manifest_bytes
-from dia_runtime.bundle.files import path_error
+from dia_runtime.bundle.files import path_errors
 from dia_runtime.bundle.strict_json import parse_json
 
 NAME = "manifest.json"
@@ -80,11 +80,9 @@ def _shape(manifest: Any) -> list[str]:
 
 
 def _files(files: dict[str, Any]) -> list[str]:
-    faults = []
+    faults = path_errors(files)
     for name, entry in files.items():
-        if why := path_error(name):
-            faults.append(f"the path {name!r} is refused: {why}")
-        elif name in OUTSIDE:
+        if name in OUTSIDE:
             faults.append(f"it lists `{name}`, which it must not list")
         elif not _is_entry(entry):
             faults.append(f"its entry for `{name}` has no size and SHA-256")

@@ -16,6 +16,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle import manifest as manifests
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import Measured, integrity_error, measure, open_inside
+from dia_runtime.bundle.record_schemas import schema_error
 from dia_runtime.bundle.records import ANSWER, QUESTION, TEMPLATE, Shape, shape_error
 from dia_runtime.bundle.strict_json import parse_json
 
@@ -85,18 +86,18 @@ class Bundle:
         return sorted(measured, key=lambda name: (len(name), name))
 
     def records(self, kind: str, shape: Shape) -> Iterator[dict[str, Any]]:
-        """Yield the records of a kind after checking their shape."""
+        """Yield the records of a kind after checking them by their schema."""
         for name in self.names(kind):
-            yield from self._file(name, shape)
+            yield from self._file(name, shape, kind)
 
-    def _file(self, name: str, shape: Shape) -> Iterator[dict[str, Any]]:
+    def _file(self, name: str, shape: Shape, kind: str) -> Iterator[dict[str, Any]]:
         fault: str | None = None
         with self._opened(name) as file:
             reading = _Lines(file)
             for number, raw in enumerate(reading, 1):
                 # After an error the rest is only hashed: a changed file is reported by its digests.
                 if fault is None:
-                    record, why = _record(raw, shape)
+                    record, why = _record(raw, shape, kind)
                     if why is None:
                         yield record
                     else:
@@ -148,14 +149,14 @@ class _Lines:
         return Measured(self.size, self.digest.hexdigest())
 
 
-def _record(raw: bytes, shape: Shape) -> tuple[dict[str, Any], str | None]:
+def _record(raw: bytes, shape: Shape, kind: str) -> tuple[dict[str, Any], str | None]:
     if not raw.endswith(b"\n"):
         return {}, "it is too long or truncated"
     try:
         record = parse_json(raw)
     except ValueError as error:
         return {}, str(error)
-    return record, shape_error(record, shape)
+    return record, shape_error(record, shape) or schema_error(record, kind)
 
 
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:

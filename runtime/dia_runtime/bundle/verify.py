@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
@@ -19,6 +19,10 @@ from dia_runtime.bundle.files import integrity_error, measure, walk
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle, manifest_file
 from dia_runtime.bundle.records import is_listed, leaf_or_none, question_id
+from dia_runtime.bundle.signing import signature_error
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 INCOMPLETE = frozenset(["missing", "added", "renamed"])
 CODES = {
@@ -31,6 +35,7 @@ CODES = {
     "record": "E707",
     "answers": "E709",
     "signature": "E719",
+    "digest": "E703",
 }
 
 
@@ -44,9 +49,14 @@ class Problem:
     expected: str | None = None
     found: str | None = None
 
+    @property
+    def code(self) -> str:
+        """Return the error code of its kind."""
+        return CODES.get(self.kind, "E708")
+
     def as_diagnostic(self) -> Diagnostic:
         """Return the problem as a diagnostic."""
-        return Diagnostic(CODES.get(self.kind, "E708"), visible(f"`{self.path}` {self.message}"))
+        return Diagnostic(self.code, visible(f"`{self.path}` {self.message}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +81,18 @@ class Verification:
 
 
 def verify(path: str | os.PathLike[str]) -> list[Problem]:
-    """Every difference between a bundle and its manifest; none for a bundle that is complete and valid."""
-    return list(examine(path).problems)
+    """Return every difference between a bundle and its manifest, and what is wrong with its signature if it has one.
+
+    The list is empty for a bundle that is complete and valid. Raises DiaError (exit 2) if there is no bundle.
+    """
+    verification = examine(path)
+    return [*signature_problems(verification), *verification.problems]
+
+
+def signature_problems(verification: Verification, key: Ed25519PublicKey | None = None) -> list[Problem]:
+    """Return what is wrong with the signature by the key, or by the key that it names if there is a signature."""
+    why = signature_error(verification.path, verification.id, key)
+    return [] if why is None else [Problem("signature", manifests.SIGNATURE, why)]
 
 
 def examine(path: str | os.PathLike[str]) -> Verification:

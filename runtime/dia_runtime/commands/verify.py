@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict
@@ -12,9 +12,10 @@ from typing import Any, NotRequired, TypedDict
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
+from dia_runtime.bundle import signing
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
-from dia_runtime.bundle.verify import Problem, Verification, examine
+from dia_runtime.bundle.verify import Problem, Verification, examine, signature_problems
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.terminal import echo
@@ -31,6 +32,7 @@ class ProblemFacts(TypedDict):
     """A difference between a bundle and its manifest."""
 
     kind: str
+    code: str
     path: str
     message: str
     expected: str | None
@@ -111,32 +113,17 @@ def verification_facts(
 ) -> VerificationFacts:
     """Verify the bundle. Raises DiaError for a malformed digest or key."""
     digest = None if expect is None else _digest(expect)
-    signature_problems = _signature_fault(public_key)
-    verification = examine(bundle)
-    problems = [*_pinned(verification, digest), *signature_problems(verification), *verification.problems]
-    return verification_json(verification, problems, _signed_by(bundle, public_key, problems), named_as or bundle)
-
-
-def _signature_fault(public_key: Path | None) -> Callable[[Verification], list[Problem]]:
-    """Return a check of the signature, against the given key or else the key that it names."""
-    from dia_runtime.bundle import signing
-
     key = None if public_key is None else signing.public_key(public_key)
-
-    def problems(verification: Verification) -> list[Problem]:
-        why = signing.signature_error(verification.path, verification.id, key)
-        return [] if why is None else [Problem("signature", SIGNATURE, why)]
-
-    return problems
+    verification = examine(bundle)
+    problems = [*_pinned(verification, digest), *signature_problems(verification, key), *verification.problems]
+    return verification_json(verification, problems, _signed_by(bundle, public_key, problems), named_as or bundle)
 
 
 def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> SignatureFacts | None:
     """Return the facts of the signature; None if the bundle has none."""
     if not (bundle / SIGNATURE).exists():
         return None
-    from dia_runtime.bundle.signing import read_signature
-
-    signature = read_signature(bundle)
+    signature = signing.read_signature(bundle)
     is_faulty = any(problem.kind == "signature" for problem in problems)
     is_valid = None if public_key is None and not is_faulty else not is_faulty
     return {"public_key": signature["public_key"] if signature else None, "valid": is_valid}
@@ -182,6 +169,7 @@ def verification_json(
         "problems": [
             {
                 "kind": problem.kind,
+                "code": problem.code,
                 "path": problem.path,
                 "message": problem.message,
                 "expected": problem.expected,
@@ -211,7 +199,7 @@ def _text(facts: VerificationFacts, is_pinned: bool) -> str:
     if facts["signature"]:
         lines.append(f"  signature       {_signature(facts['signature'])}")
     for problem in facts["problems"]:
-        lines.append(f"  {problem['kind']:<9} `{problem['path']}` {problem['message']}")
+        lines.append(f"  {problem['kind']:<9} {problem['code']}  `{problem['path']}` {problem['message']}")
     if not is_pinned and not facts["problems"]:
         lines.append("  not modified since it was frozen; to verify who made it, use --expect or a signature")
     return visible("\n".join(lines))

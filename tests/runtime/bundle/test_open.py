@@ -208,3 +208,15 @@ def test_a_record_of_a_self_made_bundle_is_refused_with_its_line(
     manifest_writer(path, {name: value for name, value in facts.items() if name != "files"})
     error = failure(lambda: list(open_bundle(path).questions()))
     assert error.exit_code == 3 and "line 7 of `questions.jsonl`" in str(error)
+
+
+@pytest.mark.parametrize("name", ["Questions.jsonl", "specs/u\u0308.yaml", "QUESTIONS.JSONL"])
+def test_names_that_some_systems_cannot_tell_apart_are_refused(tiny: Make, manifest_writer: Make, name: str) -> None:
+    path = tiny()
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).write_bytes(b"x\n")
+    facts = json.loads((path / "manifest.json").read_bytes())
+    manifest_writer(path, {key: value for key, value in facts.items() if key != "files"})
+    with pytest.raises(DiaError, match=r"one file on some systems|composed form") as caught:
+        open_bundle(path)
+    assert caught.value.exit_code == 3

@@ -337,7 +337,7 @@ def lettered(writer: Callable[..., Path], folder: Path, letters: str) -> Path:
         for at in range(len(letters))
     ]  # fmt: skip
     answers = [
-        {"id": asked["id"], "template": "q", "answer": letter, "text": letter, "comparison": {"type": "choice"},
+        {"id": asked["id"], "template": "q", "answer": letter, "text": letter, "comparison": {"type": "choice", "of": ["A", "B", "C", "D"]},
          "accept": [], "mistakes": {}, "parameters": {}, "explanation": f"It is {OPTIONS[letter]}."}
         for asked, letter in zip(questions, letters, strict=True)
     ]  # fmt: skip
@@ -367,7 +367,7 @@ def guessed(promised: list[dict[str, Any]]) -> list[str]:
     for entry in promised:
         for letter in "ABCDE":
             record = {"id": entry["id"], "template": "q", "answer": letter, "text": letter,
-                      "comparison": {"type": "choice"}, "accept": [], "mistakes": {}, "parameters": {},
+                      "comparison": {"type": "choice", "of": ["A", "B", "C", "D"]}, "accept": [], "mistakes": {}, "parameters": {},
                       "explanation": f"It is {OPTIONS[letter]}."}  # fmt: skip
             for salt in (b"", bytes(32), SEED.encode(), bytes.fromhex(SEED), hashlib.sha256(SEED.encode()).digest()):
                 texts = (canonical_line(record), letter.encode(), entry["id"].encode() + letter.encode())
@@ -378,7 +378,7 @@ def guessed(promised: list[dict[str, Any]]) -> list[str]:
 
 
 def test_the_guesser_finds_a_letter_whose_salt_is_known() -> None:
-    record = {"id": "quiz/q/0", "template": "q", "answer": "B", "text": "B", "comparison": {"type": "choice"},
+    record = {"id": "quiz/q/0", "template": "q", "answer": "B", "text": "B", "comparison": {"type": "choice", "of": ["A", "B", "C", "D"]},
               "accept": [], "mistakes": {}, "parameters": {}, "explanation": "It is choice B."}  # fmt: skip
     assert guessed([{"id": "quiz/q/0", "commitment": commitment(bytes(32), record)}]) == ["B"]
 
@@ -460,7 +460,7 @@ def test_an_asset_that_no_question_names_is_sealed(
     for what in (b"shown", b"the solution"):
         names[what] = f"assets/{hashlib.sha256(what).hexdigest()}.txt"
     digest = hashlib.sha256(b"shown").hexdigest()
-    questions[0]["assets"] = [{"name": "a", "path": names[b"shown"], "sha256": digest, "deliver": "attach", "media_type": "text/plain"}]  # fmt: skip
+    questions[0]["assets"] = [{"name": "a", "path": names[b"shown"], "sha256": digest, "size": 5, "deliver": "attach", "media_type": "text/plain"}]  # fmt: skip
     path = bundle_writer(tmp_path / "drawn", questions, list(opened.answers()), 3)
     (path / "assets").mkdir()
     for what, name in names.items():

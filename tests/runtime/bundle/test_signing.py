@@ -96,7 +96,7 @@ def test_a_signature_that_is_none_of_this_bundle_is_found_without_a_key(
         assert found["signature"]["valid"] is False  # type: ignore[index]
     (one / "signature.json").write_text(json.dumps(foreign))
     assert run(["verify", str(one)]) == 3
-    assert "signature `signature.json` does not match this bundle and key" in capsys.readouterr().out
+    assert "`signature.json` does not match this bundle and key" in capsys.readouterr().out
     (one / "signature.json").write_bytes(held)
     assert verified(capsys, one)[0] == 0
 

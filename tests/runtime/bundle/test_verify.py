@@ -49,10 +49,11 @@ def test_provenance_is_outside_and_said_to_be(tiny: Make) -> None:
     assert verify(path) == [] and examine(path).not_covered == ()
 
 
-def test_a_signature_may_lie_beside(tiny: Make) -> None:
+def test_a_damaged_signature_is_a_problem(tiny: Make) -> None:
     path = tiny()
     (path / "signature.json").write_text("{}")
-    assert verify(path) == [] and "signature.json" in examine(path).not_covered
+    assert named(path) == {("signature", "signature.json")} and examine(path).is_valid
+    assert "signature.json" in examine(path).not_covered
 
 
 def test_missing_added_and_renamed_are_told_apart(tiny: Make) -> None:
@@ -149,12 +150,12 @@ def test_ids_must_say_what_the_question_says(tiny: Make, bundle_writer: Make, tm
     }
 
 
-def test_big_integers_in_a_question_are_a_problem_not_a_crash(tiny: Make, manifest_writer: Make) -> None:
+def test_integers_that_are_too_big_are_a_problem_not_a_crash(tiny: Make, manifest_writer: Make) -> None:
     path = tiny()
     held = (path / "questions.jsonl").read_text()
     (path / "questions.jsonl").write_text(held.replace('"correct":1', f'"correct":{2**60}'))
     rehashed(path, manifest_writer)
-    assert "root" in {kind for kind, _ in named(path)}
+    assert "record" in {kind for kind, _ in named(path)}
 
 
 def test_a_sealed_bundle_verifies(tiny: Make) -> None:

@@ -22,6 +22,7 @@ from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
 from dia_runtime.integrations.promptfoo import grader
 from helpers.files import lines
+from helpers.session_records import session, turn
 
 TRICKY = "{{this}} {% x %} {# y #} ${a} \\frac{1}{2} <b>&amp;</b> \u202e Żółć \U0001f98a"
 ROWS = {
@@ -107,15 +108,15 @@ def test_what_a_target_cannot_hold_is_refused_with_its_reason(
 
     asset = {
         "name": "a.png",
-        "path": "assets/a.png",
+        "path": f"assets/{'0' * 64}.png",
         "sha256": "0" * 64,
+        "size": 1,
         "deliver": "attach",
         "media_type": "image/png",
     }
     user, system = {"role": "user", "content": "x"}, {"role": "system", "content": "y"}
     cases = [
-        (made("sessions", sessions=[{}]), ["lm-eval", "lighteval", "promptfoo", "dia-bench", "openai-batch"], "is a session"),
-        (tmp_path / "sessions", ["inspect"], "sessions that cannot be run"),
+        (made("sessions", sessions=[session("talk", turn("Hello?", "greeting"))]), ["lm-eval", "lighteval", "promptfoo", "dia-bench", "openai-batch"], "is a session"),
         (made("assets", assets=[asset]), ["lm-eval", "lighteval"], "pictures or files"),
         (made("system", messages=[system, user]), ["lighteval"], "has a system prompt"),
         (made("turns", messages=[user, {"role": "assistant", "content": "z"}, user]), ["lm-eval"], "several turns"),
