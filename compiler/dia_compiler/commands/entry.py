@@ -1,7 +1,8 @@
-"""Where `dia` begins: Ctrl-C says no more than `interrupted` from the first moment on, while modules are still read."""
+"""Where `dia` begins, before any other module is read: standard streams exist, and Ctrl-C says only `interrupted`."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 INTERRUPTED = 130
@@ -10,9 +11,24 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; exit code 130 where it is interrupted before it knows its command."""
     try:
+        open_standard_streams()
         from dia_compiler.commands.cli import main as begin
 
         begin()
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(INTERRUPTED)
+
+
+def open_standard_streams() -> None:
+    """Open the null device for each standard stream that the caller has closed.
+
+    Otherwise the first file that is opened would take its number, and messages would be written into that file.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: PTH123, SIM115
