@@ -13,6 +13,7 @@ LONGEST_LINE = 1 << 25
 # A compressed file may unpack to this size, or to this multiple of its own size: text compresses 3 to 30 times.
 FREE = 1 << 26
 RATIO = 200
+EMPTY_LINES = 1_000_000  # one after the other, which only a hostile file has
 BUFFER = 1 << 18
 CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
 MAGICS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -115,9 +116,12 @@ def _zstd_pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _numbered(file: IO[bytes], most: int | None, ends: bool) -> Iterator[tuple[int, bytes]]:
-    number = size = 0
+    number = size = empty = 0
     while line := file.readline(LONGEST_LINE + 1):
         number, size = number + 1, size + len(line)
+        empty = empty + 1 if line.isspace() else 0
+        if empty > EMPTY_LINES:
+            raise ValueError(f"it has more than {EMPTY_LINES:,} empty lines in a row")
         if len(line) > LONGEST_LINE:
             raise ValueError(f"line {number} is longer than {LONGEST_LINE >> 20} MiB")
         if most is not None and size > most:

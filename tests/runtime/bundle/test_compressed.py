@@ -56,3 +56,20 @@ def test_a_long_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "a").write_bytes(b"x\n" + b"y" * 1001)
     with pytest.raises(ValueError, match="line 2 is longer"):
         list(read_lines(tmp_path / "a"))
+
+
+@pytest.mark.parametrize("empty", [b"\n", b" \t\r\n"])
+def test_a_file_that_unpacks_to_empty_lines_ends_soon(tmp_path: Path, empty: bytes) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b'{"id": 1}\n' + empty * (compressed.EMPTY_LINES + 2)))
+    read = read_lines(path)
+    assert next(read) == (1, b'{"id": 1}')
+    with pytest.raises(ValueError, match="empty lines in a row"):
+        for _ in read:
+            pass
+
+
+def test_empty_lines_between_others_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compressed, "EMPTY_LINES", 3)
+    (tmp_path / "a").write_bytes(b"a\n\n\n\nb\n\n\n\n" * 5)
+    assert len(list(read_lines(tmp_path / "a"))) == 40
