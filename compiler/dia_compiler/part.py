@@ -19,7 +19,7 @@ from dia_compiler.freeze.output import replace as moved
 from dia_compiler.freeze.versions import versions
 from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.parse.discover import Folder
-from dia_compiler.pipeline import explainer, job_of, plan_of, raise_errors, summary_facts
+from dia_compiler.pipeline import explainer, job_of, plan_of, raise_errors, require_room, summary_facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ def make_parts(
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
         plans = [plan_of(item, options) for item in checked.benchmarks]
+        require_room(sum(options.k * len(plan.item.clean) for plan in plans) // number.of, options.folder)
         resources = WorkerResources(str(private.absolute() / "tools"))
         jobs_of_plans = [(plan, job) for plan in plans for job in _works(plan, number, resources)]
         template_jobs = [job for _, job in jobs_of_plans]

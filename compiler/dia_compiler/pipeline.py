@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -32,6 +33,8 @@ from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 
+BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
+MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a benchmark that no question depends on
 
 
@@ -54,6 +57,7 @@ def make_bundles(
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
         plans = [plan_of(item, options) for item in checked.benchmarks]
+        require_room(sum(options.k * len(plan.item.clean) for plan in plans), options.folder)
         inputs = {folder.path: folder_inputs for folder, folder_inputs in to_make}
         inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
         rows = _RowStore(plans, inputs_of_plans, private, checked.diagnostics, on_progress)
@@ -122,6 +126,15 @@ def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
     if errors := path_errors(f"specs/{name}" for name in item.files):
         raise DiaError([Diagnostic("E604", message, None, "rename the file") for message in errors])
     return BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
+
+
+def require_room(questions: int, folder: Path) -> None:
+    """Refuse to begin what cannot end: a bundle that needs more than the free space. Raises DiaError (exit code 2)."""
+    need, free = questions * BYTES_OF_A_QUESTION, shutil.disk_usage(folder).free
+    if questions >= MANY and need > free:
+        message = f"{questions:,} questions need at least {need / 1e9:,.0f} GB, and {free / 1e9:,.0f} GB are free"
+        fix = "use a smaller --k, or compile parts on several machines with --part"
+        raise DiaError(Diagnostic("E602", message, None, fix))
 
 
 def raise_errors(checked: Checked, is_strict: bool) -> None:

@@ -8,7 +8,6 @@ of an interrupted one and asks what is missing.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import Any
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.atomic_output import temporary_sibling
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Judge, Rules
@@ -260,15 +260,12 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
 def put(path: Path, text: str) -> None:
     """Write the file, completely or not at all. Raises DiaError (exit 2) if that is not possible."""
     refuse_special_file(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        with temporary_sibling(path) as private:
+            (private / "file").write_text(text, encoding="utf-8")
+            (private / "file").replace(path)
     except OSError as error:
         raise DiaError(Diagnostic("E897", visible(f"`{path}` cannot be written: {error.strerror}"))) from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 class _BoundarySearch:

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from dia_runtime.bundle.atomic_output import TEMPORARY, remove_leftovers
+
 from dia_compiler.freeze.fingerprint import digest_of, file_digest
-from dia_compiler.freeze.output import TEMPORARY, remove_leftovers
 
 FOLDER = ".cache"
 LARGEST_ENTRY = 1 << 26

@@ -15,11 +15,11 @@ from typing import Any
 
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.atomic_output import TEMPORARY, remove_leftovers
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
 DEFAULT_OUT = Path("build")
-TEMPORARY = ".dia-"
 SHARD = 100_000
 SPAN = 200  # instances of a template that are made in one go
 
@@ -112,24 +112,6 @@ def reporting_write_errors(target: Path) -> Iterator[None]:
     except OSError as error:
         message = f"the bundle cannot be written to `{target}`: {error.strerror or error}"
         raise DiaError(Diagnostic("E602", message, None, "free disk space, or choose another folder with -o")) from None
-
-
-def remove_leftovers(parent: Path) -> None:
-    """Remove what compiles that were killed have left behind."""
-    for path in parent.glob(f"{TEMPORARY}*-*"):
-        owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
-        if owner.isdigit() and not _is_alive(int(owner)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def refuse_foreign(target: Path, options: CompileOptions) -> None:

@@ -15,6 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
 PRIVATE = 0o600
+TEMPORARY = ".dia-"  # the name of a private folder begins with this and the number of its process
 
 
 def named_path(place: Path) -> Path:
@@ -118,7 +119,8 @@ def temporary_sibling(target: Path) -> Iterator[Path]:
     """Yield a private folder next to the target; delete it afterwards, with created parents that are empty."""
     missing = [folder for folder in target.absolute().parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
-    private = Path(tempfile.mkdtemp(prefix=f".dia-{os.getpid()}-", dir=target.parent))
+    remove_leftovers(target.parent)
+    private = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=target.parent))
     try:
         yield private
     finally:
@@ -126,6 +128,24 @@ def temporary_sibling(target: Path) -> Iterator[Path]:
         for folder in missing:
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+
+def remove_leftovers(parent: Path) -> None:
+    """Remove the private folders of processes that were killed."""
+    for path in parent.glob(f"{TEMPORARY}*-*"):
+        owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 @contextlib.contextmanager

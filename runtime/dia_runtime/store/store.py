@@ -52,6 +52,7 @@ from dia_runtime.store.schema import (
 )
 
 BUSY_SECONDS = 30
+LARGEST_VALUE = 1 << 27  # bytes; no more than 10 million characters of a reply are ever stored
 QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
 
@@ -455,6 +456,8 @@ class Store:
             yield
         except sqlite3.OperationalError as error:
             raise DiaError(Diagnostic("E804", f"`{self.path}` cannot be used: {error}")) from None
+        except sqlite3.DataError:
+            raise self.damaged(f"it has a value of more than {LARGEST_VALUE >> 20} MiB") from None
         except sqlite3.DatabaseError as error:
             raise self.damaged(str(error)) from None
 
@@ -543,6 +546,7 @@ def require_root(store: Store, questions_root: str) -> None:
 def _connect(place: Path, address: str) -> Store:
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
         for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {setting}")
     except sqlite3.Error as error:

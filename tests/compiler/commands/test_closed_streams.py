@@ -18,7 +18,9 @@ CLOSED = "<&- >&- 2>&-"
 
 def test_commands_run_with_closed_standard_streams(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "benchmark.yaml").write_text("language: 2\nbenchmark: mine\nversion: 1.0.0\n", encoding="utf-8")
+    (tmp_path / "mine" / "benchmark.yaml").write_text(
+        "language: 2\nbenchmark: mine\nversion: 1.0.0\n", encoding="utf-8"
+    )
     (tmp_path / "mine" / "square.yaml").write_text(SPEC, encoding="utf-8")
     dia = f"'{sys.executable}' -m dia_compiler"
     script = f"""

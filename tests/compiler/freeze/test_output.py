@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_compiler.commands.cli import run
 
 BENCHMARK = "language: 1\nbenchmark: demo\n"
 TEMPLATE = """\
@@ -297,3 +298,22 @@ def test_an_interrupt_while_modules_are_read_is_told_in_one_word() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("more", [[], ["--part", "1/2"]])
+def test_more_questions_than_the_disk_can_hold_are_refused_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str]
+) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "benchmark.yaml").write_text(
+        "language: 2\nbenchmark: mine\nversion: 1.0.0\n", encoding="utf-8"
+    )
+    (tmp_path / "mine" / "square.yaml").write_text(
+        "template: square\ntitle: A square\nparams: {n: {type: integer, min: 1, max: = 10**40}}\n"
+        "answer: {value: n**2, type: integer}\nprompt: What is the square of {{ n }}?\n",
+        encoding="utf-8",
+    )
+    assert run(["compile", str(tmp_path / "mine"), "-o", str(tmp_path / "out"), "--k", str(10**15), *more]) == 2
+    printed = capsys.readouterr().err
+    assert "E602" in printed and "questions need at least" in printed and "--part" in printed
+    assert not (tmp_path / "out").exists()

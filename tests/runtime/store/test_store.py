@@ -301,3 +301,16 @@ def test_a_run_can_be_read_where_nothing_can_be_written(store: Store, path: Path
         assert names(copy) == ["a.run"]
     finally:
         copy.chmod(0o755)
+
+
+def test_a_value_that_no_run_stores_is_refused_before_it_fills_the_memory(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_store(path, ROOT) as opened:
+        opened.initialize(FACTS, questions())
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE question SET grading = ? WHERE position = 1", ("x" * 50_000,))
+    monkeypatch.setattr("dia_runtime.store.store.LARGEST_VALUE", 40_000)
+    with read_store(path) as opened, pytest.raises(DiaError, match="is damaged: it has a value of more than") as caught:
+        list(opened.questions())
+    assert caught.value.exit_code == 3

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.atomic_output import temporary_sibling
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.input_errors import input_error
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
@@ -164,13 +163,9 @@ def publishing(out: Path, force: bool) -> Iterator[Path]:
     refuse_special_file(out)
     if not force and out.exists():
         raise _exists_error(out)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}-", dir=out.parent))
-    try:
+    with temporary_sibling(out) as folder:
         yield folder
         _publish(folder / "run", out, force)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fill(sorted_rows: SortedRows, sources: Sequence[Source], columns: Columns, faults: RowErrors) -> None:

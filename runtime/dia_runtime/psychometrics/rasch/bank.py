@@ -17,6 +17,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_runtime.bundle.atomic_output import temporary_sibling
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
 FORMAT, VERSION = "dia-bank", 1
@@ -135,16 +136,13 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
         message = visible(f"the bank `{place}` cannot be written: it is a folder")
         raise DiaError(Diagnostic("E894", message, None, "choose another `--out`"))
     text = json.dumps(as_record(bank), sort_keys=True, indent=1, allow_nan=False) + "\n"
-    temporary = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(place)
+        with temporary_sibling(place) as private:
+            (private / "bank").write_text(text, encoding="utf-8")
+            (private / "bank").replace(place)
     except OSError as error:
         message = visible(f"the bank `{place}` cannot be written: {error.strerror}")
         raise DiaError(Diagnostic("E894", message, None, "choose another `--out`")) from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read_bank(path: str | os.PathLike[str]) -> Bank:

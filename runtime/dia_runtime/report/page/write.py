@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,6 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from dia_runtime.bundle.atomic_output import temporary_sibling
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
@@ -158,17 +158,13 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
     refuse_special_file(path)
     if path.is_dir():
         raise cannot_write(path, IsADirectoryError(0, "it is a folder"))
-    temporary = path.with_name(f".{path.name[:100]}-{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            yield file
-        temporary.replace(path)
+        with temporary_sibling(path) as private:
+            with (private / "page").open("wb") as file:
+                yield file
+            (private / "page").replace(path)
     except OSError as error:
         raise cannot_write(path, error) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
 def cannot_write(path: Path, error: OSError) -> DiaError:
