@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -31,6 +31,9 @@ from dia_runtime.commands.progress import activity
     "--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Folds of the cross-validation."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds.")
+@click.option(
+    "--save", type=PATH, metavar="FILE", help="Write the bank with this explanation, for `dia compile --success`."
+)
 @format_option("text", "markdown", "latex", help="Output format.")
 @json_option
 @out_option
@@ -41,6 +44,7 @@ def command(
     chain: str,
     folds: int,
     seed: int,
+    save: Path | None,
     form: str,
     as_json: bool,
     out: Path | None,
@@ -48,7 +52,8 @@ def command(
     """Explain item difficulties by skills and template parameters.
 
     Effects are in logits; for numeric parameters, per standard deviation. Parameters are used for templates with at
-    least ten items.
+    least ten items. With --save, the bank remembers the explanation, and `dia compile --success` can choose instances
+    by their predicted difficulty.
 
     \b
     Example:
@@ -56,7 +61,7 @@ def command(
     """
     from dia_runtime.psychometrics.explain import explain
     from dia_runtime.psychometrics.panel import UNITS, read_panel
-    from dia_runtime.psychometrics.rasch.bank import read_bank
+    from dia_runtime.psychometrics.rasch.bank import read_bank, write_bank
     from dia_runtime.psychometrics.rasch.estimate import calibration_error
     from dia_runtime.report.scale_tables import explain_tables
     from dia_runtime.report.tables import FORMATS
@@ -67,6 +72,9 @@ def command(
             "this bank was calibrated from a table, which has no parameters", "calibrate the bank from runs"
         )
     with activity("explaining"):
-        result = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed).result
+        explanation = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed)
+    result = explanation.result
+    if save is not None:
+        write_bank(replace(source_bank, explanation=explanation.as_record()), save)
     write_output(json.dumps(asdict(result), indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
     return 0

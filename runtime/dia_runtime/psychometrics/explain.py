@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.numbers.values import Value, decode
+from dia_runtime.psychometrics.features import COUNT, LENGTH, SIZE, Feature, reading, shared, word
 from dia_runtime.psychometrics.panel import Panel
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
-from dia_runtime.psychometrics.rasch.counts import Array, counts
+from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts
 from dia_runtime.psychometrics.rasch.lltm import (
     FittedModel,
     grid,
@@ -23,37 +22,19 @@ from dia_runtime.psychometrics.rasch.lltm import (
     likelihoods,
     lltm,
     predictive_log_likelihood,
+    spread_about,
 )
 
 LEAST_ITEMS = 10  # of a template whose parameters are looked at
 MOST_LEVELS = 8  # of a parameter that is a word
-MOST_FEATURES = 200
+MOST_FEATURES = 400
 WIDE = 100  # a number whose largest value exceeds its smallest by this factor counts by its logarithm
-LONGEST = 10**15
+POOLED = 5  # templates from which on what they share is estimated together
+BENT = 5  # values of a parameter from which on its effect may be curved
+MOST_ERROR = 1.0  # logits: predictions that are farther off are not used to choose instances
+EQUIVALENT = 10  # items of a template that weigh as much as the error of all templates
+DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
 Z = 1.959963984540054
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """A column of the design: a skill, a template, or a parameter of a template read in one way.
-
-    `how` is skill, template, number, logarithm, length, or value (then `level` is the one that counts 1). Numbers are
-    taken less `middle` and divided by `unit`.
-    """
-
-    how: str
-    name: str
-    template: str | None = None
-    level: str | None = None
-    middle: float = 0.0
-    unit: float = 1.0
-
-    @property
-    def title(self) -> str:
-        """Return the feature as tables print it."""
-        whose = f"{self.template}." if self.template else ""
-        tail = {"logarithm": " (log)", "length": " (length)", "value": f" = {self.level}"}.get(self.how, "")
-        return f"{self.how} {self.name}" if self.how in ("skill", "template") else f"{whose}{self.name}{tail}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +50,32 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """How much more likely features make the replies to unseen items, and how far off they predict difficulties."""
+    """How much more likely features make the replies to unseen items, and how far off they predict difficulties.
+
+    `rmse` is the root mean square of the differences between predicted and true difficulties, in logits; the noise of
+    the replies is no part of it. `rmse_without` is that of the mean difficulty as the prediction.
+    """
 
     log_likelihood_gain: float
     rmse: float
     rmse_without: float
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateQuality:
+    """How well the difficulties of a template's new instances are predicted, in logits.
+
+    `se` is the standard error of what all its instances share, `error` the standard deviation of the true difficulties
+    of unseen instances about the predicted ones, and `why` the reason for which they are not good enough to choose
+    instances by, None if they are. `template` is None for templates that the bank does not have; then `items` counts
+    the templates that were predicted from the others.
+    """
+
+    template: str | None
+    items: int
+    se: float
+    error: float
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class ExplanationResult:
     log_likelihood: float
     log_likelihood_without: float
     held_out: CrossValidation
+    templates: list[TemplateQuality]
+    new_templates: TemplateQuality | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,16 +115,86 @@ class Explanation:
 
         `template` may be left out where all features are of one.
         """
+        difficulty, se, error = self.predict_parts(parameters, skills, template)
+        return difficulty, math.hypot(se, error)
+
+    def predict_parts(
+        self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
+    ) -> tuple[float, float, float]:
+        """Difficulty, the standard error of what the features say, and the standard deviation of items about that."""
         templates = {feature.template for feature in self.features if feature.template}
         if template is None and len(templates) == 1:
             template = next(iter(templates))
-        row = np.array([1.0, *(_value(feature, parameters, skills, template) for feature in self.features)])
-        variance = float(row @ self.covariance @ row) + self.error**2
-        return float(row @ self.weights), math.sqrt(variance)
+        row = np.array([1.0, *(float(feature.measure(parameters, skills, template)) for feature in self.features)])
+        se, error = math.sqrt(max(0.0, float(row @ self.covariance @ row))), self.error
+        known = {entry.template: entry for entry in self.result.templates}
+        if template in known:
+            error = known[template].error
+        elif self.result.new_templates is not None:
+            se = math.hypot(se, self.result.new_templates.se)
+            error = self.result.new_templates.error
+        return float(row @ self.weights), se, error
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what a bank keeps of it, so that instances can be chosen by predicted difficulties."""
+        new = self.result.new_templates
+        return {
+            "constant": round(float(self.weights[0]), DIGITS),
+            "features": [
+                {**asdict(feature), "weight": round(weight, DIGITS)}
+                for feature, weight in zip(self.features, self.weights[1:].tolist(), strict=True)
+            ],
+            "templates": [_rounded(entry) for entry in self.result.templates],
+            "new_templates": None if new is None else _rounded(new),
+        }
+
+
+def _rounded(quality: TemplateQuality) -> dict[str, Any]:
+    return asdict(replace(quality, se=round(quality.se, DIGITS), error=round(quality.error, DIGITS)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What is known of an item: its template, its skills, and the parameters of its instances."""
+
+    template: str | None
+    skills: frozenset[str]
+    parameters: tuple[dict[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Data:
+    """Items: likelihoods on a grid of difficulties, the design with its columns' groups, and each item's template."""
+
+    locations: Array
+    table: Array
+    design: Array
+    groups: tuple[str | None, ...]
+    templates: tuple[str | None, ...]
+
+    def fitted(self, items: Mask) -> FittedModel:
+        """Return the fit to some items; columns that these cannot tell apart have weight 0."""
+        design = self.design[items]
+        fixed = [at for at, group in enumerate(self.groups) if group is None]
+        independent_columns = [fixed[at] for at in independent(design[:, fixed])]
+        columns = sorted({*independent_columns, *(at for at, group in enumerate(self.groups) if group)})
+        groups = [self.groups[at] for at in columns]
+        fit = lltm(self.locations, self.table[items], design[:, columns], groups if any(groups) else None)
+        weights = np.zeros(len(self.groups))
+        weights[columns] = fit.weights
+        return replace(fit, weights=weights)
+
+    def without_features(self, items: Mask) -> FittedModel:
+        """Return the fit of the mean difficulty alone."""
+        return lltm(self.locations, self.table[items], np.ones((int(items.sum()), 1)))
 
 
 def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanation:
     """How the difficulties of a bank's items follow from their parameters and skills, by the replies of a panel.
+
+    With five templates or more, weights of skills, templates and their parameters are drawn from normal distributions
+    whose variances are estimated (a random item-group effect, De Boeck and Wilson 2004); what the templates share also
+    predicts difficulties of templates that the bank does not have.
 
     Raises DiaError (exit 2) if panel and bank have too little in common, or other questions under one name.
     """
@@ -131,18 +205,34 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     data = counts(np.ascontiguousarray(panel.successes[np.ix_(models, items)]), np.ascontiguousarray(every))
     locations, table = likelihoods(data, abilities, *grid(abilities, every.max(axis=1)))
     rows = [_row(panel, item) for item in items]
-    features = _features(rows)
+    features, groups = _features(rows)
     design = _design(features, rows)
-    columns = independent(design)
+    fixed = [at for at, group in enumerate(groups) if group is None]
+    kept = {fixed[at] for at in independent(design[:, fixed])}
+    columns = [at for at, group in enumerate(groups) if group is not None or at in kept]
     features, design = [features[at - 1] for at in columns if at], design[:, columns]
-    if design.shape[1] * 3 > len(rows):
-        message = f"{len(rows)} items are not enough for {design.shape[1]} features"
+    groups = [groups[at] for at in columns]
+    number = sum(group is None for group in groups)
+    if number * 3 > len(rows):
+        message = f"{len(rows)} items are not enough for {number} features"
         raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at once"))
-    fitted = lltm(locations, table, design)
-    without_features = lltm(locations, table, np.ones((len(rows), 1)))
-    cross_validation = _cross_validation(locations, table, design, folds, seed)
-    trials = float(every.sum())
-    result = _result(features, fitted, without_features, cross_validation, trials)
+    items_data = _Data(locations, table, design, tuple(groups), tuple(row.template for row in rows))
+    everything = np.ones(len(rows), dtype=bool)
+    fitted, without_features = items_data.fitted(everything), items_data.without_features(everything)
+    cross_validation, centres = _cross_validation(items_data, folds, seed)
+    result = ExplanationResult(
+        items=len(rows),
+        trials=float(every.sum()),
+        effects=_effects(features, fitted),
+        error=fitted.error,
+        error_without=without_features.error,
+        explained=max(0.0, 1 - fitted.error**2 / without_features.error**2),
+        log_likelihood=fitted.log_likelihood,
+        log_likelihood_without=without_features.log_likelihood,
+        held_out=cross_validation,
+        templates=_qualities(items_data, fitted, centres, cross_validation.rmse),
+        new_templates=_quality_of_new_templates(items_data, folds, seed) if "template" in groups else None,
+    )
     return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result)
 
 
@@ -156,15 +246,6 @@ def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
         help = "name the runs from which the bank was calibrated, with the same `--items`"
         raise DiaError(Diagnostic("E895", message, None, help))
     return models, items
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """What is known of an item: its template, its skills, and the parameters of its instances."""
-
-    template: str | None
-    skills: frozenset[str]
-    parameters: tuple[dict[str, Value], ...]
 
 
 def _row(panel: Panel, item: int) -> _Row:
@@ -182,17 +263,47 @@ def _decoded(stored: Mapping[str, Any]) -> dict[str, Value]:
     return decoded
 
 
-def _features(rows: Sequence[_Row]) -> list[Feature]:
-    """Skills that some items have and others not, templates of several items, and the parameters of these."""
-    skills: Counter[str] = Counter(skill for row in rows for skill in row.skills)
-    features = [Feature("skill", name) for name, count in sorted(skills.items()) if 1 < count < len(rows)]
+def _features(rows: Sequence[_Row]) -> tuple[list[Feature], list[str | None]]:
+    """Skills that some items have and others not, templates of several items, and the parameters of these.
+
+    Also returns the group of each column of the design, whose first is the constant.
+    """
     templates: Counter[str] = Counter(row.template for row in rows if row.template is not None)
+    is_pooled = sum(count > 1 for count in templates.values()) >= POOLED
+    features = _shared_features(rows) if is_pooled else []
+    groups: list[str | None] = [None] * (1 + len(features))
+    skills: Counter[str] = Counter(skill for row in rows for skill in row.skills)
+    fresh = [Feature("skill", name) for name, count in sorted(skills.items()) if 1 < count < len(rows)]
+    fresh += [
+        Feature("template", name)
+        for name, count in sorted(templates.items())
+        if count >= (2 if is_pooled else LEAST_ITEMS) and count < len(rows)
+    ]
     for name, count in sorted(templates.items()):
         if count >= LEAST_ITEMS:
-            template_rows = [row for row in rows if row.template == name]
-            features += [Feature("template", name)] if count < len(rows) else []
-            features += _parameters(name, template_rows)
-    return features[:MOST_FEATURES]
+            fresh += _parameters(name, [row for row in rows if row.template == name])
+    features += fresh
+    groups += [_group(feature, is_pooled) for feature in fresh]
+    return features[:MOST_FEATURES], groups[: MOST_FEATURES + 1]
+
+
+def _group(feature: Feature, is_pooled: bool) -> str | None:
+    if feature.how == "bend":
+        return "bend"
+    if not is_pooled:
+        return None
+    return feature.how if feature.how in ("skill", "template") else "parameter"
+
+
+def _shared_features(rows: Sequence[_Row]) -> list[Feature]:
+    """Return how large the numbers of an item are, how long its texts and lists, and how many skills it needs."""
+    features = []
+    for name in (SIZE, LENGTH, COUNT):
+        values = [
+            float(shared(name, parameters, tuple(row.skills))) for row in rows for parameters in row.parameters or ({},)
+        ]
+        features += _measured("shared", name, None, values)
+    return features
 
 
 def _parameters(template: str, rows: Sequence[_Row]) -> list[Feature]:
@@ -202,55 +313,32 @@ def _parameters(template: str, rows: Sequence[_Row]) -> list[Feature]:
 
 def _of_parameter(template: str, name: str, rows: Sequence[_Row]) -> list[Feature]:
     values: list[Any] = [parameters[name] for row in rows for parameters in row.parameters if name in parameters]
-    numbers = [number for value in values if (number := _number(value)) is not None]
+    numbers = [number for value in values if (number := reading("number", value)) is not None]
     if len(numbers) == len(values):
-        low, high = min(map(abs, numbers)), max(map(abs, numbers))
+        low, high = float(min(map(abs, numbers))), float(max(map(abs, numbers)))
         how = "logarithm" if high > WIDE * max(low, 1.0) else "number"
-        return _measured(how, name, template, [_scaled(how, number) for number in numbers])
+        return _curved(how, name, template, values)
     if all(isinstance(value, str | bool) for value in values):
-        levels: Counter[str] = Counter(map(_word, values))
+        levels: Counter[str] = Counter(map(word, values))
         if 1 < len(levels) <= MOST_LEVELS:
             return [Feature("value", name, template, level) for level, _ in levels.most_common()[1:]]
     if all(isinstance(value, str | bytes | list) for value in values):
-        return _measured("length", name, template, [float(len(value)) for value in values])
+        return _curved("length", name, template, values)
     return []
 
 
-def _measured(how: str, name: str, template: str, values: Sequence[float]) -> list[Feature]:
+def _curved(how: str, name: str, template: str, values: Sequence[Value]) -> list[Feature]:
+    """Return a parameter's feature and, where it has several values, its square."""
+    readings = [float(number) for value in values if (number := reading(how, value)) is not None]
+    features = _measured(how, name, template, readings)
+    if features and len(set(readings)) >= BENT:
+        features.append(replace(features[0], how="bend", level=how))
+    return features
+
+
+def _measured(how: str, name: str, template: str | None, values: Sequence[float]) -> list[Feature]:
     middle, unit = float(np.mean(values)), float(np.std(values))
     return [Feature(how, name, template, None, middle, unit)] if unit > 1e-12 else []
-
-
-def _number(value: Value) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | Fraction | Decimal):
-        return None
-    exact = Fraction(value)
-    return float(max(min(exact, Fraction(LONGEST)), Fraction(-LONGEST)))
-
-
-def _scaled(how: str, number: float) -> float:
-    return math.copysign(math.log1p(abs(number)), number) if how == "logarithm" else number
-
-
-def _word(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _value(feature: Feature, parameters: Mapping[str, Value], skills: Sequence[str], template: str | None) -> float:
-    """Return the feature of an instance; 0, its middle, where it has no such parameter."""
-    if feature.how == "skill":
-        return float(feature.name in skills)
-    if feature.how == "template":
-        return float(feature.name == template)
-    if feature.template != template or feature.name not in parameters:
-        return 0.0
-    value = parameters[feature.name]
-    if feature.how == "value":
-        return float(isinstance(value, str | bool) and _word(value) == feature.level)
-    if feature.how == "length":
-        return (len(value) - feature.middle) / feature.unit if isinstance(value, str | bytes | list) else 0.0
-    number = _number(value)
-    return 0.0 if number is None else (_scaled(feature.how, number) - feature.middle) / feature.unit
 
 
 def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
@@ -260,61 +348,94 @@ def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
         skills = tuple(row.skills)
         instances = row.parameters or ({},)
         for column, feature in enumerate(features, 1):
-            values = [_value(feature, parameters, skills, row.template) for parameters in instances]
+            if feature.template is not None and feature.template != row.template:
+                table[at, column] = 0.0
+                continue
+            values = [float(feature.measure(parameters, skills, row.template)) for parameters in instances]
             table[at, column] = sum(values) / len(values)
     return table
 
 
-def _cross_validation(locations: Array, table: Array, design: Array, folds: int, seed: int) -> CrossValidation:
-    """Return the log likelihood of unseen items, and the error of the predictions for them."""
-    fold = np.random.default_rng(seed).permutation(len(design)) % folds
-    log_likelihood = log_likelihood_without = squared_errors = squared_errors_without = 0.0
+def _cross_validation(data: _Data, folds: int, seed: int) -> tuple[CrossValidation, Array]:
+    """Return how well unseen items are predicted, and the difficulty that the other folds predict for each."""
+    size = len(data.design)
+    fold = np.random.default_rng(seed).permutation(size) % folds
+    log_likelihood = log_likelihood_without = 0.0
+    centres, middles = np.zeros(size), np.zeros(size)
     for number in range(folds):
         out = fold == number
-        training = design[~out][:, independent(design[~out])]
-        test = design[out][:, independent(design[~out])]
-        fitted, without_features = (
-            lltm(locations, table[~out], training),
-            lltm(locations, table[~out], np.ones((int((~out).sum()), 1))),
-        )
-        centre, middle = test @ fitted.weights, np.full(int(out.sum()), without_features.weights[0])
-        log_likelihood += float(predictive_log_likelihood(locations, table[out], centre, fitted.error).sum())
-        log_likelihood_without += float(
-            predictive_log_likelihood(locations, table[out], middle, without_features.error).sum()
-        )
-        difficulties = lltm(locations, table[out], np.ones((int(out.sum()), 1))).means
-        squared_errors += float(((difficulties - centre) ** 2).sum())
-        squared_errors_without += float(((difficulties - middle) ** 2).sum())
-    size = len(design)
-    return CrossValidation(
-        log_likelihood - log_likelihood_without,
-        math.sqrt(squared_errors / size),
-        math.sqrt(squared_errors_without / size),
-    )
+        fitted, without_features = data.fitted(~out), data.without_features(~out)
+        centres[out], middles[out] = data.design[out] @ fitted.weights, without_features.weights[0]
+        for centre, model, sign in ((centres, fitted, 1), (middles, without_features, -1)):
+            logs = predictive_log_likelihood(data.locations, data.table[out], centre[out], model.error)
+            log_likelihood += float(logs.sum()) if sign > 0 else 0.0
+            log_likelihood_without += float(logs.sum()) if sign < 0 else 0.0
+    errors = [spread_about(data.locations, data.table, centre) for centre in (centres, middles)]
+    return CrossValidation(log_likelihood - log_likelihood_without, *errors), centres
 
 
-def _result(
-    features: Sequence[Feature],
-    fitted: FittedModel,
-    without_features: FittedModel,
-    cross_validation: CrossValidation,
-    trials: float,
-) -> ExplanationResult:
+def _by_template(data: _Data) -> Iterator[tuple[str, Mask]]:
+    """Yield each template with which of the items are its own."""
+    templates = np.array([name or "" for name in data.templates])
+    for name in sorted(set(data.templates) - {None}, key=str):
+        yield str(name), templates == name
+
+
+def _qualities(data: _Data, fitted: FittedModel, centres: Array, rmse: float) -> list[TemplateQuality]:
+    """Return how well each template's unseen instances are predicted."""
+    qualities = []
+    assert len(fitted.covariance) == len(data.groups)  # all columns are independent here
+    for name, items in _by_template(data):
+        number = int(items.sum())
+        design = data.design[items]
+        se = math.sqrt(max(0.0, float(np.einsum("ij,jk,ik->i", design, fitted.covariance, design).mean())))
+        own = spread_about(data.locations, data.table[items], centres[items])
+        error = math.sqrt((number * own**2 + EQUIVALENT * rmse**2) / (number + EQUIVALENT))
+        why = None
+        if number < LEAST_ITEMS:
+            why = f"the bank has {number} of its items, and {LEAST_ITEMS} are needed"
+        elif error > MOST_ERROR:
+            why = f"difficulties of unseen instances are predicted with an error of {error:.2f} logits"
+            why += f", and at most {MOST_ERROR:.1f} is accurate enough"
+        qualities.append(TemplateQuality(name, number, se, error, why))
+    return qualities
+
+
+def _quality_of_new_templates(data: _Data, folds: int, seed: int) -> TemplateQuality | None:
+    """Return how well templates are predicted from the other templates alone: how far off each is as a whole, and
+    its instances about that."""
+    names = [name for name, items in _by_template(data) if items.sum() >= 2]
+    order = np.random.default_rng(seed).permutation(len(names))
+    templates = np.array([name or "" for name in data.templates])
+    shifts, errors, spreads, sizes = [], [], [], []
+    for number in range(min(folds, len(names))):
+        out_names = [names[at] for at in order[number::folds]]
+        out = np.isin(templates, out_names)
+        fitted = data.fitted(~out)
+        centres = data.design @ fitted.weights
+        for name in out_names:
+            items = templates == name
+            own = lltm(data.locations, data.table[items], np.ones((int(items.sum()), 1)), offset=centres[items])
+            shifts.append(float(own.weights[0]))
+            errors.append(float(own.covariance[0, 0]))
+            spreads.append(own.error)
+            sizes.append(int(items.sum()))
+    if len(shifts) < POOLED:
+        return None
+    se = math.sqrt(max(0.0, float(np.mean(np.square(shifts)) - np.mean(errors))))
+    error = math.sqrt(float(np.average(np.square(spreads), weights=sizes)))
+    why = None
+    if error > MOST_ERROR:
+        why = f"difficulties in templates that the bank does not have are predicted with an error of {error:.2f} logits"
+        why += f", and at most {MOST_ERROR:.1f} is accurate enough"
+    return TemplateQuality(None, len(shifts), se, error, why)
+
+
+def _effects(features: Sequence[Feature], fitted: FittedModel) -> list[Effect]:
     errors = np.sqrt(np.maximum(np.diag(fitted.covariance), 0)).tolist()
     titles = ["constant", *(feature.title for feature in features)]
     units = [1.0, *(feature.unit for feature in features)]
-    effects = [
+    return [
         Effect(title, value, se, (value - Z * se, value + Z * se), unit)
         for title, value, se, unit in zip(titles, fitted.weights.tolist(), errors, units, strict=True)
     ]
-    return ExplanationResult(
-        items=len(fitted.means),
-        trials=trials,
-        effects=effects,
-        error=fitted.error,
-        error_without=without_features.error,
-        explained=max(0.0, 1 - fitted.error**2 / without_features.error**2),
-        log_likelihood=fitted.log_likelihood,
-        log_likelihood_without=without_features.log_likelihood,
-        held_out=cross_validation,
-    )

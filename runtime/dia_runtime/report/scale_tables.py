@@ -196,6 +196,9 @@ def link_tables(result: LinkResult) -> list[Table]:
     return [Table("Link", ("", "value"), rows, 1), Table("Items with the largest differences", headings, worst, 1)]
 
 
+NEW_TEMPLATES = "(templates that the bank does not have)"
+
+
 def explain_tables(result: ExplanationResult) -> list[Table]:
     """Return the effects of features, and how much they explain."""
     effects = tuple(
@@ -212,15 +215,30 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
         ("share of variance explained", _number(result.explained, 3)),
         ("remaining standard deviation, logits", _number(result.error, 3)),
         ("standard deviation without features", _number(result.error_without, 3)),
-        ("held out: error, logits", _number(cross_validation.rmse, 3)),
-        ("held out: error without features", _number(cross_validation.rmse_without, 3)),
-        ("held out: gain of log likelihood", _number(cross_validation.log_likelihood_gain, 2)),
+        ("error of predictions for unseen items, logits", _number(cross_validation.rmse, 3)),
+        ("the same without features", _number(cross_validation.rmse_without, 3)),
+        ("gain of log likelihood at unseen items", _number(cross_validation.log_likelihood_gain, 2)),
     )
     title = "Effects on difficulty"
-    return [
+    tables = [
         Table(title, ("feature", "logits", "95 %"), effects, 1),
         Table("Quality of the explanation", ("", "value"), rows, 1),
     ]
+    entries = [*result.templates, *([] if result.new_templates is None else [result.new_templates])]
+    qualities = tuple(
+        (
+            NEW_TEMPLATES if entry.template is None else entry.template,
+            str(entry.items),
+            _number(entry.error, 2),
+            _number(entry.se, 2),
+            "yes" if entry.why is None else f"no: {entry.why}",
+        )
+        for entry in entries
+    )
+    headings = ("template", "items", "error", "shared SE", "instances can be chosen")
+    return (
+        [*tables, Table("Predicted difficulty of new instances, logits", headings, qualities, 1)] if entries else tables
+    )
 
 
 def overlap_tables(result: OverlapResult) -> list[Table]:

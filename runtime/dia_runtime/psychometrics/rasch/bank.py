@@ -95,6 +95,7 @@ class Bank:
     prior_sd: float | None = None
     filter: str | None = None
     left_out: tuple[LeftOut, ...] = ()
+    explanation: dict[str, Any] | None = None  # how difficulties follow from parameters, by `dia explain --save`
 
 
 def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
@@ -118,6 +119,8 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
 def as_record(bank: Bank) -> dict[str, Any]:
     """Return the bank as JSON has it, with its checksum."""
     body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
+    if bank.explanation is None:  # banks without one have the bytes that they always had
+        del body["explanation"]
     return {**body, "checksum": checksum(body)}
 
 
@@ -196,13 +199,14 @@ CHECKS: Mapping[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (float, int),
     "float | None": (float, int, NoneType),
+    "dict[str, Any] | None": (dict, NoneType),
 }
 
 
 def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
     """Return the entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
     for field in fields(kind):
-        value = entry[field.name]
+        value = entry.get(field.name) if field.name == "explanation" else entry[field.name]
         types = CHECKS.get(str(field.type))
         if types is not None and (type(value) is bool or not isinstance(value, types)):
             raise ValueError(f"`{field.name}` has the wrong type")

@@ -2,11 +2,14 @@
 
 An item's difficulty is drawn about a weighted sum of its features (Fischer 1973; with the error, Janssen and others
 2004). The marginal likelihood is taken over the replies themselves, abilities given, so that items that all or no
-models pass tell what they can.
+models pass tell what they can. Weights of a group may be drawn from a normal distribution about 0, whose variance is
+estimated too (De Boeck and Wilson 2004): then many weak features do not fit noise, and a template with few items
+borrows from the others.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +20,17 @@ from dia_runtime.psychometrics.rasch.newton import not_converged
 MOST = 500
 LEAST = 0.1  # logits of the error's standard deviation
 TOLERANCE = 1e-7
+SETTLED = 1e-4  # part of a change in a group's standard deviation that counts: weights hardly follow it
+EXTRAPOLATED = 6  # steps of the error's standard deviation after which its limit is extrapolated
+LEAST_SCALE = 0.05  # logits of the standard deviation of a group's weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModel:
     """Weights of features, their covariance, the error's standard deviation, and the log likelihood.
 
-    `means` are the difficulties of the items given replies and features, `log_likelihoods` of single items.
+    `means` are the difficulties of the items given replies and features, `log_likelihoods` of single items, `scales`
+    the standard deviation of the weights of each column, infinite where it has no group.
     """
 
     weights: Array
@@ -32,6 +39,7 @@ class FittedModel:
     log_likelihood: float
     means: Array
     log_likelihoods: Array
+    scales: Array
 
 
 def likelihoods(data: Counts, abilities: Array, centre: float, width: float, step: float) -> tuple[Array, Array]:
@@ -53,39 +61,93 @@ def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
     return centre, width, min(CLOSE * float(narrowest), WIDEST, CLOSE * LEAST)
 
 
-def lltm(locations: Array, table: Array, features: Array) -> FittedModel:
+def lltm(
+    locations: Array,
+    table: Array,
+    features: Array,
+    groups: Sequence[str | None] | None = None,
+    offset: Array | float = 0.0,
+) -> FittedModel:
     """The weights and the error that make the replies most probable; `features` is items by features, with a constant.
 
-    Raises DiaError if that does not converge.
+    `groups` names the group of each column, None for one whose weight has no distribution. `offset` (logits) is added
+    to the weighted sum. Raises DiaError if that does not converge.
     """
-    start = _posterior(locations, table, np.zeros(len(table)), 3.0)[0]
-    weights: Array = np.asarray(np.linalg.lstsq(features, start, rcond=None)[0], dtype=np.float64)
-    spread = 1.0
+    start = _posterior(locations, table, np.zeros(len(table)), 3.0)[0] - offset
+    scales = _first_scales(features.shape[1], groups)
+    weights = _solved(features.T @ features + np.diag(1 / scales**2), features.T @ start)
+    spread, last_move = 1.0, 0.0
     change = np.inf
-    for _ in range(MOST):
-        centre = features @ weights
+    for turn in range(MOST):
+        centre = offset + features @ weights
         mean, variance, _ = _posterior(locations, table, centre, spread)
-        information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features
-        scores = features.T @ (mean - centre) / spread**2
-        step = _step(information, scores, features, mean - centre)
+        precision = 1 / scales**2
+        information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features + np.diag(precision)
+        scores = features.T @ (mean - centre) / spread**2 - precision * weights
+        step = _step(information, scores, features.T @ features / spread**2 + np.diag(precision))
         deviation = max(LEAST, float(np.sqrt(np.mean((mean - centre) ** 2 + variance))))
-        accelerated = float(np.clip(spread * (deviation / spread) ** 2, LEAST, 20.0))  # twice as far as EM goes
-        change = max(float(np.abs(step).max()), abs(accelerated - spread))
+        move = 2 * float(np.log(deviation / spread))  # twice as far as EM goes
+        ratio = move / last_move if last_move else 0.0
+        if turn % EXTRAPOLATED == EXTRAPOLATED - 1 and 0 < ratio < 0.999:  # the limit of a geometric series (Aitken)
+            move = float(np.clip(move / (1 - ratio), -1.0, 1.0))
+            last_move = 0.0
+        else:
+            last_move = move
+        accelerated = float(np.clip(spread * np.exp(move), LEAST, 20.0))
+        change = max(float(np.abs(step).max(initial=0.0)), abs(accelerated - spread))
         weights, spread = weights + step, accelerated
+        if groups is not None:
+            following = _scales(weights, information, groups, scales)
+            grouped = np.isfinite(scales)
+            change = max(change, SETTLED * float(np.abs(following[grouped] - scales[grouped]).max(initial=0.0)))
+            scales = following
         if change < TOLERANCE:
             break
     else:
         if change > 1e-3:
             raise not_converged("explain", change)
-    centre = features @ weights
+    centre = offset + features @ weights
     mean, variance, logs = _posterior(locations, table, centre, spread)
-    information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features
+    information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features + np.diag(1 / scales**2)
     errors = np.asarray(np.linalg.pinv(information), dtype=np.float64)
-    return FittedModel(weights, errors, spread, float(logs.sum()), mean, logs)
+    return FittedModel(weights, errors, spread, float(logs.sum()), mean, logs, scales)
 
 
-def _step(information: Array, scores: Array, features: Array, gap: Array) -> Array:
-    """Newton's step, or where the likelihood is not curved so, that of EM."""
+def _first_scales(number: int, groups: Sequence[str | None] | None) -> Array:
+    if groups is None:
+        return np.full(number, np.inf)
+    return np.array([np.inf if group is None else 1.0 for group in groups])
+
+
+def _scales(weights: Array, information: Array, groups: Sequence[str | None], scales: Array) -> Array:
+    """Return the next standard deviations of the groups' weights (MacKay 1992: weights squared, by what data tell)."""
+    try:
+        variances = np.diag(np.linalg.inv(information))
+    except np.linalg.LinAlgError:
+        variances = np.diag(np.linalg.pinv(information))
+    following = scales.copy()
+    for group in sorted({name for name in groups if name is not None}):
+        columns = np.array([name == group for name in groups])
+        known = float((1 - variances[columns] / scales[columns] ** 2).clip(0, 1).sum())
+        squares = float((weights[columns] ** 2).sum())
+        scale = float(scales[columns][0])
+        target = (squares / max(known, 1e-6)) ** 0.5
+        following[columns] = np.clip(scale * (target / scale) ** 2, max(LEAST_SCALE, scale / 4), min(10.0, scale * 4))
+    return following
+
+
+def spread_about(locations: Array, table: Array, centre: Array) -> float:
+    """Return the most likely standard deviation of the true difficulties about predicted ones, in logits.
+
+    The noise of the replies is no part of it.
+    """
+    return lltm(locations, table, np.zeros((len(table), 0)), offset=centre).error
+
+
+def _step(information: Array, scores: Array, complete: Array) -> Array:
+    """Newton's step, or that of EM, whose information is `complete`, where the likelihood is not curved so."""
+    if not len(scores):
+        return scores
     try:
         np.linalg.cholesky(information)
         step = np.linalg.solve(information, scores)
@@ -93,7 +155,11 @@ def _step(information: Array, scores: Array, features: Array, gap: Array) -> Arr
             return np.asarray(step, dtype=np.float64)
     except np.linalg.LinAlgError:
         pass
-    return np.asarray(np.linalg.lstsq(features, gap, rcond=None)[0], dtype=np.float64)
+    return _solved(complete, scores)
+
+
+def _solved(matrix: Array, vector: Array) -> Array:
+    return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0], dtype=np.float64)
 
 
 def _posterior(locations: Array, table: Array, centre: Array, spread: float) -> tuple[Array, Array, Array]:
