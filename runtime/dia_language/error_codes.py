@@ -524,6 +524,12 @@ CODES: dict[str, tuple[str, str]] = {
         "Only models at an endpoint can call tools. Ask baselines, recorded replies, programs and people without "
         "`--tools`.",
     ),
+    "E855": (
+        "invalid price",
+        "`--price` takes US dollars for a million prompt tokens and a million completion tokens, for all models "
+        "(`0.15,0.6`) or for those whose names match a pattern (`openai/*=0.15,0.6`). A third number is the price of "
+        "prompt tokens that the provider had in its cache.",
+    ),
     "E861": (
         "imported file that cannot be read",
         "A file to import is missing, damaged or not in the format that `--from` names, or one of its lines is "

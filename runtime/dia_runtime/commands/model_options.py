@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.commands.options import choice_option, combined
+from dia_runtime.commands.options import choice_option, combined, price_option
 from dia_runtime.commands.tool_options import OPTIONS as TOOL_OPTIONS
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
 
@@ -67,6 +67,7 @@ OPTIONS = (
         show_default=True,
         help="Seconds to wait for a reply.",
     ),
+    price_option,
     option("--budget-usd", metavar="AMOUNT", help="Stop when this amount has been spent."),
     option("--budget-tokens", type=click.IntRange(min=1), help="Stop when this many tokens have been used."),
     option("--budget-requests", type=click.IntRange(min=1), help="Stop after this many requests."),
@@ -127,6 +128,7 @@ class ModelArguments:
     mcp_commands: tuple[str, ...] = ()
     attachments: str = "check"
     patience: float = 3600.0
+    prices: tuple[str, ...] = ()
 
     @property
     def tool_arguments(self) -> ToolArguments:
@@ -138,6 +140,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
     """Return the options of a run. Raises DiaError (exit 2) for a malformed value."""
     from dia_runtime.respondents.budget import Budget
     from dia_runtime.respondents.chat import Settings
+    from dia_runtime.respondents.prices import OwnPrices
     from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.run import RunOptions
 
@@ -160,6 +163,7 @@ def run_options(arguments: ModelArguments, part: str | None = None) -> RunOption
         prefill=arguments.prefill,
         toolbox=toolbox_of(arguments.tool_arguments),
         attachments=arguments.attachments,
+        prices=OwnPrices(arguments.prices),
     )
     money = arguments.budget_usd
     budget = Budget(

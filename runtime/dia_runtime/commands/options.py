@@ -90,6 +90,14 @@ over_option = choice_option(
     default="instances",
     help="What k counts: the instances of an item, or the attempts at a question.",
 )
+price_option = click.option(
+    "--price",
+    "prices",
+    multiple=True,
+    metavar="[MODEL=]IN,OUT",
+    help="US dollars for a million prompt and completion tokens, where the provider does not report the cost; a third "
+    "number is the price of cached prompt tokens. MODEL may have wildcards (openai/*). Repeatable.",
+)
 labels_option = click.option(
     "--labels", type=PATH, metavar="FILE", help="YAML file with labels by which models can be grouped."
 )

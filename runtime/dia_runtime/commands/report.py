@@ -21,6 +21,7 @@ from dia_runtime.commands.options import (
     json_option,
     labels_option,
     options_object,
+    price_option,
     quiet_option,
     runs_argument,
 )
@@ -40,6 +41,7 @@ class ReportOptions(GradingOptions):
     out: Path
     title: str | None
     labels: Path | None
+    prices: tuple[str, ...]
     by: tuple[str, ...]
     preset: str | None
     bank: Path | None
@@ -54,6 +56,7 @@ class ReportOptions(GradingOptions):
 @click.option("--title", help="Title of the page.")
 @grading_options
 @labels_option
+@price_option
 @click.option("--by", multiple=True, metavar="LABEL", help="Also show the verdicts by this label. Repeatable.")
 @choice_option(
     "--preset",
@@ -111,6 +114,7 @@ def command(options: ReportOptions) -> int:
             compare=COMPARED if 1 < models <= MOST_MODELS else (),
             labels=options.labels,
             preset=options.preset,
+            prices=options.prices,
         )
         all_notes = notes(result) + (
             [] if models <= MOST_MODELS else [f"{models:,} models are too many for comparisons in pairs"]

@@ -134,7 +134,7 @@ def _estimates(bundle: Bundle, names: list[str], options: RunCommandOptions, ter
             yield from estimate(
                 bundle, [model] if model in BASELINES else respondent_names(model, asked), model, path, extent,
                 system=asked.settings.system, max_tokens=asked.settings.max_tokens,
-                has_tools=asked.toolbox is not None, has_own_url=is_local,
+                has_tools=asked.toolbox is not None, has_own_url=is_local, own_price=asked.prices.of(model),
             )  # fmt: skip
 
 

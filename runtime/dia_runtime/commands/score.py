@@ -23,6 +23,7 @@ from dia_runtime.commands.options import (
     labels_option,
     options_object,
     out_option,
+    price_option,
     quiet_option,
     runs_argument,
     write_output,
@@ -90,6 +91,7 @@ class ScoreOptions(GradingOptions):
     seed: int
     compare: tuple[str, ...]
     labels: Path | None
+    prices: tuple[str, ...]
     bank: Path | None
     power: bool
     difference: float | None
@@ -146,6 +148,7 @@ class ScoreOptions(GradingOptions):
     "word tools: each model with tools and without. Repeatable.",
 )
 @labels_option
+@price_option
 @click.option(
     "--bank",
     "--abilities",
@@ -216,6 +219,7 @@ def command(options: ScoreOptions) -> int:
             difference=options.difference,
             preset=options.preset,
             bank=options.bank,
+            prices=options.prices,
         )
     write_output(_output(result, options), options.out)
     if not is_quiet(options.quiet):

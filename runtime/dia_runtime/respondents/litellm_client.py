@@ -37,7 +37,7 @@ from dia_runtime.respondents.chat import (
     reply_from_completion,
 )
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
-from dia_runtime.respondents.prices import price_table
+from dia_runtime.respondents.prices import cost_of, price_table
 from dia_runtime.respondents.providers import similar_model
 from dia_runtime.respondents.request_changes import request_changes
 from dia_runtime.respondents.respondent import ErrorKind, Reply, RequestError
@@ -84,7 +84,7 @@ class LiteLLMClient:
             raise DiaError(Diagnostic("E826", visible(message), None, visible(fix)))
         self.name, self.model, self.base_settings, self.options = name, model, settings, options
         self.place = self._place()
-        self.toolbox = options.toolbox
+        self.toolbox, self.price = options.toolbox, options.prices.of(name, model)
         self.secrets = all_keys(options.folder)
         self.litellm: Any = None
         self.lost: dict[str, str] = {}
@@ -171,6 +171,8 @@ class LiteLLMClient:
             return self._outcome_of(error, decimal_text(time.monotonic() - start, 3), asked_at)
         self._require_complete(checked)
         reply = reply_from_completion(completion, decimal_text(time.monotonic() - start, 3), asked_at)
+        if reply.cost is None:
+            reply = replace(reply, cost=cost_of(self.price, completion["usage"]))
         changes = request_changes(body, checked.body, self._most_tokens, interface_of(self.litellm_model) is not None)
         return redact_reply(reply if changes is None else replace(reply, request_changes=changes), *self.secrets)
 

@@ -31,7 +31,7 @@ from dia_runtime.respondents.chat import (
     excerpt,
     reply_from_completion,
 )
-from dia_runtime.respondents.prices import price
+from dia_runtime.respondents.prices import Price, cost_of, price_of
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.tool_request import tool_parameters
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
@@ -83,8 +83,9 @@ class OpenAICompatible:
         prefill: bool = False,
         toolbox: Toolbox | None = None,
         attachments: str = "check",
+        price: Price | None = None,
     ) -> None:
-        """Raises DiaError (exit 2) if aiohttp is not installed."""
+        """Raises DiaError (exit 2) if aiohttp is not installed. Without a price, litellm's table has it or none."""
         if find_spec("aiohttp") is None:
             fix = "pip install aiohttp"
             raise DiaError(Diagnostic("E827", f"`{model}` needs aiohttp, which is not installed", None, fix))
@@ -93,6 +94,9 @@ class OpenAICompatible:
         self.toolbox = toolbox
         self.takes_prefill = prefill or endpoint.priced_as in PREFILL
         self.attachments = attachments
+        if price is None and endpoint.priced_as is not None:
+            price = price_of(endpoint.priced_as, endpoint.model_id)
+        self.price = price
         self.session: aiohttp.ClientSession | None = None
         self.proxy: str | None = None
 
@@ -162,9 +166,7 @@ class OpenAICompatible:
                 int(code) if code.isdecimal() and len(code) == 3 else 500, code, message, seconds, asked_at, wait
             )
         reply = reply_from_completion(answer, seconds, asked_at)
-        if reply.cost is None and self.endpoint.priced_as is not None:
-            return replace(reply, cost=price(self.endpoint.priced_as, self.endpoint.model_id, answer.get("usage")))
-        return reply
+        return reply if reply.cost is not None else replace(reply, cost=cost_of(self.price, answer.get("usage")))
 
     async def _post(self, body: Mapping[str, Any]) -> tuple[int, str, float | None, bytes]:
         """Return status, media type, requested waiting time and content of the response. Raises RequestError."""

@@ -20,6 +20,7 @@ from dia_runtime.respondents.attachments import AssetReader
 from dia_runtime.respondents.baselines import Abstain, Guess, Oracle, Wrong
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
+from dia_runtime.respondents.prices import OwnPrices
 from dia_runtime.respondents.providers import ENDPOINTS, KEYLESS
 from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Truth
 from dia_runtime.store.tool_transcripts import name_with_tools
@@ -35,7 +36,8 @@ class ModelOptions:
     `read` reads assets of the bundle, and is set by the run. `through` is `auto`, or `litellm` to ask every endpoint
     through litellm. `copies` is the number of copies of a program. `prefill` says whether endpoints continue a reply
     whose beginning the request contains. `toolbox` has the tools that models may call. `attachments` is `check`, or
-    `send` to send even attachments that the model does not accept as far as dia knows.
+    `send` to send even attachments that the model does not accept as far as dia knows. `prices` are for models whose
+    provider does not report the cost.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -51,6 +53,7 @@ class ModelOptions:
     prefill: bool = False
     toolbox: Toolbox | None = None
     attachments: str = "check"
+    prices: OwnPrices = field(default_factory=OwnPrices)
 
 
 BASELINES: dict[str, Callable[[Truth], Respondent]] = {
@@ -216,4 +219,5 @@ def _factory(model: str, options: ModelOptions) -> Factory:
         options.prefill,
         options.toolbox,
         options.attachments,
+        options.prices.of(name, model),
     )

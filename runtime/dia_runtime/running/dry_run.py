@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_runtime.bundle.open import Bundle
-from dia_runtime.respondents.prices import price
+from dia_runtime.respondents.prices import Price, cost_of, price_of
 from dia_runtime.running.jobs import Workload
 from dia_runtime.store.store import Store, read_store, require_root
 
@@ -49,24 +49,25 @@ def estimate(
     max_tokens: int | None = None,
     has_tools: bool = False,
     has_own_url: bool = False,
+    own_price: Price | None = None,
 ) -> list[Estimate]:
     """Return an estimate for each respondent of a model; nothing is sent or written. Raises DiaError for a bad run."""
     if not path.exists():
         return [
-            _estimate(bundle, name, model, None, extent, system, max_tokens, has_tools, has_own_url)
+            _estimate(bundle, name, model, None, extent, system, max_tokens, has_tools, has_own_url, own_price)
             for name in respondents
         ]
     with read_store(path) as store:
         require_root(store, bundle.questions_root)
         return [
-            _estimate(bundle, name, model, store, extent, system, max_tokens, has_tools, has_own_url)
+            _estimate(bundle, name, model, store, extent, system, max_tokens, has_tools, has_own_url, own_price)
             for name in respondents
         ]
 
 
 def _estimate(
     bundle: Bundle, name: str, model: str, store: Store | None, extent: Workload, system: str | None,
-    max_tokens: int | None, has_tools: bool, has_own_url: bool,
+    max_tokens: int | None, has_tools: bool, has_own_url: bool, own_price: Price | None,
 ) -> Estimate:  # fmt: skip
     number = None
     if store is not None:
@@ -95,7 +96,8 @@ def _estimate(
     prompt_tokens, completion_tokens = ceil(characters / CHARACTERS_PER_TOKEN), per_reply * requests
     provider, _, model_id = model.partition("/")
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
-    cost = None if has_own_url else price(provider, model_id, usage)
+    listed = None if has_own_url else price_of(provider, model_id)
+    cost = cost_of(own_price or listed, usage)
     return Estimate(name, requests, kept, is_minimum, prompt_tokens, completion_tokens, per_reply, basis, cost)
 
 

@@ -93,7 +93,8 @@ class ToolLoop:
         """Return the last reply with the sums of all requests and the transcript."""
         replies = [*self.replies, last]
         sums: dict[str, Any] = {
-            name: _sum([getattr(reply, name) for reply in replies]) for name in (*COUNTS, "tries", *AMOUNTS)
+            name: _sum([value for reply in replies if _counts(reply, value := getattr(reply, name))])
+            for name in (*COUNTS, "tries", *AMOUNTS)
         }
         asked_at = next((reply.asked_at for reply in replies if reply.asked_at), None)
         has_run = any(call.exit_code is not None for step in self.steps for call in step.calls)
@@ -119,11 +120,15 @@ def plain_reply(reply: Reply) -> Reply:
     return Reply(**{name: getattr(reply, name) for name in (column.name for column in fields(Reply))})
 
 
+def _counts(reply: Reply, value: Any) -> bool:
+    """Return whether a value is part of the sum: a request that failed has used nothing that is not known."""
+    return reply.error is None or value is not None
+
+
 def _sum(values: list[Any]) -> Any:
-    """Return the sum of counts, or of amounts as decimal text; None if none is known."""
-    known = [value for value in values if value is not None]
-    if not known:
+    """Return the sum of counts, or of amounts as decimal text; None if one is unknown, which makes the sum unknown."""
+    if not values or None in values:
         return None
-    if isinstance(known[0], str):
-        return f"{sum(map(Decimal, known), Decimal()).normalize():f}"
-    return sum(known)
+    if isinstance(values[0], str):
+        return f"{sum(map(Decimal, values), Decimal()).normalize():f}"
+    return sum(values)

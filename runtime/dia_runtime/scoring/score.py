@@ -15,6 +15,7 @@ from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.formats.base import effective_chain
 from dia_runtime.grading.judge import Judge, Rules, stored_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
+from dia_runtime.respondents.prices import OwnPrices
 from dia_runtime.scoring.accumulate import Accumulator, FigureOptions
 from dia_runtime.scoring.align import respondent_names
 from dia_runtime.scoring.compare import ComparisonOptions, abilities_of, compared, require_few, require_tool_pairs
@@ -65,6 +66,7 @@ def score(
     difference: float | None = None,
     preset: str | None = None,
     bank: Place | None = None,
+    prices: Sequence[str] = (),
 ) -> Score:
     """Return the figures of every respondent of the runs, with the keys of `dia score --json`.
 
@@ -78,7 +80,8 @@ def score(
     preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did; "paper" reads as the evaluators that
     were published did (the chain compat, errors as wrong), and adds the figures of a published study where questions of
     sessions belong to one (`published`). A `bank` has abilities of the models by their names (`ability`), with which
-    their figures of sessions are correlated (`correlations`).
+    their figures of sessions are correlated (`correlations`). `prices` such as "openai/*=0.15,0.6", in US dollars for a
+    million prompt and completion tokens, give replies a cost where the run has none.
     Raises DiaError: exit 2 for a file that is no run,
     exit 3 for a run of other questions than those of the bundle or of the first run.
     """
@@ -90,7 +93,7 @@ def score(
     _require_known(rules, by, interval, compare, respondent_labels)
     _require_numbers(resamples, seed, difference)
     abilities = None if bank is None else read_bank(bank)
-    intervals = Intervals(interval, resamples, seed)
+    intervals, own_prices = Intervals(interval, resamples, seed), OwnPrices(prices)
     figures = tuple(name for name in dict.fromkeys(compare) if name != TOOLS)
     comparisons = ComparisonOptions(intervals, figures, respondent_labels, power, difference, abilities)
     question_labels = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
@@ -99,7 +102,7 @@ def score(
         if TOOLS in compare:
             require_tool_pairs([entry.name for store in stores for entry in store.respondents()])
             comparisons = replace(comparisons, categories=stores[0].categories())
-        return _score(stores, source, _ScoreOptions(rules, question_labels, ensemble, comparisons))
+        return _score(stores, source, _ScoreOptions(rules, question_labels, ensemble, comparisons, own_prices))
 
 
 def _respondent_labels(path: Path) -> Labels:
@@ -169,6 +172,7 @@ class _ScoreOptions:
     by: tuple[str, ...]
     policy: Policy | None
     comparisons: ComparisonOptions
+    prices: OwnPrices
 
 
 def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOptions) -> Score:
@@ -183,7 +187,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
     require_few(names, comparisons)
     figures = FigureOptions(options.by, rules.over, intervals, comparisons.needs_marks, k)
     marks: list[Marks] = []
-    models = [model for store in stores for model in _models(store, rules, source, figures, questions, marks)]
+    models = [model for store in stores for model in _models(store, options, source, figures, questions, marks)]
     abilities = None
     if comparisons.bank is not None:
         abilities = abilities_of(comparisons.bank, names, [model["model"] for model in models])
@@ -224,13 +228,19 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
 
 
 def _models(
-    store: Store, rules: Rules, source: Bundle | None, options: FigureOptions, questions: int, marks: list[Marks]
+    store: Store,
+    of_score: _ScoreOptions,
+    source: Bundle | None,
+    options: FigureOptions,
+    questions: int,
+    marks: list[Marks],
 ) -> Iterator[Model]:
     """Return the figures of the respondents of a run; marks are also kept if questions have several wordings."""
     options = replace(options, keeps_marks=options.keeps_marks or store.has_variants())
-    with closing(Judge(store, rules, source)) as judge:
+    with closing(Judge(store, of_score.rules, source)) as judge:
         for respondent in store.respondents():
-            accumulator, usage = Accumulator(options), UsageTally()
+            price = of_score.prices.of(respondent.name, respondent.model)
+            accumulator, usage = Accumulator(options), UsageTally(price)
             for entry in judge.judged(respondent.id):
                 accumulator.add(entry)
                 usage.add(entry)

@@ -7,7 +7,9 @@ from decimal import Decimal, localcontext
 
 from dia_runtime.grading.judge import Judged
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.respondents.prices import Price
 from dia_runtime.scoring.results import Usage, Used
+from dia_runtime.store.schema import StoredReply
 
 COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 AMOUNTS = ("seconds", "cost")
@@ -18,7 +20,9 @@ DIGITS = 4  # of the cost of a correct answer
 class UsageTally:
     """The sums of tokens, seconds and cost of replies, and how many replies lack each of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, price: Price | None = None) -> None:
+        """`price` is that of replies whose cost the run does not have."""
+        self.price = price
         self.replies = self.correct = 0
         self.counts = dict.fromkeys(COUNTS, 0)
         self.amounts = dict.fromkeys(AMOUNTS, Decimal(0))
@@ -36,10 +40,16 @@ class UsageTally:
                 self.counts[name] += count
                 self.known[name] += is_reply
         for name in AMOUNTS:
-            amount = getattr(reply, name)
+            amount = getattr(reply, name) if name != "cost" else self._cost(reply)
             if amount is not None and AMOUNT.fullmatch(amount):
                 self.amounts[name] += Decimal(amount)
                 self.known[name] += is_reply
+
+    def _cost(self, reply: StoredReply) -> str | None:
+        prompt_tokens, completion_tokens = reply.prompt_tokens, reply.completion_tokens
+        if reply.cost is not None or self.price is None or prompt_tokens is None or completion_tokens is None:
+            return reply.cost
+        return self.price.cost(max(prompt_tokens, 0), max(completion_tokens, 0))
 
     def result(self) -> Usage:
         """Return the sums as `dia score --json` has them."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
@@ -509,17 +510,44 @@ def test_prices_come_from_a_table_where_the_provider_does_not_tell(monkeypatch: 
     }
     monkeypatch.setattr(prices, "price_table", lambda: table)
     usage = {"prompt_tokens": 1000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 900}}
-    assert Decimal(str(prices.price("openai", "gpt-x", usage))) == Decimal("0.00208")
-    assert Decimal(str(prices.price("groq", "l", usage))) == Decimal("0.00019")
-    assert prices.price("groq", "gpt-x", usage) is None and prices.price("openai", "gpt-x", None) is None
-    assert prices.price("openai", "gpt-x", {"prompt_tokens": 5}) is None
+    gpt = prices.price_of("openai", "gpt-x")
+    assert Decimal(str(prices.cost_of(gpt, usage))) == Decimal("0.00208")
+    assert Decimal(str(prices.cost_of(prices.price_of("groq", "l"), usage))) == Decimal("0.00019")
+    assert prices.price_of("groq", "gpt-x") is None and prices.cost_of(gpt, None) is None
+    assert prices.cost_of(gpt, {"prompt_tokens": 5}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "cost"),
+    [
+        ("2,8", "anything", "0.00208"),
+        ("openai/*=2,8", "openai/m", "0.00208"),
+        ("openai/*=2,8", "groq/m", None),
+        ("a=b=2,8,0.2", "a=b", "0.00046"),
+        ("m=0,0", "m", "0"),
+    ],
+)
+def test_prices_of_the_user(text: str, name: str, cost: str | None) -> None:
+    from dia_runtime.respondents.prices import OwnPrices, cost_of
+
+    usage = {"prompt_tokens": 1000, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 900}}
+    known = cost_of(OwnPrices(["other=1,1", text]).of(name), usage)
+    assert (known if known is None else Decimal(known)) == (cost if cost is None else Decimal(cost))
+
+
+@pytest.mark.parametrize("text", ["", "m=", "1", "1,2,3,4", "m=-1,2", "m=a,b", "m=NaN,1", "m=1e9,1", "m=inf,1"])
+def test_a_price_that_is_none_is_refused(text: str) -> None:
+    from dia_runtime.respondents.prices import OwnPrices
+
+    with pytest.raises(DiaError, match="is not a price"):
+        OwnPrices([text])
 
 
 @pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")
 def test_the_table_of_litellm_is_read_without_importing_it() -> None:
     program = (
-        "import sys; from dia_runtime.respondents.prices import price;"
-        "print(price('openai', 'gpt-4o-mini', {'prompt_tokens': 1000000, 'completion_tokens': 1000000}),"
+        "import sys; from dia_runtime.respondents.prices import price_of;"
+        "print(price_of('openai', 'gpt-4o-mini').cost(1_000_000, 1_000_000),"
         " 'litellm' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

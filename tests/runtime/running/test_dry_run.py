@@ -98,3 +98,17 @@ def test_conversations_and_tools_need_at_least_so_many(
 def test_each_temperature_is_a_respondent_of_its_own(tiny: Make, capsys: pytest.CaptureFixture[str]) -> None:
     entries = dry(tiny(k=2), capsys, "--model", "openai/gpt-x", "--temperature", "0,1")
     assert [entry["model"] for entry in entries] == ["openai/gpt-x@0", "openai/gpt-x@1"]
+
+
+def test_a_price_of_the_user_holds_at_an_own_endpoint(tiny: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--model", "m", "--base-url", "http://127.0.0.1:9/v1", "--price", "m=0,2")
+    (entry,) = dry(tiny(templates=1, k=10), capsys, *options)
+    assert entry["completion_tokens"] == 5000 and entry["cost"] is not None and float(str(entry["cost"])) == 0.01
+
+
+def test_a_run_records_the_cost_by_a_price_of_the_user(tiny: Make) -> None:
+    bundle = tiny(templates=1, k=1)
+    with loop.serve(loop.says(usage={"prompt_tokens": 1000, "completion_tokens": 10})) as server:
+        options = ModelOptions(base_url=server.url, prices=prices.OwnPrices(["2,8"]))
+        (entry,) = run(bundle, "m", "a.run", terms=RunOptions(options)).respondents
+    assert entry.cost == "0.00208"

@@ -146,3 +146,9 @@ def test_reasoning_tokens_are_read_from_both_clients(monkeypatch: pytest.MonkeyP
     for record in (answer, _completion_record(response, keeps_extras=False)):
         reply = reply_from_completion(record, "1", "now")
         assert (reply.completion_tokens, reply.reasoning_tokens) == (8, 6)
+
+
+def test_a_price_gives_a_cost_to_replies_without_one(played: Callable[..., Path]) -> None:
+    path = played([paid(RIGHT, cost=None), paid(RIGHT), paid(WRONG, cost=None, prompt_tokens=None)])
+    (model,) = dia_runtime.score(path, interval="none", prices=["other=9,9", "play*=1,50"])["models"]
+    assert model["usage"]["cost"] == {"total": "0.0021", "unknown": 1}  # 100 * 1e-6 + 20 * 5e-5, and the recorded 0.001

@@ -66,16 +66,22 @@ class SessionRunner:
         return next((entry for entry in unfinished if entry.is_open), unfinished[0])
 
     def total_reply(self, text: str) -> Reply:
-        """Return the reply with the tokens, cost and time of the subject's turns of this question."""
+        """Return the reply with the tokens, cost and time of the subject's turns of this question.
+
+        A sum is unknown if a turn lacks its number; one that failed has used nothing that is not known.
+        """
         turns = [turn for turn in self.asked_turns if turn.role == SUBJECT and turn.question == self.position]
 
+        def values(name: str) -> list[Any]:
+            every = [(getattr(turn, name), turn.error) for turn in turns]
+            numbers = [value for value, error in every if error is None or value is not None]
+            return [] if None in numbers else numbers
+
         def total(name: str) -> int | None:
-            counts = [getattr(turn, name) for turn in turns if getattr(turn, name) is not None]
-            return sum(counts) if counts else None
+            return sum(values(name)) if values(name) else None
 
         def amount(name: str) -> str | None:
-            amounts = [Decimal(getattr(turn, name)) for turn in turns if getattr(turn, name) is not None]
-            return f"{sum(amounts, Decimal(0)).normalize():f}" if amounts else None
+            return f"{sum(map(Decimal, values(name)), Decimal(0)).normalize():f}" if values(name) else None
 
         times = [turn.asked_at for turn in turns if turn.asked_at is not None]
         versions = [turn.model_version for turn in turns if turn.model_version is not None]

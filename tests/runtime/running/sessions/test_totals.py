@@ -26,7 +26,12 @@ def test_costs_tokens_times_and_tries_are_sums() -> None:
     second = turn(prompt_tokens=5, completion_tokens=7, cost="0.1", seconds="0.5", tries=3)
     assert totals(first, second) == (15, 9, "0.35", "2", 4)
     assert totals(first) == (10, 2, "0.25", "1.5", 1)
-    assert totals(first, turn(cost="1000")) == (10, 2, "1000.25", "1.5", 1)
+    assert totals(first, turn(error="request: no")) == (10, 2, "0.25", "1.5", 1)
+
+
+def test_a_sum_of_which_a_part_is_unknown_is_unknown() -> None:
+    first = turn(prompt_tokens=10, completion_tokens=2, cost="0.25", seconds="1.50", tries=1)
+    assert totals(first, turn(cost="1000")) == (None, None, "1000.25", None, None)
 
 
 def test_what_no_turn_states_is_not_known() -> None:
