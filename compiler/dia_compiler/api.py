@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dia_compiler.freeze.incremental import BundleResult, Inputs
     from dia_compiler.part import Part
     from dia_compiler.probe.probe import Shortcut
+    from dia_compiler.sampling.steering import Steering, SteeringRequest
 
 Progress = Callable[[str, int, int], None]
 TRIAL = 3  # instances of each template that a check makes
@@ -53,6 +54,7 @@ def compile(
     allow_programs: str = NO,
     part: str | None = None,
     cluster: str | None = None,
+    steering: SteeringRequest | Steering | None = None,
 ) -> Compilation:
     """Return the bundles of the benchmarks that the paths name, written under `out` (default: `build`).
 
@@ -61,7 +63,8 @@ def compile(
     `use_cache` is false. More than `shard_size` questions are written to several files. Specs that do not come with dia
     may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined".
     `part` ("2/5") makes the second of five parts, which `dia merge` joins, and no bundle. `cluster` is the address of a
-    Dask scheduler whose workers make the rows, or "local". Raises DiaError: exit code 2 for errors of the specs (all of
+    Dask scheduler whose workers make the rows, or "local". `steering` keeps only instances of a predicted difficulty.
+    Raises DiaError: exit code 2 for errors of the specs (all of
     them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
     """
     from dia_compiler.freeze.incremental import inputs_of, unchanged_bundle
@@ -72,7 +75,12 @@ def compile(
         raise DiaError(Diagnostic("E600", f"`allow_programs` must be one of {', '.join(WORDS)}", None))
     place = Path(out) if out is not None else None
     workers = jobs or os.cpu_count() or 1
-    options = CompileOptions(k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs)
+    options = CompileOptions(
+        k, seed, place, workers, is_strict, force, limit, use_cache, shard_size, allow_programs, steering
+    )
+    if part is not None and steering is not None:
+        help = "leave out --part; --jobs and --cluster divide the work too"
+        raise DiaError(Diagnostic("E600", "--part cannot choose instances by their difficulty", None, help))
     folders = discover([Path(path) for path in paths])
     if part is not None:
         return _part(folders, options, part, cluster, on_progress)

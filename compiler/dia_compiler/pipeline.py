@@ -29,9 +29,11 @@ from dia_compiler.freeze.output import CompileOptions, private_folder, reporting
 from dia_compiler.freeze.spool import PARTS, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.write_bundle import BundlePlan, TemplateRows, freeze
+from dia_compiler.generate.expand import ALL
 from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
+from dia_compiler.sampling.steering import Steering, SteeringRequest
 
 BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
 MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
@@ -125,7 +127,38 @@ def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
     item.clean = item.clean[: options.limit]
     if errors := path_errors(f"specs/{name}" for name in item.files):
         raise DiaError([Diagnostic("E604", message, None, "rename the file") for message in errors])
-    return BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
+    plan = BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
+    if options.steering is not None:
+        _steer(plan, options.steering)
+    return plan
+
+
+def _steer(plan: BundlePlan, request: SteeringRequest | Steering) -> None:
+    """Keep the templates whose instances can be chosen by their predicted difficulty. Raises DiaError if none can."""
+    unfit = {template.name: why for template in plan.item.clean if (why := _why_unfit(template)) is not None}
+    plan.steering = request.of([template.name for template in plan.item.clean if template.name not in unfit])
+    if isinstance(request, SteeringRequest):
+        plan.steering = plan.steering.refusing(unfit.items())
+    plan.item.clean = [template for template in plan.item.clean if template.name in plan.steering.rules]
+    require_steered(plan)
+
+
+def _why_unfit(template: Template) -> str | None:
+    """Return why the instances of a template cannot be chosen, None if they can."""
+    if template.each is not None:
+        return "it has `each`, so its items are fixed"
+    if template.instances == ALL:
+        return "it has `instances: all`, so every instance is made"
+    return None if template.parameters else "it has no parameters"
+
+
+def require_steered(plan: BundlePlan) -> None:
+    """Raise DiaError (exit 2) with the reason for each template if instances of none can be chosen."""
+    if plan.steering is None or plan.steering.rules:
+        return
+    name, help = plan.item.benchmark.name, "ask for another success or difficulty, or calibrate more instances"
+    errors = [Diagnostic("E898", f"`{template}`: {why}", None, help) for template, why in plan.steering.refused]
+    raise DiaError(errors or Diagnostic("E898", f"`{name}` has no template whose instances can be chosen", None, help))
 
 
 def require_room(questions: int, folder: Path) -> None:
@@ -163,6 +196,8 @@ def job_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Temp
         item.benchmark.shared,
     )  # fmt: skip
     settings = settings_of(item.benchmark, template, plan.seed)
+    if plan.steering is not None:
+        settings = replace(settings, steering=plan.steering.of_template(template.name))
     return TemplateJob(
         template, benchmark, item.lists_of(template), settings, plan.options.k, facts.get("canary"), is_trial
     )
@@ -212,11 +247,16 @@ class _RowStore:
         gathering = Gatherer(template_jobs, self.diagnostics, self.private, self.on_progress, explainer(self.plans))
         for state, rows in zip(missing, gathering.run(pool), strict=True):
             self.look_at(state, rows)
+        for plan in self.plans:
+            require_steered(plan)
         return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
 
     def look_at(self, state: _TemplateState, rows: GatheredRows) -> None:
         """Report what all rows of a template together show."""
-        if rows.summary is not None:
+        if rows.summary is not None and rows.summary.refused is not None:
+            assert state.plan.steering is not None
+            state.plan.steering = state.plan.steering.refusing([(state.job.template.name, rows.summary.refused)])
+        elif rows.summary is not None:
             state.ready = TemplateRows(rows.template, rows.spool, rows.summary, row_statistics(rows.spool))
             self.tell_health(state.ready, state.job.k)
 

@@ -20,6 +20,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.freeze.write_bundle import LANGUAGE, provenance
+from dia_compiler.sampling.steering import steering_from
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
@@ -42,6 +43,7 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
         compiled = compile(
             [*_paths(bundle, manifest)], manifest["k"], manifest["seed"], folder, jobs, use_cache=False,
             allow_programs=allow_programs,
+            steering=steering_from(manifest["steering"]) if "steering" in manifest else None,
         )  # fmt: skip
         fresh = compiled.bundles[0].path
         same = (fresh / NAME).read_bytes() == (bundle / NAME).read_bytes()

@@ -596,6 +596,12 @@ CODES: dict[str, tuple[str, str]] = {
         "A template has nothing that can be varied or uses sessions, the model's ability is unknown, or the folder "
         "contains another search. The message says which.",
     ),
+    "E898": (
+        "difficulty that cannot be had",
+        "`dia compile --success` or `--difficulty` needs a bank with an explanation that predicts difficulties well "
+        "enough, a model of that bank, and instances of the difficulty that is asked for. The message says what is "
+        "missing. `dia explain RUN --bank BANK --save FILE` writes a bank with an explanation.",
+    ),
     # Bugs in dia
     "E900": (
         "a bug in dia",

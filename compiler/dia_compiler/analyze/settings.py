@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_compiler.parse.model import Benchmark, Template
+from dia_compiler.sampling.steering import TemplateSteering
 from dia_language.numbers.values import Record, Value
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.base import RULES, points_sentence
@@ -26,6 +27,7 @@ class Settings:
     format: Mapping[str, Any]
     skip: str
     points: Record
+    steering: TemplateSteering | None = None  # which drawn instances are kept; all of them without it
 
     def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
         """Return how to write the final answer, as the format (or that of one instance) puts it."""

@@ -6,7 +6,7 @@ import json
 import os
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.counts import counted, freedom_text
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 @click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")
 @click.option("--part", metavar="I/N", help="Compile part I of N, for `dia merge`.")
 @click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")
+@click.option("--success", metavar="P", help="Keep instances that a model is predicted to solve with this probability.")
+@click.option("--difficulty", metavar="A..B", help="Keep instances of this predicted difficulty, in logits.")
+@click.option("--for", "model", metavar="MODEL", help="With --success: the model, which the bank has.")
+@click.option("--ability", metavar="LOGITS", help="With --success: the ability of a model that the bank does not have.")
+@click.option(
+    "--bank", type=click.Path(path_type=Path), metavar="FILE", help="Bank of `dia explain --save`, which predicts."
+)
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
@@ -57,6 +64,11 @@ def command(
     no_cache: bool,
     part: str | None,
     cluster: str | None,
+    success: str | None,
+    difficulty: str | None,
+    model: str | None,
+    ability: str | None,
+    bank: Path | None,
     allow_programs: str,
     as_json: bool,
 ) -> int:
@@ -65,6 +77,9 @@ def command(
     A PATH is a benchmark's folder, a folder of such folders, or one template file. The same specs, seed and k give the
     same bytes on every machine; the printed digest identifies them. With --part, compiles one of N parts, on any
     machine; `dia merge` joins the parts to the same bundle.
+
+    With --success and --for, or with --difficulty, keeps only instances whose difficulty is predicted to be right, and
+    leaves out templates whose difficulty cannot be predicted well enough.
 
     \b
     Example:
@@ -77,15 +92,20 @@ def command(
         import secrets
 
         seed = secrets.token_hex(32)
+    steering = None
+    if any(option is not None for option in (success, difficulty, model, ability, bank)):
+        from dia_compiler.commands.steering import steering_request
+
+        steering = steering_request(success, difficulty, model, ability, bank)
     with progress(is_quiet(ctx)) as report:
         compiled = compile(
             list(paths), k, seed, out, jobs or os.cpu_count(), strict, force, limit, report, not no_cache,
-            allow_programs=allow_programs, part=part, cluster=cluster,
+            allow_programs=allow_programs, part=part, cluster=cluster, steering=steering,
         )  # fmt: skip
     print_diagnostics(compiled.warnings, compiled.sources)
     if as_json:
         parts = {"parts": [one.as_json() for one in compiled.parts]} if compiled.parts else {}
-        echo(json.dumps({"bundles": [bundle.as_json() for bundle in compiled.bundles], **parts}, indent=2))
+        echo(json.dumps({"bundles": [_bundle_facts(bundle) for bundle in compiled.bundles], **parts}, indent=2))
         return 0
     for one in compiled.parts:
         echo(f"{one.path.as_posix()}\n  part {one.part} of {one.of}: {counted(one.questions, 'question')}")
@@ -96,12 +116,27 @@ def command(
     return 0
 
 
+def _bundle_facts(bundle: FrozenBundle) -> dict[str, Any]:
+    """Return the JSON of a bundle, with the predictions for its instances if these were chosen by them."""
+    from dia_compiler.commands.steering import predictions
+
+    facts = predictions(bundle.path)
+    return bundle.as_json() if facts is None else {**bundle.as_json(), "steering": facts}
+
+
 def _print_bundle(bundle: FrozenBundle) -> None:
+    from dia_compiler.commands.steering import prediction_lines, predictions
+
     for item in bundle.left_out:
         echo(f"left out: {item['template']} needs {item['why']}", err=True)
     echo(f"{bundle.path.as_posix()}")
     questions, templates = counted(bundle.questions, "question"), counted(bundle.templates, "template")
     echo(f"  {questions} of {templates}")
+    if facts := predictions(bundle.path):
+        for line in prediction_lines(facts):
+            echo(line)
+        for item in facts["refused"]:
+            echo(f"left out: {item['template']}: {item['why']}", err=True)
     echo(f"  digest {bundle.digest}")
 
 

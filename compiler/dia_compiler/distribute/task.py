@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dia_compiler.analyze.items import Item
@@ -21,6 +21,7 @@ from dia_compiler.generate.expand import ALL, Draft, Expansion, Instance
 from dia_compiler.generate.session_expand import expansion_of
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.instance_tree import DRY_POSITIONS, Exhausted, Walker
+from dia_compiler.sampling.steering import TargetUnreached
 from dia_language.budgets import STEPS
 from dia_language.confinement import permission
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
@@ -121,12 +122,17 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
     total = _divisible(expansion, job)
     batches, place, is_straight = _Batches(Writer(expansion, job.canary)), 0, True
     stop = min(job.span, total if job.last is None else job.last) if total is not None else None
-    for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop)):
-        place = instance.position
-        is_straight = is_straight and instance.position == instance.number
-        yield from batches.add(instance)
+    refused = None
+    try:
+        for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop)):
+            place = instance.position
+            is_straight = is_straight and instance.position == instance.number
+            yield from batches.add(instance)
+    except TargetUnreached as why:
+        refused = str(why)
     yield from batches.rest()
-    yield _summary(expansion, diagnostics, total, is_straight, place + 1, job.estimates)
+    summary = _summary(expansion, diagnostics, total, is_straight, place + 1, job.estimates)
+    yield replace(summary, refused=refused)
 
 
 def _summary(
@@ -179,6 +185,8 @@ def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
     template, (item, *others) = job.template, expansion.drawing.items
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
+        return None
+    if job.settings.steering is not None:  # which instances are kept depends on those before them
         return None
     total = expansion.instance_count(item, job.k, False)
     return total if total is not None and total > job.span else None

@@ -48,6 +48,8 @@ def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
     except (OSError, ValueError):
         return None
     choices = [options.k, options.seed, options.is_strict, options.limit, options.shard_size]
+    if options.steering is not None:
+        choices.append(options.steering.key)
     description = json.dumps([folder.path.as_posix(), chosen, choices, sorted(files.items())])
     return Inputs(files, digest_of([machinery(), description]))
 

@@ -11,13 +11,16 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.bundle.atomic_output import TEMPORARY, remove_leftovers
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.safe_paths import refuse_special_file
+
+if TYPE_CHECKING:
+    from dia_compiler.sampling.steering import Steering, SteeringRequest
 
 DEFAULT_OUT = Path("build")
 SHARD = 100_000
@@ -38,6 +41,7 @@ class CompileOptions:
     use_cache: bool = True
     shard_size: int = SHARD
     programs: str = NO
+    steering: SteeringRequest | Steering | None = None
 
     @property
     def folder(self) -> Path:

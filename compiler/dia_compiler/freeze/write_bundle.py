@@ -34,6 +34,7 @@ from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
 from dia_compiler.parse.model import Datum, Template, TypeUse
 from dia_compiler.sampling.degrees_of_freedom import Freedom
+from dia_compiler.sampling.steering import Steering
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
@@ -50,6 +51,7 @@ class BundlePlan:
     options: CompileOptions
     is_limited: bool = False
     target: Path | None = None
+    steering: Steering | None = None
 
     @property
     def folder(self) -> Path:
@@ -62,7 +64,8 @@ class BundlePlan:
         facts = self.item.benchmark.facts
         name = self.item.benchmark.name + self._selection()
         suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
-        return f"{name}-{facts.get('version', '0.0.0')}-k{self.options.k}{suffix}"
+        steered = "" if self.steering is None else f"-{self.steering.label}"
+        return f"{name}-{facts.get('version', '0.0.0')}-k{self.options.k}{suffix}{steered}"
 
     @property
     def is_selection(self) -> bool:
@@ -224,6 +227,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
             "selection": plan.is_selection,
             "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
             "canary": benchmark.facts.get("canary"),
+            **({"steering": plan.steering.as_json()} if plan.steering is not None else {}),
         }
     )
 

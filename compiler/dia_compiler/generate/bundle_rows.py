@@ -121,6 +121,7 @@ def answer_record(instance: Instance, expansion: Expansion, name: str, canary: s
         "mistakes": dict(instance.mistakes),
         "parameters": encoded_parameters(instance),
         "explanation": instance.explanation,
+        **({"predicted": instance.predicted.as_json()} if instance.predicted is not None else {}),
         **(instance.rendered_sessions.truth if instance.rendered_sessions is not None else {}),
     }
     return answer | ({"canary": canary} if canary else {})

@@ -21,6 +21,7 @@ from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoose, Stream, derived
+from dia_compiler.sampling.steering import Prediction
 from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
@@ -61,6 +62,7 @@ class Instance:
     share: Mapping[str, Any] | None = None
     attachments: tuple[Artefact, ...] = ()
     rendered_sessions: RenderedSessions | None = None
+    predicted: Prediction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Draft(NamedTuple):
     number: int
     position: int
     scope: Scope
+    predicted: Prediction | None = None
 
 
 class Expansion:
@@ -135,6 +138,7 @@ class Expansion:
         """Yield the instance of each draft, followed by its variants. Raises DiaError at the first part that fails."""
         for draft in drafts:
             base = self.instance(draft)
+            base.predicted = draft.predicted
             yield base
             for wording in self.prepared.variants:
                 yield self.variant(base, draft.scope, wording)
@@ -151,9 +155,9 @@ class Expansion:
         count, size = 0, self.instance_count(item, k, is_trial)
         begin_search()
         try:
-            for number, (position, scope) in enumerate(self.drawing.positions(item)):
+            for number, (position, scope, predicted) in enumerate(self.kept(item)):
                 end_search()
-                yield Draft(item, number, position, scope)
+                yield Draft(item, number, position, scope, predicted)
                 count = number + 1
                 if count == size:
                     return
@@ -166,6 +170,39 @@ class Expansion:
             end_search()
         if size is not None and not (is_trial and count):
             raise self.too_few(count, k, item, "the walk over all choices ends")
+
+    def kept(self, item: Item) -> Iterator[tuple[int, Scope, Prediction | None]]:
+        """Yield the positions of an item that are kept: all, or those whose predicted difficulty was asked for.
+
+        Raises TargetUnreached if too few are where they were asked for.
+        """
+        steering = self.settings.steering
+        if steering is None:
+            for position, scope in self.drawing.positions(item):
+                yield position, scope, None
+            return
+        chooser = steering.chooser()
+        for position, scope in self.drawing.positions(item):
+            parameters = {name: scope[name] for name in self.prepared.makers}
+            predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))
+            if chooser.takes(predicted):
+                yield position, scope, predicted
+        raise chooser.unreached()
+
+    def skills_of_draw(self, draft: Draft) -> tuple[str, ...]:
+        """Return the skills that an instance of the draft will have."""
+        code = self.prepared.skills
+        if code is None or code.is_constant:
+            return self.skills(draft.scope)
+        scope = dict(draft.scope)
+        end_search()
+        try:
+            self.derive(draft._replace(scope=scope))
+            return self.skills(scope)
+        except DiaError as error:
+            raise self.drawing.with_values(error, scope) from None
+        finally:
+            begin_search()
 
     def instance_count(self, item: Item, k: int, is_trial: bool) -> int | None:
         """How many instances to make of an item, None for all there are. Raises DiaError if there are too few."""

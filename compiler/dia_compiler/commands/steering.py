@@ -1,0 +1,108 @@
+"""The options of `dia compile` that choose instances by their predicted difficulty, and what is printed of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, names_help, visible
+
+if TYPE_CHECKING:
+    from dia_compiler.sampling.steering import SteeringRequest
+
+NUMBER = r"[-+]?[0-9]{1,3}(?:\.[0-9]{1,6})?"
+RANGE = re.compile(rf"({NUMBER})\.\.({NUMBER})", re.ASCII)
+LEAST, MOST = Decimal("0.05"), Decimal("0.95")
+
+
+def steering_request(
+    success: str | None, difficulty: str | None, model: str | None, ability: str | None, bank: Path | None
+) -> SteeringRequest:
+    """Return what the options ask for. Raises DiaError: exit 2 for options that do not fit, exit 3 for a bad bank."""
+    from dia_runtime.psychometrics.rasch.bank import read_bank
+
+    from dia_compiler.sampling.steering import SteeringRequest, Target
+
+    if (success is None) == (difficulty is None):
+        raise _error("give either --success or --difficulty", "such as `--success 0.5 --for MODEL`")
+    if bank is None:
+        raise _error("--bank is missing", "name the file that `dia explain --save` wrote")
+    if difficulty is not None:
+        if model is not None or ability is not None:
+            raise _error("a --difficulty is the same for all models", "leave out --for and --ability")
+        low, high = _range(difficulty)
+        return SteeringRequest(Target(low=low, high=high), read_bank(bank))
+    if (model is None) == (ability is None):
+        raise _error("--success needs one model", "name one of the bank with --for, or give its --ability in logits")
+    share = _number(success or "", "--success")
+    if not LEAST <= share <= MOST:
+        raise _error(f"--success is {share}", f"choose a probability from {LEAST} to {MOST}")
+    source = read_bank(bank)
+    if ability is not None:
+        return SteeringRequest(Target(share, ability=_number(ability, "--ability")), source)
+    entry = next((entry for entry in source.models if entry.model == model), None)
+    if entry is None:
+        help = names_help(str(model), [entry.model for entry in source.models])
+        message = f"the bank has no model `{str(model)[:80]}`"
+        raise _error(message, help or "place it with `dia place`, and pass the result as --ability")
+    target = Target(share, model=model, ability=_decimal(entry.ability), ability_se=_decimal(entry.se or 0.0))
+    return SteeringRequest(target, source)
+
+
+def _decimal(value: float) -> Decimal:
+    return Decimal(repr(round(value, 6)))
+
+
+def _range(text: str) -> tuple[Decimal, Decimal]:
+    match = RANGE.fullmatch(text)
+    if match is None or Decimal(match[1]) >= Decimal(match[2]):
+        raise _error(f"`{text[:40]}` is not a range of difficulties", "write two numbers of logits, such as -1..1")
+    return Decimal(match[1]), Decimal(match[2])
+
+
+def _number(text: str, option: str) -> Decimal:
+    if not re.fullmatch(NUMBER, text, re.ASCII):
+        raise _error(f"`{text[:40]}` is not a number for {option}", "write a decimal number, such as 0.5")
+    return Decimal(text)
+
+
+def _error(message: str, help: str) -> DiaError:
+    return DiaError(Diagnostic("E898", visible(message), None, help))
+
+
+def predictions(bundle: Path) -> dict[str, Any] | None:
+    """Return mean, lowest and highest prediction of a bundle's instances, and the templates that were refused.
+
+    None for a bundle whose instances were not chosen by their difficulty.
+    """
+    from dia_runtime.bundle.open import open_bundle
+
+    opened = open_bundle(bundle)
+    if "steering" not in opened.manifest:
+        return None
+    records = [answer["predicted"] for answer in opened.answers() if "predicted" in answer]
+    return {
+        "success": _summary([float(record["success"]) for record in records if "success" in record]),
+        "difficulty": _summary([float(record["difficulty"]) for record in records]),
+        "refused": opened.manifest["steering"]["refused"],
+    }
+
+
+def _summary(values: list[float]) -> dict[str, float] | None:
+    if not values:
+        return None
+    return {"mean": math.fsum(values) / len(values), "low": min(values), "high": max(values)}
+
+
+def prediction_lines(facts: dict[str, Any]) -> list[str]:
+    """Return the predictions in words."""
+    lines = []
+    for name, unit in (("success", ""), ("difficulty", " logits")):
+        summary = facts[name]
+        if summary is not None:
+            mean, low, high = (f"{summary[key]:.2f}" for key in ("mean", "low", "high"))
+            lines.append(f"  predicted {name} {mean}{unit}, from {low} to {high}")
+    return lines

@@ -1,0 +1,335 @@
+"""Difficulty on demand: which drawn instances to keep, by the difficulty that a bank's explanation predicts.
+
+Instances are drawn as always, in the order of their positions, and kept if their predicted success is where it was
+asked for. So the first k of more instances are the same ones, no instance occurs twice, and the same bank, seed and k
+give the same bytes. All arithmetic is decimal and correctly rounded, so this holds on every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from hashlib import sha256
+from typing import Any
+
+from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.numbers.values import Value
+from dia_runtime.psychometrics.features import EXACT, Feature, exact
+from dia_runtime.psychometrics.rasch.bank import Bank, as_record
+
+WITHIN = Decimal("0.1")  # of the success that was asked for
+LOGISTIC = Decimal("0.392699081698724")  # pi / 8
+MEAN_SIZE = Decimal("0.797884560802865")  # of a standard normal number: sqrt(2 / pi)
+HALF = Decimal("0.5")
+PLACES = Decimal("0.000001")
+PATIENCE = 32  # instances that are passed over in a row so that the mean comes closer to what was asked for
+CANDIDATES = 20_000  # instances in a row of which none is where it was asked for
+ONE = Decimal(1)
+
+
+class TargetUnreached(Exception):
+    """A template has too few instances where they were asked for; the text is the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The predicted difficulty of an instance in logits, and the predicted success where it is of a known ability."""
+
+    difficulty: Decimal
+    success: Decimal | None
+
+    def as_json(self) -> dict[str, str]:
+        """Return what an answer record keeps of it."""
+        record = {"difficulty": str(self.difficulty)}
+        return record if self.success is None else {**record, "success": str(self.success)}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What was asked for: a success rate of an ability (logits, with its standard error), or a range of difficulties.
+
+    `model` is the model of the bank whose ability it is, None for an ability that was written out.
+    """
+
+    success: Decimal | None = None
+    low: Decimal | None = None
+    high: Decimal | None = None
+    model: str | None = None
+    ability: Decimal | None = None
+    ability_se: Decimal = Decimal(0)
+
+    def takes(self, prediction: Prediction) -> bool:
+        """Return whether an instance is where it was asked for."""
+        if self.success is not None and prediction.success is not None:
+            return abs(prediction.success - self.success) <= WITHIN
+        assert self.low is not None and self.high is not None
+        return self.low <= prediction.difficulty <= self.high
+
+    def miss(self, se: Decimal) -> Decimal:
+        """Return by how much the success of a template's instances will miss the target, as the mean of its size.
+
+        `se` is the standard error of what the predictions for the template share. A range of difficulties counts as a
+        success of one half.
+        """
+        success = HALF if self.success is None else self.success
+        total = EXACT.sqrt(EXACT.add(EXACT.multiply(se, se), EXACT.multiply(self.ability_se, self.ability_se)))
+        return EXACT.multiply(EXACT.multiply(MEAN_SIZE, total), EXACT.multiply(success, ONE - success))
+
+    def text(self) -> str:
+        """Return the target in words."""
+        if self.success is None:
+            return f"a predicted difficulty from {self.low} to {self.high} logits"
+        return f"a predicted success from {max(self.success - WITHIN, Decimal(0))} to {min(self.success + WITHIN, ONE)}"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateRule:
+    """How the difficulty of a template's instances is predicted: a weighted sum, and the error of single instances."""
+
+    constant: Decimal
+    features: tuple[tuple[Feature, Decimal], ...]
+    error: Decimal
+
+    def difficulty(self, parameters: Mapping[str, Value], skills: Sequence[str], template: str) -> Decimal:
+        """Return the predicted difficulty in logits, to six decimals."""
+        total = self.constant
+        for feature, weight in self.features:
+            total = EXACT.add(total, EXACT.multiply(weight, feature.measure(parameters, skills, template)))
+        return total.quantize(PLACES)
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """A target, the bank (by its checksum) whose explanation predicts, the rule of each template, and refusals."""
+
+    target: Target
+    bank: str
+    rules: Mapping[str, TemplateRule]
+    refused: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def key(self) -> str:
+        """Return a text that differs where the chosen instances may differ."""
+        return repr(self.as_json())
+
+    @property
+    def label(self) -> str:
+        """Return the target, and six digits of the SHA-256 of all that decides, as the name of a bundle has them."""
+        target, digest = self.target, sha256(self.key.encode()).hexdigest()[:6]
+        if target.success is not None:
+            return f"success-{target.success}-{digest}"
+        return f"difficulty-{target.low}..{target.high}-{digest}"
+
+    def of(self, templates: Sequence[str]) -> Steering:
+        """Return the steering; it has rules for its own templates only."""
+        return self
+
+    def of_template(self, template: str) -> TemplateSteering:
+        """Return the part that concerns a template."""
+        return TemplateSteering(template, self.target, self.rules[template])
+
+    def refusing(self, refused: Iterable[tuple[str, str]]) -> Steering:
+        """Return the steering with more refused templates."""
+        more = tuple(refused)
+        names = {name for name, _ in more}
+        rules = {name: rule for name, rule in self.rules.items() if name not in names}
+        return Steering(self.target, self.bank, rules, (*self.refused, *more))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a manifest keeps: enough to choose the same instances without the bank."""
+        target = self.target
+        return {
+            "bank": self.bank,
+            "model": target.model,
+            "ability": None if target.ability is None else str(target.ability),
+            "ability_se": str(target.ability_se),
+            "success": None if target.success is None else str(target.success),
+            "difficulty": None if target.low is None else [str(target.low), str(target.high)],
+            "templates": {name: _rule_record(rule) for name, rule in sorted(self.rules.items())},
+            "refused": [{"template": name, "why": why} for name, why in self.refused],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SteeringRequest:
+    """What a compile is asked for: a target, and the bank that predicts."""
+
+    target: Target
+    bank: Bank
+
+    @property
+    def key(self) -> str:
+        """Return a text that differs where the chosen instances may differ."""
+        return repr((as_record(self.bank)["checksum"], self.target))
+
+    def of(self, templates: Sequence[str]) -> Steering:
+        """Return how to choose instances of these templates. Raises DiaError as `steering_of` does."""
+        return steering_of(self.bank, self.target, templates)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSteering:
+    """Predicts and chooses the instances of one template."""
+
+    template: str
+    target: Target
+    rule: TemplateRule
+
+    def predict(self, parameters: Mapping[str, Value], skills: Sequence[str]) -> Prediction:
+        """Return the prediction for an instance.
+
+        The success is the mean over the error of predictions, by MacKay's approximation of the logistic-normal
+        integral (1992): about half of the instances at a predicted success of 0.8 are easier, half are harder, and
+        the harder ones lose more.
+        """
+        difficulty = self.rule.difficulty(parameters, skills, self.template)
+        ability = self.target.ability
+        if ability is None:
+            return Prediction(difficulty, None)
+        variance = EXACT.multiply(self.rule.error, self.rule.error)
+        scale = EXACT.sqrt(EXACT.add(ONE, EXACT.multiply(LOGISTIC, variance)))
+        logit = EXACT.divide(EXACT.subtract(ability, difficulty), scale)
+        logit = max(min(logit, Decimal(50)), Decimal(-50))
+        success = EXACT.divide(ONE, EXACT.add(ONE, EXACT.exp(-logit)))
+        return Prediction(difficulty, success.quantize(PLACES))
+
+    def chooser(self) -> Chooser:
+        """Return a chooser for the instances of one item, in the order of their positions."""
+        return Chooser(self)
+
+
+@dataclass(slots=True)
+class Chooser:
+    """Decides about one instance after the other whether it is kept.
+
+    Of those within the target, it keeps the ones that do not take the sum of deviations beyond the width of the target,
+    so that the mean success is close to what was asked for even where most instances are on one side of it.
+    """
+
+    steering: TemplateSteering
+    balance: Decimal = Decimal(0)
+    passed_over: int = 0
+    failures: int = 0
+    seen: list[Decimal] = field(default_factory=list)
+
+    def takes(self, prediction: Prediction) -> bool:
+        """Return whether the next instance is kept. Raises TargetUnreached after very many that are not."""
+        target = self.steering.target
+        if len(self.seen) < CANDIDATES:
+            self.seen.append(prediction.difficulty if prediction.success is None else prediction.success)
+        if not target.takes(prediction):
+            self.failures += 1
+            if self.failures >= CANDIDATES:
+                raise self.unreached()
+            return False
+        self.failures = 0
+        if prediction.success is None or target.success is None:
+            return True
+        balance = self.balance + prediction.success - target.success
+        if abs(balance) > WITHIN and abs(balance) > abs(self.balance) and self.passed_over < PATIENCE:
+            self.passed_over += 1
+            return False
+        self.balance, self.passed_over = balance, 0
+        return True
+
+    def unreached(self) -> TargetUnreached:
+        """Return the reason for which there are no more instances where they were asked for."""
+        seen, target = sorted(self.seen), self.steering.target
+        message = f"too few of its instances have {target.text()}"
+        if seen:
+            ends = f"{seen[0].quantize(Decimal('0.01'))} to {seen[-1].quantize(Decimal('0.01'))}"
+            message += f"; they are predicted from {ends}"
+        return TargetUnreached(message)
+
+
+def steering_of(bank: Bank, target: Target, templates: Sequence[str]) -> Steering:
+    """Return how to choose instances of the templates, with the reason for each that is refused.
+
+    Raises DiaError: exit 2 for a bank without an explanation, exit 3 for one whose explanation is malformed.
+    """
+    record = bank.explanation
+    if record is None:
+        help = "write a bank with one: `dia explain RUN --bank BANK --save FILE`"
+        raise DiaError(Diagnostic("E898", "the bank has no explanation of difficulties", None, help))
+    try:
+        constant = exact(record["constant"])
+        features = [_feature(entry) for entry in record["features"]]
+        known = {entry["template"]: entry for entry in record["templates"]}
+        new = record["new_templates"]
+        rules, refused = {}, []
+        for name in templates:
+            quality = known.get(name) or new
+            why = _refusal(quality, target)
+            if why is not None or quality is None:
+                refused.append((name, why or ""))
+                continue
+            own = tuple((feature, weight) for feature, weight in features if _concerns(feature, name))
+            error = exact(float(quality["error"]))
+            rules[name] = TemplateRule(constant, own, error if name in known else _both(error, quality))
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        message = "the bank's explanation of difficulties is malformed"
+        raise DiaError(Diagnostic("E894", message, None, "write it again with `dia explain --save`"), 3) from None
+    return Steering(target, as_record(bank)["checksum"], rules, tuple(refused))
+
+
+def _both(error: Decimal, quality: Mapping[str, Any]) -> Decimal:
+    """Return the error of an instance of a template that the bank does not have: the template's, and its own."""
+    return exact(round(math.hypot(float(error), float(quality["se"])), 9))
+
+
+def _refusal(quality: Mapping[str, Any] | None, target: Target) -> str | None:
+    """Return why a template is not good enough to choose instances by, None if it is."""
+    if quality is None:
+        return "the bank does not have it, and too few templates to predict new ones from"
+    if quality["why"] is not None:
+        return visible(str(quality["why"]))
+    miss = target.miss(exact(float(quality["se"])))
+    if miss <= WITHIN:
+        return None
+    far = miss.quantize(Decimal("0.01"))
+    return f"its success would miss the target by {far} on average, and at most {WITHIN} is accurate enough"
+
+
+def _concerns(feature: Feature, template: str) -> bool:
+    if feature.how == "template":
+        return feature.name == template
+    return feature.template is None or feature.template == template
+
+
+def _feature(entry: Mapping[str, Any]) -> tuple[Feature, Decimal]:
+    middle, unit, weight = (float(entry[name]) for name in ("middle", "unit", "weight"))
+    level, template = entry["level"], entry["template"]
+    return Feature(str(entry["how"]), str(entry["name"]), template, level, middle, unit), exact(weight)
+
+
+def _rule_record(rule: TemplateRule) -> dict[str, Any]:
+    features = [
+        {
+            "how": feature.how, "name": feature.name, "template": feature.template, "level": feature.level,
+            "middle": repr(feature.middle), "unit": repr(feature.unit), "weight": str(weight),
+        }
+        for feature, weight in rule.features
+    ]  # fmt: skip
+    return {"constant": str(rule.constant), "error": str(rule.error), "features": features}
+
+
+def steering_from(record: Mapping[str, Any]) -> Steering:
+    """Return the steering that a manifest records. Raises DiaError (exit 3) for a malformed record."""
+    try:
+        ends = record["difficulty"] or (None, None)
+        decimals = [None if text is None else Decimal(text) for text in (record["success"], *ends, record["ability"])]
+        success, low, high, ability = decimals
+        target = Target(success, low, high, record["model"], ability, Decimal(record["ability_se"]))
+        rules = {
+            name: TemplateRule(
+                Decimal(rule["constant"]), tuple(map(_feature, rule["features"])), Decimal(rule["error"])
+            )
+            for name, rule in record["templates"].items()
+        }
+        refused = tuple((entry["template"], entry["why"]) for entry in record["refused"])
+        return Steering(target, record["bank"], rules, refused)
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        message = "the manifest's `steering` is malformed"
+        raise DiaError(Diagnostic("E712", message, None), 3) from None

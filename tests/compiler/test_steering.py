@@ -1,0 +1,161 @@
+"""`dia compile --success`: instances of a predicted difficulty, by a bank whose explanation is written here."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dia_compiler.commands.cli import run
+from dia_compiler.recompile import recompile
+from dia_language.diagnostics import DiaError
+from dia_runtime.bundle.open import open_bundle
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
+from helpers.schemas import faults
+
+SPECS = {
+    "benchmark.yaml": "language: 2\nbenchmark: sums\nversion: 1.0.0\n",
+    "add.yaml": """\
+template: add
+title: A sum
+params:
+  n: {type: integer, min: 1, max: 10000}
+  kind: {type: choice, of: [plus, and]}
+skills: "= ['words'] if kind == 'and' else []"
+answer: {value: n + 1, type: integer}
+prompt: "{{ n }} {{ kind }} 1?"
+""",
+    "double.yaml": """\
+template: double
+title: A double
+params:
+  n: {type: integer, min: 1, max: 10000}
+answer: {value: n * 2, type: integer}
+prompt: "Twice {{ n }}?"
+""",
+    "fixed.yaml": """\
+template: fixed
+title: Each
+params:
+  n: {type: integer, min: 1, max: 9}
+  m: {type: integer, min: 1, max: 9}
+each: n
+answer: {value: n * m, type: integer}
+prompt: "{{ n }} times {{ m }}?"
+""",
+}
+# difficulty = -0.5 + 1.2 (ln(1 + n) - 6) / 1.5 + 0.7 words
+EXPLANATION: dict[str, Any] = {
+    "constant": -0.5,
+    "features": [
+        {"how": "skill", "name": "words", "template": None, "level": None, "middle": 0.0, "unit": 1.0, "weight": 0.7},
+        {"how": "logarithm", "name": "n", "template": "add", "level": None, "middle": 6.0, "unit": 1.5, "weight": 1.2},
+        {"how": "logarithm", "name": "n", "template": "double", "level": None, "middle": 6.0, "unit": 1.5,
+         "weight": 1.2},
+    ],
+    "templates": [
+        {"template": "add", "items": 40, "se": 0.2, "error": 0.6, "why": None},
+        {"template": "double", "items": 6, "se": 0.2, "error": 0.6, "why": "the bank has 6 of its items"},
+    ],
+    "new_templates": None,
+}  # fmt: skip
+
+
+def bank_with(explanation: dict[str, Any] | None) -> Bank:
+    models = (BankModel("able", 0.4, 0.1), BankModel("vague", 0.4, 0.9))
+    return Bank((BankItem("sums/add/0", 0.0),), models, "known", "none", unit="instances", explanation=explanation)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "sums").mkdir()
+    for name, text in SPECS.items():
+        (tmp_path / "sums" / name).write_text(text, encoding="utf-8")
+    write_bank(bank_with(EXPLANATION), tmp_path / "bank.json")
+    write_bank(bank_with(None), tmp_path / "plain.json")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def compiled(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, Any]:
+    assert run(["compile", "sums", "--bank", "bank.json", "--jobs", "1", "--json", "-q", *options]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert faults("compile", record) == []
+    bundle: dict[str, Any] = record["bundles"][0]
+    return bundle
+
+
+def test_chosen_instances_are_where_they_were_asked_for_and_can_be_chosen_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = compiled(capsys, "--success", "0.6", "--for", "able", "--k", "24")
+    bundle = open_bundle(Path(facts["path"]))
+    answers = list(bundle.answers())
+    for answer, question in zip(answers, bundle.questions(), strict=True):
+        n = answer["parameters"]["n"]
+        assert question["skills"] == (["words"] if answer["parameters"]["kind"] == "and" else [])
+        difficulty = -0.5 + 1.2 * (math.log(1 + n) - 6) / 1.5 + 0.7 * (answer["parameters"]["kind"] == "and")
+        # the mean success over a normal error of 0.6 logits, by adding up its density
+        steps = [at / 50 for at in range(-300, 301)]
+        density = [math.exp(-(step**2) / 2) for step in steps]
+        chances = [1 / (1 + math.exp(difficulty + 0.6 * step - 0.4)) for step in steps]
+        mean = sum(chance * weight for chance, weight in zip(chances, density, strict=True)) / sum(density)
+        assert abs(float(answer["predicted"]["difficulty"]) - difficulty) < 1e-6
+        assert abs(float(answer["predicted"]["success"]) - mean) < 0.005 and abs(mean - 0.6) < 0.105
+    assert abs(facts["steering"]["success"]["mean"] - 0.6) < 0.02
+    assert len({json.dumps(answer["parameters"]) for answer in answers}) == 24
+    reasons = {entry["template"]: entry["why"] for entry in facts["steering"]["refused"]}
+    assert reasons == {"double": "the bank has 6 of its items", "fixed": "it has `each`, so its items are fixed"}
+    assert bundle.manifest["steering"]["bank"] == json.loads(Path("bank.json").read_bytes())["checksum"]
+    assert bundle.manifest["steering"]["model"] == "able"
+    Path("bank.json").rename("gone.json")
+    assert recompile(Path(facts["path"]), jobs=1)["same"]  # the manifest is enough
+    Path("gone.json").rename("bank.json")
+    fewer = compiled(capsys, "--success", "0.6", "--for", "able", "--k", "9", "--no-cache")
+    first = [answer["parameters"] for answer in open_bundle(Path(fewer["path"])).answers()]
+    assert first == [answer["parameters"] for answer in answers[:9]]
+    again = compiled(capsys, "--success", "0.6", "--for", "able", "--k", "9", "-o", "other", "--no-cache")
+    assert again["digest"] == fewer["digest"]
+
+
+def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = compiled(capsys, "--difficulty", "-1..-0.25", "--k", "12")
+    records = [answer["predicted"] for answer in open_bundle(Path(facts["path"])).answers()]
+    assert len(records) == 12 and all(-1 <= float(record["difficulty"]) <= -0.25 for record in records)
+    assert all("success" not in record for record in records) and facts["steering"]["success"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--success", "0.5", "--for", "able", "--bank", "plain.json"], "the bank has no explanation"),
+        (["--success", "0.5", "--for", "abel", "--bank", "bank.json"], "did you mean `able`?"),
+        (["--success", "0.5", "--for", "vague", "--bank", "bank.json"], "would miss the target by 0.18 on average"),
+        (["--success", "0.99", "--for", "able", "--bank", "bank.json"], "from 0.05 to 0.95"),
+        (["--success", "0.5", "--bank", "bank.json"], "--success needs one model"),
+        (["--success", "0.5", "--for", "able"], "--bank is missing"),
+        (["--bank", "bank.json"], "either --success or --difficulty"),
+        (["--difficulty", "1..-1", "--bank", "bank.json"], "is not a range of difficulties"),
+        (["--difficulty", "5..6", "--bank", "bank.json"], "they are predicted from -4.75 to 2.77"),
+        (["--difficulty", "0..1", "--bank", "bank.json", "--part", "1/2"], "leave out --part"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused_with_the_reason(
+    capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    assert run(["compile", "sums", "--jobs", "1", *options]) == 2
+    assert message in " ".join(capsys.readouterr().err.split()) and not Path("build").exists()
+
+
+def test_a_bank_keeps_its_explanation_and_others_keep_their_bytes() -> None:
+    assert read_bank("bank.json") == bank_with(EXPLANATION)
+    assert b"explanation" not in Path("plain.json").read_bytes()
+    write_bank(replace(bank_with(EXPLANATION), explanation={"constant": "high"}), "odd.json")
+    from dia_compiler.commands.steering import steering_request
+
+    with pytest.raises(DiaError, match="malformed") as error:
+        steering_request(None, "0..1", None, None, Path("odd.json")).of(["add"])
+    assert error.value.exit_code == 3
