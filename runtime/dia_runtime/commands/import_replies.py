@@ -111,8 +111,8 @@ def command(options: ImportOptions) -> int:
 
     In a table, every row is one reply. The fields id, gold and reply are required. Optional fields are model, attempt,
     accept, item, instance, template, variant, category, domain, level, skills, adversarial, number, error,
-    finish_reason, prompt_tokens, completion_tokens, cost, seconds, model_version, asked_at, tool_transcript and
-    questions_root. Files compressed with gzip or zstd need no unpacking.
+    finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cost, seconds, model_version, asked_at,
+    tool_transcript and questions_root. Files compressed with gzip or zstd need no unpacking.
 
     \b
     Example:

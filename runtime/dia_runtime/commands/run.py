@@ -379,6 +379,7 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "requests": entry.requests,
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,
+                "reasoning_tokens": entry.reasoning_tokens,
                 "cost": entry.cost,
             }
             for summary in summaries

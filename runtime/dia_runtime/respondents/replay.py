@@ -109,6 +109,7 @@ class Replay(LocalRespondent):
                 recorded_reply.tokens,
                 recorded_reply.cost,
                 recorded_reply.seconds,
+                reasoning_tokens=recorded_reply.reasoning_tokens,
             )
         stored_turn = self.source.turn(turn["id"], attempt, turn.place)
         if (

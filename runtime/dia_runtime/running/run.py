@@ -90,6 +90,7 @@ class RespondentSummary:
     flags: Mapping[str, int] = field(default_factory=dict)
     causes: Sequence[Cause] = ()
     request_changes: Mapping[str, int] = field(default_factory=dict)
+    reasoning_tokens: int | None = None
 
 
 @dataclass(slots=True)
@@ -299,6 +300,7 @@ def _summary(state: RespondentState) -> RespondentSummary:
         {name: state.flags[name] for name in REPLY_FLAGS if state.flags[name]},
         state.causes.causes(),
         dict(state.request_changes.most_common()),
+        state.reasoning_tokens,
     )
 
 

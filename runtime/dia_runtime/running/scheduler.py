@@ -92,6 +92,7 @@ class RespondentState:
     requests: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    reasoning_tokens: int | None = None
     cost: Decimal | None = None
     ended: str | None = None
     is_refused: bool = False
@@ -123,7 +124,7 @@ class RespondentState:
 
     def spend(self, reply: Reply | StoredTurn) -> None:
         """Count the tokens and the cost of a reply."""
-        for name in ("prompt_tokens", "completion_tokens", "cost"):
+        for name in ("prompt_tokens", "completion_tokens", "reasoning_tokens", "cost"):
             more = getattr(reply, name)
             if more is not None:
                 value = Decimal(more) if name == "cost" else more

@@ -46,11 +46,12 @@ class TranscriptReply:
     extracted: Any = None
     prompt_tokens: int | None = None
     cost: str | None = None
+    reasoning_tokens: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the reply as a transcript has it."""
         names = ("name", "turn", "item", "text", "tokens", "seconds", "finish_reason")
-        more = ("error", "extracted", "prompt_tokens", "cost")
+        more = ("error", "extracted", "prompt_tokens", "cost", "reasoning_tokens")
         optional = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
         return {name: getattr(self, name) for name in names} | optional
 
@@ -173,6 +174,7 @@ def _reply(record: Mapping[str, Any]) -> TranscriptReply:
         _require_shallow(record.get("extracted")),
         _count(record.get("prompt_tokens")),
         _amount(record.get("cost")),
+        _count(record.get("reasoning_tokens")),
     )
 
 

@@ -34,6 +34,7 @@ OF_REPLIES = {
     "finish_reason": "text",
     "prompt_tokens": "count",
     "completion_tokens": "count",
+    "reasoning_tokens": "count",
     "cost": "amount",
     "seconds": "amount",
     "model_version": "text",

@@ -155,6 +155,7 @@ def _tokens(sample: Record, model: str) -> dict[str, Any]:
     return {
         "prompt_tokens": number_or_none(usage.get("input_tokens")),
         "completion_tokens": number_or_none(usage.get("output_tokens")),
+        "reasoning_tokens": number_or_none(usage.get("reasoning_tokens")),
     }
 
 
@@ -165,6 +166,7 @@ def _of_sessions(sample: Record) -> dict[str, Any]:
     return {
         "prompt_tokens": number_or_none(usage.get("input_tokens")),
         "completion_tokens": number_or_none(usage.get("output_tokens")),
+        "reasoning_tokens": number_or_none(usage.get("reasoning_tokens")),
         "seconds": number_or_none(output.get("time")),
         "finish_reason": None,
     }

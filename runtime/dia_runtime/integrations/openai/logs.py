@@ -12,7 +12,7 @@ from dia_runtime.integrations.reading.log_rows import Record, log_row, mapping, 
 from dia_runtime.respondents.chat import classify_refusal, reply_from_completion
 from dia_runtime.respondents.respondent import Reply, RequestError
 
-OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "cost", "model_version")
+OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cost", "model_version")
 
 
 def rows(path: Path) -> RowsOrErrors:

@@ -60,6 +60,7 @@ def _row(line: int, result: Record) -> Row:
         "questions_root": str(metadata.get("root") or "").replace(" ", "") or None if is_ours else None,
         "prompt_tokens": number_or_none(usage.get("prompt")),
         "completion_tokens": number_or_none(usage.get("completion")),
+        "reasoning_tokens": number_or_none(mapping(usage.get("completionDetails")).get("reasoning")),
         "cost": number_or_none(result.get("cost")),
         "verdict": "correct" if result.get("success") is True else "wrong",
         **_reply_cells(result, response),

@@ -25,6 +25,7 @@ ALWAYS = (
     "finish_reason",
     "prompt_tokens",
     "completion_tokens",
+    "reasoning_tokens",
     "cost",
     "seconds",
     "model_version",

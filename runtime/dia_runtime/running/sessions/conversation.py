@@ -130,6 +130,7 @@ class Conversation:
             stored.finish_reason,
             prompt_tokens=stored.prompt_tokens,
             cost=stored.cost,
+            reasoning_tokens=stored.reasoning_tokens,
         )
 
     def matches(self, stored: StoredTurn) -> bool:
