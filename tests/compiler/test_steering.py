@@ -159,3 +159,18 @@ def test_a_bank_keeps_its_explanation_and_others_keep_their_bytes() -> None:
     with pytest.raises(DiaError, match="malformed") as error:
         steering_request(None, "0..1", None, None, Path("odd.json")).of(["add"])
     assert error.value.exit_code == 3
+
+
+def test_the_report_shows_predicted_and_observed_success_and_what_was_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = compiled(capsys, "--success", "0.3", "--for", "able", "--k", "8")
+    assert run(["run", facts["path"], "--model", "oracle", "-o", "o.run", "-q"]) == 0
+    assert run(["report", "o.run", "-o", "page.html"]) == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    section = page[page.index('<section id="predicted"') :].partition("</section>")[0]
+    mean = sum(float(answer["predicted"]["success"]) for answer in open_bundle(Path(facts["path"])).answers()) / 8
+    # Wilson's interval of 8 of 8: 8 / (8 + 1.96 ** 2)
+    for text in (f">{100 * mean:.1f} %<", ">100.0 %<small>67.6 to 100.0<", "the bank has 6 of its items", "of able"):
+        assert text in section
+    assert section.count("<svg") == 2

@@ -94,6 +94,7 @@ def command(options: ReportOptions) -> int:
     from dia_runtime.grading.judge import Rules, worth
     from dia_runtime.report.page.write import PageOptions, write_report
     from dia_runtime.scoring.compare import MOST_MODELS
+    from dia_runtime.scoring.predicted import predicted_success
     from dia_runtime.scoring.score import PRESETS, opened, score
 
     chain, errors = PRESETS.get(options.preset or "", (options.chain, options.errors))
@@ -119,7 +120,8 @@ def command(options: ReportOptions) -> int:
         all_notes = notes(result) + (
             [] if models <= MOST_MODELS else [f"{models:,} models are too many for comparisons in pairs"]
         )
-        page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale)
+        chosen = predicted_success(stores, rules, source)
+        page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale, chosen)
         page = write_report(options.out, result, stores, rules, source, page_options, on_progress)
     facts = {
         "path": str(options.out),

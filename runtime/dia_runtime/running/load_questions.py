@@ -17,6 +17,7 @@ from dia_runtime.store.schema import StoredQuestion
 from dia_runtime.store.store import Store
 
 STORED_FACTS = ("benchmark", "title", "version", "license", "seed", "k", "counts", "points")
+STEERING_FACTS = ("bank", "model", "ability", "success", "difficulty", "refused")
 LABELS = ("template", "item", "instance", "variant", "category", "domain", "level")
 NOT_FOR_GRADING = frozenset(["id", "template", "explanation", "canary"])
 Record = Mapping[str, Any]
@@ -35,6 +36,8 @@ def load_questions(store: Store, bundle: Bundle) -> int:
         raise DiaError([problem.as_diagnostic() for problem in problems], 3)
     if is_new:
         facts = {name: bundle.manifest[name] for name in STORED_FACTS}
+        if steering := bundle.manifest.get("steering"):  # what the instances were chosen for, without how
+            facts["steering"] = {name: steering.get(name) for name in STEERING_FACTS}
         names = {"bundle_id": bundle.id, "questions_root": bundle.questions_root}
         store.initialize({**facts, **names}, _questions(bundle))
     return store.size

@@ -12,6 +12,7 @@ from dia_runtime.report.page.cells import Cell, Column, Grid, count, figure, gri
 from dia_runtime.report.page.comparing import comparisons, respondents, wordings
 from dia_runtime.report.page.failing import failures, mistakes
 from dia_runtime.report.page.panels import MOST_CELLS, Panel, Section, column, picture, unit_words, with_article
+from dia_runtime.report.page.predicting import predicted_and_observed
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
 from dia_runtime.report.page.usage import usage
@@ -21,13 +22,20 @@ from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
 from dia_runtime.scoring.figures import page_figures
+from dia_runtime.scoring.predicted import PredictedSuccess
 from dia_runtime.scoring.results import Block, Respondent, Score, figure_of, has_figure
 
 MOST_PANELS = 60
 Row = tuple[tuple[str, ...], Block]  # names of the row, and the figures in it
 
 
-def sections(score: Score, notes: Sequence[str], by: Sequence[str], scale: PictureData | None = None) -> list[Section]:
+def sections(
+    score: Score,
+    notes: Sequence[str],
+    by: Sequence[str],
+    scale: PictureData | None = None,
+    predicted: PredictedSuccess | None = None,
+) -> list[Section]:
     """Return the sections that have something to show, in order."""
     models = ranked(score)
     candidates = [
@@ -36,6 +44,7 @@ def sections(score: Score, notes: Sequence[str], by: Sequence[str], scale: Pictu
         *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
         sessions(score, models),
         on_one_scale(scale) if scale else None,
+        predicted_and_observed(predicted) if predicted else None,
         abstention(score, models),
         comparisons(score, models),
         wordings(score, models),

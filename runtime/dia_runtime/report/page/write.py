@@ -26,6 +26,7 @@ from dia_runtime.report.page.terms import facts, source_facts, terms
 from dia_runtime.report.pictures.figures import PictureData, names
 from dia_runtime.report.pictures.palette import COLOURS, styles
 from dia_runtime.scoring.align import aligned_replies
+from dia_runtime.scoring.predicted import PredictedSuccess
 from dia_runtime.scoring.results import Score
 from dia_runtime.store.store import Store
 
@@ -39,7 +40,7 @@ class PageOptions:
     """Options of a page, besides the figures.
 
     `reply_length` is how many characters of a reply are kept, 0 for none; without it, as many as make a page that can
-    be sent. `scale` has a bank, and what was observed of its items.
+    be sent. `scale` has a bank, and what was observed of its items; `predicted` what instances were chosen for.
     """
 
     title: str | None = None
@@ -47,6 +48,7 @@ class PageOptions:
     notes: Sequence[str] = ()
     by: Sequence[str] = ()
     scale: PictureData | None = None
+    predicted: PredictedSuccess | None = None
 
 
 def write_report(
@@ -84,7 +86,7 @@ def page(score: Score, options: PageOptions = PageOptions(), has_prompts: bool =
         style=style,
         script=script,
         facts=facts(score),
-        sections=sections(score, options.notes, options.by, options.scale),
+        sections=sections(score, options.notes, options.by, options.scale, options.predicted),
         models=models,
         names=_data("models", list(map(visible, models))),
         verdicts=Verdict,
