@@ -8,47 +8,75 @@ from __future__ import annotations
 
 import os
 import secrets
+import subprocess
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from time import sleep
 
 GROUPS = Path("/sys/fs/cgroup")
-ENTER = 'echo $$ > "$0" 2>/dev/null; exec "$@"'
+ENTER = 'echo $$ > "$0" || exit 125; exec "$@"'
 TRIES, PAUSE = 50, 0.01
+STALE = 3600.0  # seconds after which an empty group belongs to a process that was killed
 
 
 @cache
 def _parent() -> Path | None:
-    """Return the folder in which groups with a limit of processes are made; None if there is none."""
+    """Return the folder in which groups with a limit of processes can be made and joined; None if there is none."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
+    parent: Path | None = None
     if (GROUPS / "pids" / "cgroup.procs").exists():
-        return GROUPS / "pids"
-    with suppress(OSError):
-        if "pids" in (GROUPS / "cgroup.subtree_control").read_text().split():
-            return GROUPS
-    return None
+        parent = GROUPS / "pids"
+    else:
+        with suppress(OSError):
+            parent = GROUPS if "pids" in (GROUPS / "cgroup.subtree_control").read_text().split() else None
+    if parent is None:
+        return None
+    remove_stale_groups(parent)
+    try:
+        with _group(parent, 16) as group:
+            command = ["/bin/sh", "-c", ENTER, str(group / "cgroup.procs"), "/bin/sh", "-c", ":"]
+            return parent if subprocess.run(command, capture_output=True, check=False).returncode == 0 else None
+    except OSError:
+        return None
+
+
+def remove_stale_groups(parent: Path) -> None:
+    """Remove the groups that processes left behind when they were killed; one with processes cannot be removed."""
+    for group in parent.glob("dia-*"):
+        with suppress(OSError):
+            if time.time() - group.stat().st_mtime > STALE:
+                group.rmdir()
+
+
+@contextmanager
+def _group(parent: Path, most: int) -> Iterator[Path]:
+    """Yield a new group of at most so many processes. Raises OSError if it cannot be made."""
+    group = parent / f"dia-{secrets.token_hex(8)}"
+    group.mkdir()
+    try:
+        (group / "pids.max").write_text(str(most))
+        yield group
+    finally:
+        _remove(group)
 
 
 @contextmanager
 def process_limit(command: Sequence[str], most: int) -> Iterator[list[str]]:
-    """Give the command, in a group of at most so many processes and threads if one can be made."""
+    """Yield the command, in a group of at most so many processes and threads where groups work.
+
+    A command that cannot join its group ends with code 125.
+    """
     parent = _parent()
-    group = None if parent is None else parent / f"dia-{secrets.token_hex(8)}"
-    try:
-        if group is None:
-            raise OSError
-        group.mkdir()
-        (group / "pids.max").write_text(str(most))
-    except OSError:
-        yield list(command)
-        return
-    try:
-        yield ["/bin/sh", "-c", ENTER, str(group / "cgroup.procs"), *command]
-    finally:
-        _remove(group)
+    with ExitStack() as stack:
+        entering: list[str] = []
+        if parent is not None:
+            with suppress(OSError):  # no further group can be made: the program is only watched
+                group = stack.enter_context(_group(parent, most))
+                entering = ["/bin/sh", "-c", ENTER, str(group / "cgroup.procs")]
+        yield [*entering, *command]
 
 
 def _remove(group: Path) -> None:
@@ -60,4 +88,4 @@ def _remove(group: Path) -> None:
         except FileNotFoundError:
             return
         except OSError:
-            sleep(PAUSE)
+            time.sleep(PAUSE)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from time import monotonic, sleep
 from typing import IO, Any
 
@@ -40,7 +41,8 @@ class Allowance:
     """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get.
 
     `processes_around` are those that confine it: what they take is not the program's. `folder` is the folder that it
-    may write to, whose files together may not exceed `folder_bytes` and `folder_files`.
+    may write to, whose files together may not exceed `folder_bytes` and `folder_files`. A program whose result nobody
+    waits for any more is ended when `is_unwanted` is set.
     """
 
     seconds: float = SECONDS
@@ -52,6 +54,7 @@ class Allowance:
     folder: Path | None = None
     folder_bytes: int = 0
     folder_files: int = 0
+    is_unwanted: Event | None = None
 
 
 @dataclass(slots=True)
@@ -132,6 +135,7 @@ class _WatchedProcess:
                 for key, _ in selector.select(TICK) if selector.get_map() else ():
                     self.serve(selector, key)
                 self.check_limits()
+                self.check_wanted()
         code = self.process.returncode
         return ProgramResult(code if code >= 0 else 128 - code, *map(bytes, self.streams.values()))
 
@@ -172,6 +176,11 @@ class _WatchedProcess:
     def wait(self) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(TICK)
+
+    def check_wanted(self) -> None:
+        """Raise LanguageError if nobody waits for the result."""
+        if self.allowance.is_unwanted is not None and self.allowance.is_unwanted.is_set():
+            raise LanguageError("the program was interrupted")
 
     def check_limits(self) -> None:
         """Raise LanguageError where the program takes more than it may."""

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from dia_language.confinement.interpreters import LIBRARIES, folders_of, interpreter
@@ -72,13 +73,17 @@ class ToolRun:
 
 @dataclass(slots=True)
 class ToolFolder:
-    """The private folder of the programs that answer one question. Without a sandbox, none can be run."""
+    """The private folder of the programs that answer one question. Without a sandbox, none can be run.
+
+    Setting `is_unwanted` ends the program that is running, and every later one at once.
+    """
 
     place: Path
     sandbox: Sandbox | None
     seconds: float = SECONDS
     hidden: tuple[Path, ...] = ()
     files: dict[str, bytes] = field(default_factory=dict)
+    is_unwanted: Event = field(default_factory=Event)
 
     @property
     def folder(self) -> Path:
@@ -126,7 +131,7 @@ class ToolFolder:
         allowance = Allowance(
             self.seconds, MEMORY_BYTES, has_bounded_address_space=has_bounded_address_space, writes=FILE_BYTES,
             processes_around=self.sandbox.processes, folder=self.folder, folder_bytes=FOLDER_BYTES,
-            folder_files=FOLDER_FILES,
+            folder_files=FOLDER_FILES, is_unwanted=self.is_unwanted,
         )  # fmt: skip
         words = [
             str(shell),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.yaml_nodes import data, read
@@ -26,7 +26,6 @@ from dia_runtime.respondents.tools.session import ToolSession
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", re.ASCII)  # what OpenAI accepts as the name of a function
 KEYS = ("name", "description", "parameters", "command")
 LARGEST_OUTPUT = 1 << 20
-BLOCK = 1 << 16
 FOLDER_VARIABLE = "DIA_TOOL_FOLDER"
 FIX = "write NAME=COMMAND, or the name of a YAML file with name, description, parameters and command"
 
@@ -53,63 +52,58 @@ class CommandTool:
 
     async def run(self, arguments: Record, session: ToolSession) -> ToolOutcome:
         """Run the command for a call."""
-        pipe = asyncio.subprocess.PIPE
         environment = {**process_environment(), FOLDER_VARIABLE: str(session.folder.folder)}
+        loop = asyncio.get_running_loop()
         try:
-            process = await asyncio.create_subprocess_exec(
-                *self.words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
+            process, outputs = await loop.subprocess_exec(
+                _Outputs, *self.words, env=environment, start_new_session=True
             )
         except OSError as error:
             return ToolOutcome("failed", f"[error: the tool cannot be started: {error.strerror}]")
-        outputs = bytearray(), bytearray()
-        stopped = None
+        stdin = cast(asyncio.WriteTransport, process.get_pipe_transport(0))
         try:
+            stdin.write(json.dumps(dict(arguments)).encode())
+            stdin.write_eof()
             async with asyncio.timeout(session.seconds):
-                if not await _communicate(process, json.dumps(dict(arguments)).encode(), outputs):
-                    stopped = f"the tool wrote more than {LARGEST_OUTPUT >> 20} MiB"
+                stopped = await outputs.finished
         except TimeoutError:
             stopped = f"the tool ran longer than {session.seconds:g} s"
         finally:
             with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            code = await process.wait()
+                os.killpg(process.get_pid(), signal.SIGKILL)
+            await outputs.exited.wait()
+            process.close()
+        code = process.get_returncode() or 0
         code = code if code >= 0 else 128 - code
-        output = program_output(bytes(outputs[0]), bytes(outputs[1]), code, stopped)
+        output = program_output(bytes(outputs.of[1]), bytes(outputs.of[2]), code, stopped)
         return ToolOutcome("ok" if stopped is None else "stopped", output, code)
 
 
-async def _communicate(
-    process: asyncio.subprocess.Process, content: bytes, outputs: tuple[bytearray, bytearray]
-) -> bool:
-    """Write the input and read both outputs; return False as soon as one is too large."""
-    assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-    feeding = asyncio.create_task(_feed(process.stdin, content))
-    streams = (process.stdout, process.stderr)
-    reading = [asyncio.create_task(_read(*pair)) for pair in zip(streams, outputs, strict=True)]
-    try:
-        for task in asyncio.as_completed(reading):
-            if not await task:
-                return False
-        await process.wait()
-        return True
-    finally:
-        for task_to_end in (feeding, *reading):
-            task_to_end.cancel()
+class _Outputs(asyncio.SubprocessProtocol):
+    """What a command writes. A program that it left behind cannot keep `exited` waiting, as it can with streams."""
 
+    def __init__(self) -> None:
+        self.of = {1: bytearray(), 2: bytearray()}
+        self.finished: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self.exited = asyncio.Event()
 
-async def _feed(stdin: asyncio.StreamWriter, content: bytes) -> None:
-    with contextlib.suppress(OSError):
-        stdin.write(content)
-        await stdin.drain()
-        stdin.close()
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Keep what was written to standard output (1) or standard error (2)."""
+        self.of[fd] += data[: LARGEST_OUTPUT + 1 - len(self.of[fd])]
+        if len(self.of[fd]) > LARGEST_OUTPUT:
+            self._finish(f"the tool wrote more than {LARGEST_OUTPUT >> 20} MiB")
 
+    def process_exited(self) -> None:
+        """Note that the command has ended; its outputs may not have been read to their end."""
+        self.exited.set()
 
-async def _read(stream: asyncio.StreamReader, output: bytearray) -> bool:
-    while block := await stream.read(BLOCK):
-        output += block
-        if len(output) > LARGEST_OUTPUT:
-            return False
-    return True
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that the command has ended and that its outputs are complete."""
+        self._finish(None)
+
+    def _finish(self, stopped: str | None) -> None:
+        if not self.finished.done():
+            self.finished.set_result(stopped)
 
 
 def command_tool(text: str) -> CommandTool:

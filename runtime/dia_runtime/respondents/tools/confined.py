@@ -39,6 +39,9 @@ class ConfinedTool:
         try:
             async with _places(asyncio.get_running_loop()):
                 done = await asyncio.to_thread(self.action, session.folder, arguments)
+        except asyncio.CancelledError:  # which ends the waiting, but not the thread
+            session.folder.is_unwanted.set()
+            raise
         except LanguageError as error:
             return ToolOutcome("failed", f"[error: {error.message}]")
         output = program_output(done.output, done.error_output, done.code, done.stopped)
