@@ -2,7 +2,8 @@
 
 A template is simulated: three parameters of 8 to 23 levels whose difficulty grows unevenly, and twelve skills of six
 groups, each with a difficulty of its own. Every item deviates from what its parameters and skills say by 0.4 logits
-(standard deviation). Models of abilities from -4 to 4 pass an item by the Rasch model.
+(standard deviation). Models of abilities from -4 to 4 pass an item by the Rasch model. Predicted difficulties are those
+that `dia explain` gives for the replies of nine models to 300 other items of the template.
 
     python docs/studies/boundary_search.py            # all of it, with a fixed seed
     python docs/studies/boundary_search.py --repeats 2
@@ -11,23 +12,30 @@ groups, each with a difficulty of its own. Every item deviates from what its par
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
+from dia_language.numbers.values import encode
 from dia_runtime.psychometrics.boundary.ability import ability
-from dia_runtime.psychometrics.boundary.belief import Predictor
-from dia_runtime.psychometrics.boundary.search import HIGH, LOW, Plan, Search
+from dia_runtime.psychometrics.boundary.belief import Forecast, Predictor
+from dia_runtime.psychometrics.boundary.search import ACCEPT_PREDICTED, HIGH, LOW, Plan, Search
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
+from dia_runtime.psychometrics.explain import Explanation, explain
+from dia_runtime.psychometrics.panel import ItemFacts, Panel
+from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel
 from scipy.special import betainc
 from scipy.stats import kendalltau
 
 ABILITIES = (-4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)
+BANK_ABILITIES = ABILITIES  # of the models that answered the bank's items
 PANEL = tuple(at / 4 for at in range(-16, 17))  # closer together, so that their order is not plain to see
 OWN = 0.4  # standard deviation of what is an item's own, in logits
-FORETOLD = 0.5  # how far the explained difficulties are off
+BANKED = 300  # items of the template that nine models answered once each
 SKILLS, DIMENSIONS = 12, 3
 STAGES, NEAR, HOPELESS, HALF = (3, 5, 10), 0.2, 0.05, 0.5
 SHARP = 0.7  # hardly more can be said by ten trials alone
@@ -36,15 +44,16 @@ SHARP = 0.7  # hardly more can be said by ten trials alone
 class World:
     """A simulated template: its space, and how hard its cells and items are."""
 
-    def __init__(self, seed: int) -> None:
-        self.generator = np.random.Generator(np.random.PCG64([seed, 7]))
-        draw = self.generator
+    def __init__(self, seed: int, stream: int = 7) -> None:
+        self.seed = seed
+        draw = np.random.Generator(np.random.PCG64([seed, 7]))
         sizes = [int(draw.integers(8, 24)) for _ in range(DIMENSIONS)]
         dimensions = tuple(Dimension(f"parameter {at}", size, size // 3) for at, size in enumerate(sizes))
         skills = tuple(Skill(f"skill {at}", f"group {at // 2}") for at in range(SKILLS))
         self.space = Space(dimensions, skills, 1, 6)
         self.slopes, self.bends = draw.uniform(1.0, 4.0, DIMENSIONS), draw.uniform(0.6, 1.6, DIMENSIONS)
         self.weights = draw.normal(0.7, 0.4, SKILLS)
+        self.generator = draw if stream == 7 else np.random.Generator(np.random.PCG64([seed, stream]))
 
     def difficulty(self, cell: Cell) -> float:
         """What parameters and skills say, in logits."""
@@ -57,16 +66,50 @@ class World:
         return self.difficulty(cell) + float(self.generator.normal(0, OWN))
 
     def guide(self, theta: float) -> Predictor:
-        """What a bank would foretell: the difficulties, each off by some logits."""
-        known: dict[Cell, tuple[float, float]] = {}
+        """What a bank predicts, in which nine models answered other items of this template.
 
-        def told(cell: Cell) -> tuple[float, float]:
+        Items that the search tries are new, and so are most of their cells.
+        """
+        explanation = explained(self.seed)
+        known: dict[Cell, Forecast] = {}
+
+        def forecast(cell: Cell) -> Forecast:
             if cell not in known:
-                off = float(self.generator.normal(0, FORETOLD))
-                known[cell] = (theta - self.difficulty(cell) + off, math.hypot(FORETOLD, OWN))
+                difficulty, se, error = explanation.predict_parts(parameters(cell), skills(self.space, cell), "t")
+                known[cell] = Forecast(theta - difficulty, se, error)
             return known[cell]
 
-        return told
+        return forecast
+
+
+def parameters(cell: Cell) -> dict[str, int]:
+    """The drawn values of an item of a cell."""
+    return {f"n{at}": level for at, level in enumerate(cell.levels)}
+
+
+def skills(space: Space, cell: Cell) -> tuple[str, ...]:
+    """The skills of an item of a cell."""
+    return tuple(space.skills[at].name for at in cell.skills)
+
+
+@cache
+def explained(seed: int) -> Explanation:
+    """The explanation of the replies of nine models to items of a world's template, each asked once."""
+    world = World(seed, stream=8)
+    cells = [world.space.draw(world.generator) for _ in range(BANKED)]
+    difficulties = np.array([world.item(cell) for cell in cells])
+    chances = 1 / (1 + np.exp(difficulties - np.array(BANK_ABILITIES)[:, None]))
+    replies = (world.generator.random(chances.shape) < chances).astype(float)
+    names, models = tuple(f"t/{at}" for at in range(BANKED)), tuple(f"m{at}" for at in range(len(BANK_ABILITIES)))
+    about = tuple(
+        ItemFacts(
+            "t", None, skills(world.space, cell), (json.dumps({n: encode(v) for n, v in parameters(cell).items()}),)
+        )
+        for cell in cells
+    )
+    panel = Panel(models, names, replies, np.ones((len(models), 1)), "instances", about)
+    placed = tuple(BankModel(name, ability) for name, ability in zip(models, BANK_ABILITIES, strict=True))
+    return explain(panel, Bank(tuple(BankItem(name, 0.0) for name in names), placed, "known", "none"))
 
 
 @dataclass(slots=True)
@@ -87,7 +130,7 @@ def rate(theta: float, difficulty: float) -> float:
 
 
 def guided(world: World, theta: float, plan: Plan, is_guided: bool) -> Found:
-    """The search of dia, with or without foretold difficulties."""
+    """The search of dia, with or without predicted difficulties."""
     held = Search(world.space, plan, world.guide(theta) if is_guided else None)
     items: dict[int, float] = {}
     while asks := held.next_requests():
@@ -162,9 +205,13 @@ def by_halves(world: World) -> Callable[[], Cells]:
 def searches(repeats: int, seed: int) -> None:
     """Prints what the searches find, and at what price."""
     ways: dict[str, Callable[[World, float, Plan], Found]] = {
-        "dia, foretold, mass 0.5": lambda world, theta, plan: guided(world, theta, replace(plan, accept=HALF), True),
-        "dia, difficulties foretold": lambda world, theta, plan: guided(world, theta, plan, True),
-        "dia, nothing foretold": lambda world, theta, plan: guided(world, theta, plan, False),
+        "dia, predicted": lambda world, theta, plan: guided(world, theta, replace(plan, accept=ACCEPT_PREDICTED), True),
+        "dia, predicted, mass 0.78": lambda world, theta, plan: guided(world, theta, plan, True),
+        "dia, predicted, mass 0.5": lambda world, theta, plan: guided(world, theta, replace(plan, accept=HALF), True),
+        "dia, nothing predicted": lambda world, theta, plan: guided(world, theta, plan, False),
+        "the same, mass 0.7": lambda world, theta, plan: guided(
+            world, theta, replace(plan, accept=ACCEPT_PREDICTED), False
+        ),
         "bisection alone, mass 0.5": lambda world, theta, plan: simple(world, theta, plan, by_halves(world), HALF),
         "bisection alone, mass 0.7": lambda world, theta, plan: simple(world, theta, plan, by_halves(world), SHARP),
         "random items, mass 0.5": lambda world, theta, plan: simple(world, theta, plan, at_random(world), HALF),
@@ -217,7 +264,7 @@ def beside_a_fixed_set(repeats: int, seed: int, queries: int = 100) -> None:
 
 
 def _tried(world: World, theta: float, queries: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Difficulties (as foretold), successes and trials of all items that a search tried."""
+    """Difficulties (as predicted), successes and trials of all items that a search tried."""
     guide = world.guide(theta)
     held = Search(world.space, Plan(1000, queries, seed=seed), guide)
     items: dict[int, float] = {}
@@ -228,7 +275,7 @@ def _tried(world: World, theta: float, queries: int, seed: int) -> tuple[np.ndar
             chance = rate(theta, items[ask.item.number])
             held.record(ask.item, int(world.generator.binomial(ask.trials, chance)), ask.trials)
     tried = [item for item in held.items if item.trials]
-    told = [theta - guide(item.cell)[0] for item in tried]
+    told = [theta - guide(item.cell).logit for item in tried]
     return np.array(told), np.array([i.successes for i in tried], float), np.array([i.trials for i in tried], float)
 
 

@@ -57,8 +57,9 @@ def asking(command: Any) -> Any:
     "--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Maximum number of questions to ask."
 )
 @click.option("--at-once", type=click.IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
-@click.option("--accept", type=click.FloatRange(0.5, 0.95), default=0.78, show_default=True,
-              help="Required probability that an item's success rate is between 0.35 and 0.65.")  # fmt: skip
+@click.option("--accept", type=click.FloatRange(0.5, 0.95), metavar="P",
+              help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.7 with "
+              "predicted difficulties, else 0.78.")  # fmt: skip
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
 )
@@ -80,7 +81,8 @@ def command(
     The search varies the integers in the template's parameter types (bounds, bits, lengths, sizes) and the entries of
     catalogs: harder where the model passes, easier where it fails. An item is a varied template with ten instances. The
     model is asked three, then five, then ten of them, and the item is accepted if its success rate is close to one half
-    with sufficient probability. Accepted items become a bundle and join the bank, whose scale does not change.
+    with sufficient probability. For a model beyond the bank's items, an item has twenty. Accepted items become a bundle
+    and join the bank, whose scale does not change. A bank of `dia explain --save` predicts where to search.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 
@@ -118,12 +120,11 @@ def _search_options(chosen: dict[str, Any]) -> SearchOptions:
     from dia_compiler.explore.search import SearchOptions
 
     plan = Plan(
-        chosen.pop("items"), chosen.pop("budget"), at_once=chosen.pop("at_once"), seed=chosen.pop("seed"),
-        accept=chosen.pop("accept"),
+        chosen.pop("items"), chosen.pop("budget"), at_once=chosen.pop("at_once"), seed=chosen.pop("seed")
     )  # fmt: skip
     return SearchOptions(
         plan, chosen.pop("moved"), chosen.pop("ability"), chosen.pop("runs"), chosen.pop("chain"),
-        chosen.pop("allow_programs"),
+        chosen.pop("allow_programs"), chosen.pop("accept"),
     )  # fmt: skip
 
 
@@ -170,6 +171,8 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     if record["impossible"]:
         lines.append(f"{counted(record['impossible'], 'item')} could not be generated")
     lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
+    if record["outside_coverage"]:
+        lines.append("the model is beyond the bank's items, so each accepted item was tried twenty times")
     if result.bundle is not None:
         lines += [result.bundle.path.as_posix(), f"  digest {result.bundle.digest}", str(result.bank)]
     return lines

@@ -8,11 +8,13 @@ of an interrupted one and asks what is missing.
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +27,10 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.boundary.ability import Prior, ability
-from dia_runtime.psychometrics.boundary.belief import Predictor
-from dia_runtime.psychometrics.boundary.search import Item, Plan, Search, TrialRequest
+from dia_runtime.psychometrics.boundary.belief import Forecast, Predictor
+from dia_runtime.psychometrics.boundary.search import ACCEPT, ACCEPT_PREDICTED, Item, Plan, Search, TrialRequest
 from dia_runtime.psychometrics.boundary.space import Cell
+from dia_runtime.psychometrics.features import exact
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.psychometrics.rasch.bank import as_record as bank_record
 from dia_runtime.respondents.respondent import Reply
@@ -41,12 +44,14 @@ from dia_compiler.freeze.fingerprint import digest_of
 from dia_compiler.freeze.output import FrozenBundle
 from dia_compiler.parse.discover import BENCHMARK_FILE, discover
 from dia_compiler.pipeline import SpecFaults
+from dia_compiler.sampling.steering import Target, steering_of
 
 STATE, REPORT, BANK = "explore.json", "report.json", "bank.json"
 ROUNDS, SPECS, FOUND = "rounds", "specs", "found"
 UNASKED = "questions without a reply"
 UNITS = ("instances", "items", "templates", "columns")
 TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
+BEYOND = 20  # trials of an item that is accepted where the bank has no items
 WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
 Z = 1.959963984540054
 
@@ -64,6 +69,7 @@ class SearchOptions:
     runs: tuple[Path, ...] = ()
     chain: str = "standard"
     programs: str = NO
+    accept: float | None = None  # in place of the plan's, which depends on whether difficulties are predicted
 
 
 @dataclass(slots=True)
@@ -82,6 +88,7 @@ class SearchResult:
     links: list[tuple[Item, float, float]] = field(default_factory=list)
     bundle: FrozenBundle | None = None
     bank: Path | None = None
+    is_outside: bool = False
 
 
 @dataclass(slots=True)
@@ -124,7 +131,11 @@ def explore(
     bank = read_bank(bank_file)
     model_ability, ability_error = _ability(bank, model, options.ability)
     item, moves = _template(spec, options)
-    guide, guide_digest = _guide(bank, moves, model_ability, options)
+    guide, guide_digest = _guide(bank, moves, model_ability, ability_error or 0.0, options)
+    is_outside = _is_outside(bank, model_ability)
+    accept = options.accept or (ACCEPT if guide is None or is_outside else ACCEPT_PREDICTED)
+    stages = (*options.plan.stages, BEYOND) if is_outside else options.plan.stages
+    options = replace(options, plan=replace(options.plan, accept=accept, stages=stages))
     _begin(out, {**_identity(item, moves, bank, model, model_ability, options), "foretold": guide_digest})
     search_run = _BoundarySearch(
         item, moves, model, out, options, terms, Search(moves.space, options.plan, guide), tell
@@ -137,7 +148,7 @@ def explore(
     ending = search_run.trouble or search.ending or ""
     result = SearchResult(
         search, moves, model, model_ability, ability_error, ending, len(search_run.rounds), search_run.requests,
-        search_run.left,
+        search_run.left, is_outside=is_outside,
     )  # fmt: skip
     if search_run.trouble is None and search.accepted:
         result.links = list(_linked(result))
@@ -145,6 +156,15 @@ def explore(
         result.bank = out / BANK
         write_bank(_with(bank, result, search_run), result.bank)
     return result
+
+
+def _is_outside(bank: Bank, model_ability: float) -> bool:
+    """Return whether the model is more able than all items of the bank are hard, or less than they are easy.
+
+    Nothing of the bank tells what is hard there, so that predictions are extrapolated, and ten trials are too few.
+    """
+    difficulties = [entry.difficulty for entry in bank.items]
+    return not difficulties or not min(difficulties) <= model_ability <= max(difficulties)
 
 
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
@@ -176,25 +196,43 @@ def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Mov
 
 
 def _guide(
-    bank: Bank, moves: Moves, model_ability: float, options: SearchOptions
+    bank: Bank, moves: Moves, model_ability: float, ability_se: float, options: SearchOptions
 ) -> tuple[Predictor | None, str | None]:
-    """What foretells how often the model succeeds at a cell, by the explained difficulties, and a digest of these."""
-    if not options.runs:
+    """What predicts how often the model succeeds at a cell, by the explained difficulties, and a digest of these.
+
+    Nothing predicts where the template's difficulties are not explained well enough.
+    """
+    if not options.runs and bank.explanation is None:
         return None, None
-    from dia_runtime.psychometrics.explain import explain
-    from dia_runtime.psychometrics.panel import read_panel
+    if options.runs:
+        from dia_runtime.psychometrics.explain import explain
+        from dia_runtime.psychometrics.panel import read_panel
 
-    explanation = explain(read_panel(options.runs, bank.unit, options.chain), bank)
-    predictions: dict[Cell, tuple[float, float]] = {}
+        explanation = explain(read_panel(options.runs, bank.unit, options.chain), bank)
+        bank = replace(bank, explanation=explanation.as_record())
+    name = moves.template.name
+    quality = next((entry for entry in (bank.explanation or {})["templates"] if entry["template"] == name), None)
+    rule = steering_of(bank, Target(low=Decimal(0), high=Decimal(0)), [name]).rules.get(name)
+    if rule is None or quality is None:
+        return None, None
+    start = _typical(moves, moves.space.begin())
+    predictions: dict[Cell, Forecast] = {}
 
-    def guide(cell: Cell) -> tuple[float, float]:
+    def guide(cell: Cell) -> Forecast:
         if cell not in predictions:
             parameters = _typical(moves, cell)
-            difficulty, error = explanation.predict(parameters, moves.skills(cell), moves.template.name)
-            predictions[cell] = (model_ability - difficulty, error)
+            difficulty = rule.constant
+            for feature, weight in rule.features:
+                value = feature.measure(parameters, moves.skills(cell), name)
+                if feature.how == "shared":  # of parameters that do not move: as in the bank
+                    before = feature.measure(start, moves.skills(moves.space.begin()), name)
+                    value += exact(quality["shared"][feature.name]) - before
+                difficulty += weight * value
+            shared_error = math.hypot(quality["se"], ability_se)
+            predictions[cell] = Forecast(model_ability - float(difficulty), shared_error, quality["error"])
         return predictions[cell]
 
-    return guide, digest_of([json.dumps(asdict(explanation.result), sort_keys=True)])
+    return guide, digest_of([json.dumps(bank.explanation, sort_keys=True)])
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
@@ -446,8 +484,6 @@ def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
 
 def _with(bank: Bank, result: SearchResult, search_run: _BoundarySearch) -> Bank:
     """Return the bank with the accepted items; the panel, and with it the scale, stays as it is."""
-    from dataclasses import replace
-
     added = []
     for item, place, error in result.links:
         name = search_run.name(item)
@@ -479,9 +515,10 @@ def as_record(result: SearchResult, plan: Plan, bank_file: Path, out: Path) -> d
         "ability": {"value": result.ability, "se": result.ability_se},
         "bank": str(bank_file),
         "seed": plan.seed,
-        "stages": list(plan.stages),
+        "stages": list(result.search.plan.stages),
         "parameters": {knob.name: [level.name for level in knob.levels] for knob in moves.knobs},
         "skills": [] if moves.deck is None else list(moves.deck.names),
+        "outside_coverage": result.is_outside,
         "ending": result.ending,
         "queries": search.queries,
         "requests": result.requests,

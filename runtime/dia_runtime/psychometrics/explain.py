@@ -107,6 +107,7 @@ class Explanation:
     covariance: Array
     error: float
     result: ExplanationResult
+    shared: Mapping[str, Mapping[str, float]]  # template -> the mean of each shared feature over its items
 
     def predict(
         self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
@@ -144,7 +145,10 @@ class Explanation:
                 {**asdict(feature), "weight": round(weight, DIGITS)}
                 for feature, weight in zip(self.features, self.weights[1:].tolist(), strict=True)
             ],
-            "templates": [_rounded(entry) for entry in self.result.templates],
+            "templates": [
+                {**_rounded(entry), "shared": dict(self.shared.get(entry.template or "", {}))}
+                for entry in self.result.templates
+            ],
             "new_templates": None if new is None else _rounded(new),
         }
 
@@ -233,7 +237,15 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
         templates=_qualities(items_data, fitted, centres, cross_validation.rmse),
         new_templates=_quality_of_new_templates(items_data, folds, seed) if "template" in groups else None,
     )
-    return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result)
+    shared_means = {
+        name: {
+            feature.name: round(float(design[of_template, column].mean()), DIGITS)
+            for column, feature in enumerate(features, 1)
+            if feature.how == "shared"
+        }
+        for name, of_template in _by_template(items_data)
+    }
+    return Explanation(tuple(features), fitted.weights, fitted.covariance, fitted.error, result, shared_means)
 
 
 def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:

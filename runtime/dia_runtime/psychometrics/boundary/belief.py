@@ -7,6 +7,7 @@ Williams 2006, algorithms 3.1 and 3.2). Predicted difficulties replace the line.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,14 +16,26 @@ from dia_runtime.psychometrics.boundary.space import Cell, Space
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Predictor = Callable[[Cell], tuple[float, float]]  # the predicted logit of success, and its standard error
 
 LINE_SLOPE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
 SKILL_SLOPE = 0.7  # logits that a skill adds
 ITEM_SD = 0.4  # standard deviation of what is an item's own
 BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
 STEPS, TOLERANCE = 50, 1e-8
+LEAST_SE, LEAST_ERROR = 0.15, 0.3  # of predictions: no explanation is taken to be surer
 INSENSITIVE = 1e-6  # logits: predictions are the same at every level
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The predicted logit of success in a cell, the standard error that cells share, and the error of each item."""
+
+    logit: float
+    se: float
+    error: float
+
+
+Predictor = Callable[[Cell], Forecast]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,13 @@ class Belief:
 
     def __init__(self, space: Space, tried: Sequence[Trials], predictor: Predictor | None = None) -> None:
         self.space, self.predictor = space, predictor
+        self.item_sd, self.shared, self.bend = ITEM_SD, 3.0, BEND
+        if predictor is not None:
+            begin = predictor(space.begin())
+            self.shared = max(LEAST_SE, begin.se)
+            # the error for unseen items includes that of the weights, which cells share
+            self.item_sd = max(LEAST_ERROR, math.sqrt(max(0.0, begin.error**2 - begin.se**2)))
+            self.bend = self.shared / 2
         self.scales = self._scales()
         self.cells = [entry.cell for entry in tried]
         self.features = space.features(self.cells)
@@ -68,7 +88,7 @@ class Belief:
         s = np.array([entry.successes for entry in tried], dtype=float)
         n = np.array([entry.trials for entry in tried], dtype=float)
         self.kernel = self.covariance(self.features, self.features, self.cells, self.cells)
-        self.kernel[np.diag_indices(len(tried))] += ITEM_SD**2
+        self.kernel[np.diag_indices(len(tried))] += self.item_sd**2
         self.weights = np.zeros(len(tried))
         self._fit(s, n)
 
@@ -106,7 +126,7 @@ class Belief:
         features = self.space.features(cells)
         across = self.covariance(features, self.features, cells, self.cells)
         variances = (
-            np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + ITEM_SD**2
+            np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + self.item_sd**2
         )
         return self._conditional(self.mean(cells, features), across, variances)
 
@@ -120,7 +140,7 @@ class Belief:
     def mean(self, cells: Sequence[Cell], features: Array) -> Array:
         """Return the prior logits: the predicted ones, or 0 at the start of a search and lower for harder cells."""
         if self.predictor is not None:
-            return np.array([self.predictor(cell)[0] for cell in cells], dtype=float)
+            return np.array([self.predictor(cell).logit for cell in cells], dtype=float)
         start = self.space.features([self.space.begin()])[0]
         return np.asarray(-(features - start) @ self._slopes())
 
@@ -139,11 +159,11 @@ class Belief:
             for at, dimension in enumerate(self.space.dimensions)
             for end in (0, dimension.size - 1)
         ]
-        logits = [predictor(cell)[0] for cell in at_ends]
+        logits = [predictor(cell).logit for cell in at_ends]
         differ = [abs(low - high) for low, high in zip(logits[::2], logits[1::2], strict=True)]
-        without_skills, number = predictor(Cell(begin.levels))[0], len(self.space.skills)
-        differ += [abs(predictor(Cell(begin.levels, (at,)))[0] - without_skills) for at in range(number)]
-        predicted_scales = np.concatenate([np.full(wide, 1.0), np.full(number, 0.3)])
+        without_skills, number = predictor(Cell(begin.levels)).logit, len(self.space.skills)
+        differ += [abs(predictor(Cell(begin.levels, (at,))).logit - without_skills) for at in range(number)]
+        predicted_scales = np.concatenate([np.full(wide, self.shared), np.full(number, self.shared / 3)])
         return np.where(np.array(differ) > INSENSITIVE, predicted_scales, slopes)
 
     def covariance(
@@ -154,12 +174,8 @@ class Belief:
         line = (first_features * self.scales**2) @ second_features.T
         apart = ((first_features[:, None, :wide] - second_features[None, :, :wide]) ** 2).sum(axis=2)
         differ = np.abs(first_features[:, None, wide:] - second_features[None, :, wide:]).sum(axis=2) / 4
-        bend = BEND**2 * np.exp(-(apart + differ) / (2 * REACH**2))
-        return np.asarray(self._level() ** 2 + line + bend)
-
-    def _level(self) -> float:
-        """Return the prior uncertainty of the level: large, or that of the prediction."""
-        return 3.0 if self.predictor is None else max(0.7, self.predictor(self.space.begin())[1])
+        bend = self.bend**2 * np.exp(-(apart + differ) / (2 * REACH**2))
+        return np.asarray(self.shared**2 + line + bend)
 
     def _variance(self, row: Array, cell: Cell) -> float:
         return float(self.covariance(row[None], row[None], [cell], [cell])[0, 0])

@@ -10,7 +10,7 @@ bundles or models. Its steps:
    is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
 3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
    something new is tried instead, follows from what promises most for each query.
-4. After the last stage it is accepted when at least `accept` (0.78) of its posterior is between 0.35 and 0.65.
+4. After the last stage it is accepted when at least `accept` of its posterior is between 0.35 and 0.65.
 """
 
 from __future__ import annotations
@@ -26,10 +26,16 @@ from scipy.special import betainc
 LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
 NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
 POOL = 24  # cells of which one is chosen
+ANYWHERE = 100  # cells of the whole space that are proposed beside those near tried ones
+REPEATED, ALIKE = 0.5, 0.25  # logits that speak against a cell with one item, and one like all accepted items
+IDLE = 0.1  # logits: how a step counts that changes nothing
 PAIRS = 6  # of passed and failed cells that are halved
 ENDS = 3  # cells at the end of all levels that say that there is nothing beyond
 MOST_EMPTY_ROUNDS = 6  # rounds in a row without anything to try that end a search
 ENOUGH, SPENT, TOO_EASY, TOO_HARD, EXHAUSTED = "items", "budget", "too easy", "too hard", "nothing left"
+# Share of an item's posterior at the boundary from which on it is accepted, without and with predicted difficulties:
+# predicted items are close to the boundary before they are tried, and at both values 80 % of accepted items are there.
+ACCEPT, ACCEPT_PREDICTED = 0.78, 0.7
 OPERATORS = ("bisect", "step")
 
 
@@ -42,7 +48,7 @@ class Plan:
     stages: tuple[int, ...] = (3, 5, 10)
     at_once: int = 8
     seed: int = 0
-    accept: float = 0.78
+    accept: float = ACCEPT
 
 
 @dataclass(slots=True)
@@ -193,7 +199,7 @@ class Search:
         levels = self.space.begin().levels
         cells = [Cell(levels), *(Cell(levels, (at,)) for at in range(len(self.space.skills)))]
         if self.predictor is not None:
-            logits = [self.predictor(cell)[0] for cell in cells]
+            logits = [self.predictor(cell).logit for cell in cells]
             return [logits[0] - value for value in logits[1:]]
         mean = belief.at_new_cells(cells).mean
         return [float(mean[0] - value) for value in mean[1:]]
@@ -249,23 +255,35 @@ class Search:
                 *((cell, "begin") for cell in self._initial_cells(self.plan.at_once - 1)),
             ]
         chosen: list[tuple[Cell, str]] = []
-        pool = {cell: name for cell, name in self._propose(belief, POOL * 2).items() if not self._is_closed(cell)}
+        proposals = self._propose(belief, POOL * 2)
+        for _ in range(ANYWHERE if self.predictor is not None else 0):
+            proposals.setdefault(self.space.draw(self.generator), "anywhere")
+        pool = {cell: name for cell, name in proposals.items() if not self._is_closed(cell)}
         if not pool:
             return []
         cells = list(pool)
         logits = belief.at_new_cells(cells)
         for _ in range(self.plan.at_once):
-            distances = np.abs(self.generator.normal(logits.mean, logits.sd)) + self._crowding(cells, chosen)
+            sd = np.sqrt(np.maximum(logits.sd**2 - belief.item_sd**2, 0))  # what is an item's own cannot be learned
+            distances = np.abs(self.generator.normal(logits.mean, sd)) + self._crowding(cells, chosen)
             at = int(np.argmin(distances))
             chosen.append((cells[at], pool[cells[at]]))
         return list(dict(chosen).items())
 
     def _crowding(self, cells: Sequence[Cell], chosen: Sequence[tuple[Cell, str]]) -> Array:
-        """What speaks against cells of which there are items already."""
+        """Return what speaks against cells of which there are items already, or many accepted ones like them."""
         counts: dict[Cell, int] = {}
         for cell in [*(item.cell for item in self.items), *(cell for cell, _ in chosen)]:
             counts[cell] = counts.get(cell, 0) + 1
-        return np.array([0.5 * counts.get(cell, 0) for cell in cells])
+        repeated = np.array([REPEATED * counts.get(cell, 0) for cell in cells])
+        return repeated + ALIKE * self._likeness(cells, [*(item.cell for item in self.accepted), *dict(chosen)])
+
+    def _likeness(self, cells: Sequence[Cell], others: Sequence[Cell]) -> Array:
+        """Return the share of the others that have a cell's level, averaged over its dimensions."""
+        if not others or not self.space.dimensions:
+            return np.zeros(len(cells))
+        levels, taken = (np.array([cell.levels for cell in group]) for group in (cells, others))
+        return np.asarray((levels[:, None, :] == taken[None, :, :]).mean(axis=(1, 2)))
 
     def _initial_cells(self, number: int) -> Iterator[Cell]:
         """Return the initial cells: from easiest to hardest, or the most promising if difficulties are predicted."""
@@ -277,7 +295,7 @@ class Search:
             return
         predictor = self.predictor
         drawn = {self.space.draw(self.generator): None for _ in range(20 * POOL)}
-        yield from sorted(drawn, key=lambda cell: abs(predictor(cell)[0]))[:number]
+        yield from sorted(drawn, key=lambda cell: abs(predictor(cell).logit))[:number]
 
     def _is_closed(self, cell: Cell) -> bool:
         """Return whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
@@ -312,11 +330,21 @@ class Search:
             parent = near[min(int(self.generator.geometric(0.3)) - 1, len(near) - 1)]
             steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
             if steps:
-                proposals.setdefault(steps[int(self.generator.integers(len(steps)))], "step")
+                chances = self._chances(belief, tried[parent].cell, steps)
+                proposals.setdefault(steps[int(self.generator.choice(len(steps), p=chances))], "step")
         for item in tried:
             if item.state == "accepted":
                 proposals.setdefault(item.cell, "step")
         return proposals | dict.fromkeys(self._extreme_cells(tried), "step")
+
+    def _chances(self, belief: Belief, parent: Cell, steps: Sequence[Cell]) -> Array:
+        """Return how often each step is proposed: the more, the more it is believed to change the success rate.
+
+        So levels that do not matter are rarely moved, except at the boundary, where every step is as good.
+        """
+        means = belief.at_new_cells([parent, *steps]).mean
+        gained = np.maximum(np.abs(means[0]) - np.abs(means[1:]), 0.0) + IDLE
+        return np.asarray(gained / gained.sum())
 
     def _extreme_cells(self, tried: Sequence[Item]) -> Iterator[Cell]:
         """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
