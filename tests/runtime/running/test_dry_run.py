@@ -13,6 +13,7 @@ from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, run
 from helpers import loopback as loop
 from helpers import session_records
+from helpers.schemas import faults
 
 Make = Callable[..., Path]
 PRICES = {
@@ -34,7 +35,9 @@ def dry(bundle: Path, capsys: pytest.CaptureFixture[str], *options: str) -> list
     assert dia(["run", str(bundle), "--dry-run", "--json", *options]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
-    found: list[dict[str, object]] = json.loads(printed.out)["dry_run"]
+    record = json.loads(printed.out)
+    assert faults("dry-run", record) == []
+    found: list[dict[str, object]] = record["dry_run"]
     return found
 
 

@@ -18,8 +18,8 @@ IMPORTS = """from inspect_ai import Task, task
 """
 TASK = '''
 @task
-def {name}(tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
-    """The questions in this folder; with tools, the model may run bash and Python in a sandbox.
+def {name}(tools: bool | str | list[str] = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+    """The questions in this folder; `tools` are those that the model may use in a sandbox: True, or python,bash,files.
 
     `prefill` says that models continue a reply that is begun for them, as some sessions need it.
     """

@@ -24,6 +24,7 @@ from dia_runtime.integrations.inspect.content import content_of
 from dia_runtime.integrations.inspect.export import HOLDS
 from dia_runtime.integrations.inspect.logs import LEFT_OUT
 from dia_runtime.integrations.inspect.sessions import Room, outline
+from dia_runtime.integrations.inspect.tools import Choice, chosen_tools
 from dia_runtime.respondents.chat import Settings, chat_messages
 from dia_runtime.respondents.respondent import RequestError
 from inspect_ai import Task, task
@@ -35,24 +36,23 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, mean, metric, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, generate, solver, use_tools
-from inspect_ai.tool import bash, python
 
 Row = Mapping[str, Any]
 SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
-TOOL_SECONDS = 180
 
 
-def task_beside(module: str, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+def task_beside(module: str, tools: Choice = False, sandbox: str = "docker", prefill: bool = False) -> Task:
     """Return the task of the questions in the folder of a module."""
     path = Path(module).with_name(ROWS)
     return task_of(rows(path), path.parent, tools, sandbox, prefill)
 
 
 def task_of(
-    rows: Iterable[Row], folder: Path, tools: bool = False, sandbox: str = "docker", prefill: bool = False
+    rows: Iterable[Row], folder: Path, tools: Choice = False, sandbox: str = "docker", prefill: bool = False
 ) -> Task:
     """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
-    samples = [_sample(row, folder, tools) for row in rows]
+    given = chosen_tools(tools)
+    samples = [_sample(row, folder, bool(given)) for row in rows]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
     sessions_of_samples = [
         sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata
@@ -62,15 +62,15 @@ def task_of(
     last = _played(room) if sessions_of_samples else generate()
     return Task(
         dataset=MemoryDataset(samples),
-        solver=[use_tools([bash(TOOL_SECONDS), python(TOOL_SECONDS)]), last] if tools else [last],
+        solver=[use_tools(given), last] if given else [last],
         scorer=verdict_and_share() if sessions_of_samples else verdict(),
-        sandbox=sandbox if tools else None,
+        sandbox=sandbox if given else None,
         metadata=names,
     )
 
 
 @task
-def dia_bench(bundle: str | None = None, tools: bool = False, sandbox: str = "docker", prefill: bool = False) -> Task:
+def dia_bench(bundle: str | None = None, tools: Choice = False, sandbox: str = "docker", prefill: bool = False) -> Task:
     """Return the questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
     path = Path(bundle) if bundle else _only("dia_bench")
     opened = open_bundle(path)

@@ -11,11 +11,14 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run
 from helpers.loopback import serve
+from helpers.tool_user import calls, results
 from helpers.tricky import SAME, Case, Command, pictured
 
 pytestmark = pytest.mark.harness
 LINE = "inspect eval {task} --model openai-api/loop/gpt-x --log-dir logs --display plain"
 DUMP = "inspect log dump logs/*.eval --header-only"
+
+TOOL_NAMES = {"bash", "python", "read_file", "write_file", "list_files"}
 
 
 def ran(case: Case, environment: Callable[[str], Path], shell: Command, task: str, log: str = "eval") -> dict[str, Any]:
@@ -103,6 +106,28 @@ def test_the_same_model_with_tools_has_files_and_is_scored_beside_itself(
         done = shell(f"{task} -T tools=true -T sandbox=local", environment("inspect"), **variables)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     case.asked_exactly(server.asked)
-    assert all({tool["function"]["name"] for tool in each.body["tools"]} == {"bash", "python"} for each in server.asked)
+    assert all({tool["function"]["name"] for tool in each.body["tools"]} == TOOL_NAMES for each in server.asked)
     (log,) = (tmp_path / "logs").glob("*.eval")
     assert case.imported("inspect", log)["counts"]["correct"] == 2
+
+
+def test_each_tool_does_in_inspect_what_it_does_in_dia(
+    environment: Callable[[str], Path], shell: Command, tmp_path: Path
+) -> None:
+    case = Case(tmp_path, pictured(tmp_path, "file"))
+    steps: list[tuple[str, dict[str, str]]] = [
+        ("write_file", {"path": "a.txt", "content": "6 * 7"}),
+        ("read_file", {"path": "a.txt"}),
+        ("list_files", {"path": "."}),
+        ("python", {"code": "print(eval(open('a.txt').read()))"}),
+        ("bash", {"command": "cat a.txt"}),
+        ("read_file", {"path": "missing.txt"}),
+    ]
+    with serve(calls(*steps)) as server:
+        variables = {"LOOP_API_KEY": "sk-none", "LOOP_BASE_URL": server.url}
+        task = LINE.format(task=f"dia/dia_bench -T bundle={case.bundle} -T tools=python,bash,files -T sandbox=local")
+        done = shell(f"{task} --limit 1", environment("inspect"), **variables)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    wrote, read, listed, computed, shown, missing = results(server.asked[-1])
+    assert (wrote, read, computed.strip(), shown.strip()) == ("wrote a.txt", "6 * 7", "42", "6 * 7")
+    assert "a.txt" in listed and "missing.txt" in missing
