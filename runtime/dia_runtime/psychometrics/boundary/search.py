@@ -320,6 +320,7 @@ class Search:
         near = np.argsort(np.abs(rates - 0.5), kind="stable").tolist()
         midpoints = list(self._midpoints(tried, rates, near))
         proposals: dict[Cell, str] = dict.fromkeys(midpoints[:2], "bisect")
+        steps_of: dict[int, tuple[list[Cell], Array]] = {}
         for _ in range(number):
             rate_by_operator = {
                 name: self.generator.beta(won, lost) for name, (won, lost) in self.operator_outcomes.items()
@@ -328,9 +329,11 @@ class Search:
                 proposals.setdefault(midpoints[int(self.generator.integers(len(midpoints)))], "bisect")
                 continue
             parent = near[min(int(self.generator.geometric(0.3)) - 1, len(near) - 1)]
-            steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
+            if parent not in steps_of:
+                steps = list(self.space.steps(tried[parent].cell, bool(rates[parent] > 0.5)))
+                steps_of[parent] = steps, self._chances(belief, tried[parent].cell, steps)
+            steps, chances = steps_of[parent]
             if steps:
-                chances = self._chances(belief, tried[parent].cell, steps)
                 proposals.setdefault(steps[int(self.generator.choice(len(steps), p=chances))], "step")
         for item in tried:
             if item.state == "accepted":
@@ -342,6 +345,8 @@ class Search:
 
         So levels that do not matter are rarely moved, except at the boundary, where every step is as good.
         """
+        if not steps:
+            return np.zeros(0)
         means = belief.at_new_cells([parent, *steps]).mean
         gained = np.maximum(np.abs(means[0]) - np.abs(means[1:]), 0.0) + IDLE
         return np.asarray(gained / gained.sum())

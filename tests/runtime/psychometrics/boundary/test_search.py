@@ -194,7 +194,7 @@ def test_what_is_foretold_is_where_a_search_begins() -> None:
 def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[str]) -> None:
     path = ROOT / "docs" / "studies" / "boundary_search.py"
     study = runpy.run_path(str(path))
-    study["searches"].__globals__.update(ABILITIES=(1.0,), BANKED=120)  # one model in place of nine
+    study["searches"].__globals__.update(ABILITIES=(1.0,))  # one model in place of nine
     study["searches"](1, 3)
     lines = capsys.readouterr().out.splitlines()
     rows = {line[:28].strip(): line[28:].split() for line in lines[1:]}
