@@ -8,12 +8,15 @@ Pillow (the extra `images`). The respondents in the pictures are simulated.
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
 import fcntl
 import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -21,7 +24,9 @@ import tempfile
 import termios
 from html import escape
 from pathlib import Path
+from typing import Any
 
+import aiohttp
 from PIL import Image
 
 DOCS = Path(__file__).resolve().parent
@@ -60,6 +65,13 @@ COLOURS = {
 }  # fmt: skip
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 NO_BREAK_SPACE = "\u00a0"  # renderers collapse several plain spaces
+# Types a reply into the first box, and waits for how it is read.
+STEPS = """(async () => {
+  const box = document.querySelector('.reply textarea');
+  box.value = 'Everybody shakes hands: 300';
+  box.dispatchEvent(new Event('input'));
+  await new Promise((done) => setTimeout(done, 1500));
+})()"""
 SIZE, LINE, MARGIN, BAR = 14, 20, 16, 30
 
 
@@ -83,8 +95,10 @@ def main() -> int:
             run(f"dia plot {kind} models.run -o {kind}.svg")
             shutil.copy(f"{kind}.svg", IMAGES)
         run(f"dia report models.run --bundle {bundle} -o report.html --title dia_bench")
-        take_page("report", 1300, 940)
-        take_page("report-phone", 400, 860)
+        report = Path("report.html").resolve().as_uri()
+        take_page("report", report, 1300, 940)
+        take_page("report-phone", report, 400, 860)
+        take_studio("mine", "mine/handshakes.yaml")
     for path in sorted(IMAGES.iterdir()):
         print(f"{path.relative_to(DOCS.parent)}: {path.stat().st_size:,} bytes")
     return 0
@@ -184,15 +198,81 @@ def _spans(line: str) -> list[tuple[str, str]]:
     return [(text, style) for text, style in spans if text]
 
 
-def take_page(name: str, width: int, height: int) -> None:
-    """Write the picture of the top of the report, as a browser of this size shows it."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        sys.exit("Chromium is not installed")
+def take_studio(specs: str, file: str) -> None:
+    """Write the pictures of the studio's page about a template, and of its phone-sized one."""
+    command = [sys.executable, "-m", "dia_compiler", "studio", specs]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        for name, width, height, scheme in (("studio", 1300, 1000, "light"), ("studio-phone", 400, 860, "dark")):
+            address_of_template = f"{address}#file={file}&count=1"
+            asyncio.run(take_live_page(IMAGES / f"{name}.png", address_of_template, width, height, scheme))
+            shrink(IMAGES / f"{name}.png")
+        process.send_signal(signal.SIGINT)
+
+
+async def take_live_page(target: Path, address: str, width: int, height: int, scheme: str) -> None:
+    """Write the picture of a page whose stream of events never ends, once it has shown its template.
+
+    Speaks to Chromium by its DevTools protocol.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [browser(), "--headless", "--no-sandbox", f"--user-data-dir={profile}", "--remote-debugging-port=0"]
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        port = Path(profile, "DevToolsActivePort")
+        try:
+            while not port.exists() or "\n" not in port.read_text(encoding="ascii"):
+                await asyncio.sleep(0.05)
+            debugger = f"http://127.0.0.1:{port.read_text(encoding='ascii').split()[0]}/json/new?about:blank"
+            async with aiohttp.ClientSession() as session:
+                async with session.put(debugger) as answer:
+                    page = await answer.json()
+                async with session.ws_connect(page["webSocketDebuggerUrl"], max_msg_size=0) as socket:
+                    await _draw(socket, target, address, width, height, scheme)
+        finally:
+            process.kill()
+            process.wait()
+
+
+async def _draw(
+    socket: aiohttp.ClientWebSocketResponse, target: Path, address: str, width: int, height: int, scheme: str
+) -> None:
+    async def call(method: str, **parameters: Any) -> dict[str, Any]:
+        await socket.send_json({"id": 1, "method": method, "params": parameters})
+        while (answer := await socket.receive_json()).get("id") != 1:
+            pass
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    await call("Emulation.setDeviceMetricsOverride", **size)
+    await call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    await call("Page.navigate", url=address)
+    shown = "document.body && document.body.dataset.looks && !document.querySelector('.state.waiting')"
+    while not (await call("Runtime.evaluate", expression=shown, returnByValue=True))["result"].get("value"):
+        await asyncio.sleep(0.1)
+    await call("Runtime.evaluate", expression=STEPS, awaitPromise=True)
+    picture = await call("Page.captureScreenshot", format="png")
+    target.write_bytes(base64.b64decode(picture["data"]))
+
+
+def take_page(name: str, address: str, width: int, height: int) -> None:
+    """Write the picture of the top of a page, as a browser of this size shows it."""
     target = IMAGES / f"{name}.png"
-    command = [browser, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}"]
-    command += ["--virtual-time-budget=5000", f"--screenshot={target}", Path("report.html").resolve().as_uri()]
+    command = [browser(), "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size={width},{height}"]
+    command += ["--virtual-time-budget=5000", f"--screenshot={target}", address]
     subprocess.run(command, check=True, capture_output=True)
+    shrink(target)
+
+
+def browser() -> str:
+    """Return the path of Chromium; end the program if it is not installed."""
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return path or sys.exit("Chromium is not installed")
+
+
+def shrink(target: Path) -> None:
+    """Write a picture again with few colours."""
     with Image.open(target) as picture:
         picture.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
 

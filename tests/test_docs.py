@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,12 +59,23 @@ class Shell:
             line = line.replace(f"${name}", value)
         line, _, target = line.partition(" > ")
         self.capture.readouterr()
+        if line.startswith("dia studio "):
+            return self._studio(line)
         code = run(shlex.split(line, comments=True)[1:])
         out, err = self.capture.readouterr()
         if target:
             Path(target.strip()).write_text(out, encoding="utf-8")
             out = ""
         return code, out + err
+
+    def _studio(self, line: str) -> tuple[int, str]:
+        """Starts the studio, and ends it by Ctrl-C when it has printed its address."""
+        command = [sys.executable, "-m", "dia_compiler", *shlex.split(line)[1:]]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            assert process.stdout is not None
+            printed = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            return process.wait(30), printed
 
     def _bash(self, line: str) -> subprocess.CompletedProcess[str]:
         here = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}

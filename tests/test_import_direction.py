@@ -59,7 +59,7 @@ STAGES: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"pipeline"}),
         frozenset({"part", "merge", "authoring"}),
         frozenset({"api"}),
-        frozenset({"recompile", "explore"}),
+        frozenset({"recompile", "explore", "studio"}),
         frozenset({"commands"}),
     ),
 }

@@ -91,13 +91,7 @@ def check_instances(
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
         plans = [plan_of(item, options) for item in checked.benchmarks]
         template_jobs = [
-            replace(
-                job_of(plan, template, is_trial=True),
-                resources=WorkerResources(scratch, plan.item.programs),
-                estimates=estimates,
-            )
-            for plan in plans
-            for template in plan.item.clean
+            trial_job(plan, template, scratch, estimates) for plan in plans for template in plan.item.clean
         ]
         private = None if look is None else Path(scratch)  # many rows do not stay in memory
         gathering = Gatherer(template_jobs, checked.diagnostics, private, on_progress, explainer(plans))
@@ -114,6 +108,12 @@ def check_instances(
             if look is not None:
                 look(job, rows)
     return checked
+
+
+def trial_job(plan: BundlePlan, template: Template, scratch: str, estimates: bool = False) -> TemplateJob:
+    """Return the job of the first instances of a template, which a check makes."""
+    resources = WorkerResources(scratch, plan.item.programs)
+    return replace(job_of(plan, template, is_trial=True), resources=resources, estimates=estimates)
 
 
 def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnostic]]:

@@ -193,17 +193,18 @@ def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tup
             instance = expansion.instance(draft)
             trip.check(instance)
             seconds = perf_counter() - begin
-            wordings = [_shown(instance, seconds)] if draft.number in numbers else []
+            wordings = [shown_instance(instance, seconds)] if draft.number in numbers else []
             if wordings:
                 variants = (
                     expansion.variant(instance, draft.scope, wording) for wording in expansion.prepared.variants
                 )
-                wordings += [_shown(variant, seconds) for variant in variants]
-            yield _sample(instance, seconds), wordings
+                wordings += [shown_instance(variant, seconds) for variant in variants]
+            yield sample_of(instance, seconds), wordings
         begin = perf_counter()
 
 
-def _sample(instance: Instance, seconds: float) -> Sample:
+def sample_of(instance: Instance, seconds: float) -> Sample:
+    """Return the measures of an instance that took so many seconds."""
     measures = {name: measure(value) for name, value in instance.parameters.items()}
     answer = measure(instance.answer)
     return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures)
@@ -224,13 +225,14 @@ def measure(value: Value) -> float | str | None:
     return float(len(value)) if isinstance(value, (str, bytes, list)) else None
 
 
-def _shown(instance: Instance, seconds: float) -> Shown:
+def shown_instance(instance: Instance, seconds: float) -> Shown:
+    """Return an instance in words; `seconds` is how long it took to make it."""
     rendered = instance.rendered_sessions
     return Shown(
         item=instance.item.name,
         number=instance.number,
         variant=instance.variant,
-        parameters={name: _text(value) for name, value in instance.parameters.items()},
+        parameters={name: value_text(value) for name, value in instance.parameters.items()},
         challenge=instance.challenge,
         content=instance.content,
         answer=instance.text,
@@ -246,13 +248,14 @@ def _shown(instance: Instance, seconds: float) -> Shown:
     )
 
 
-def _text(value: Value) -> str:
+def value_text(value: Value) -> str:
+    """Return a value as people read it."""
     try:
         return plain(value)
     except LanguageError:
         if isinstance(value, bytes):
             return value.hex()
         if isinstance(value, Entry):
-            fields = ", ".join(f"{name}: {_text(part)}" for name, part in value.values.items())
+            fields = ", ".join(f"{name}: {value_text(part)}" for name, part in value.values.items())
             return f"{value.name}({fields})"
-        return f"[{', '.join(map(_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"
+        return f"[{', '.join(map(value_text, value))}]" if isinstance(value, list) else f"({kind_of(value)})"

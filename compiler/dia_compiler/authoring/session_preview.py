@@ -17,11 +17,23 @@ SEVERAL = 2  # stand-ins for a list of unknown length
 
 def shown_sessions(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return each session in words: its role, the replies that it reads and from which session, its turns."""
-    owners = {
-        turn["reply"]["name"]: session["name"] for session in sessions for turn in session["turns"] if "reply" in turn
-    }
+    owners = _owners(sessions)
     stand_ins = _stand_ins(sessions)
     return [_session(session, owners, stand_ins) for session in sessions]
+
+
+def truth_reads(sessions: list[dict[str, Any]], truth: Stored) -> dict[str, str]:
+    """Return the replies that the truth and the figures read, each with the session that asks for it."""
+    owners = _owners(sessions)
+    names = {name for code in _codes(truth) for name in code.get("replies", ())}
+    return {name: owners[name] for name in sorted(names) if name in owners}
+
+
+def _owners(sessions: list[dict[str, Any]]) -> dict[str, str]:
+    """Return the session that asks for each reply."""
+    return {
+        turn["reply"]["name"]: session["name"] for session in sessions for turn in session["turns"] if "reply" in turn
+    }
 
 
 def _session(session: Stored, owners: Mapping[str, str], stand_ins: Mapping[str, Any]) -> dict[str, Any]:

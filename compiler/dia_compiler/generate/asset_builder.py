@@ -103,6 +103,14 @@ class AssetBuilder:
         """Return the artefacts in the scope that do not stand in the prompt."""
         return tuple(_artefact(code, scope[name]) for name, code in self.codes.items() if code.deliver != INLINE)
 
+    def inlined(self) -> tuple[Artefact, ...]:
+        """Return the artefacts that were built last and stand in the prompt itself."""
+        return tuple(
+            _artefact(code, self.last[name][1])
+            for name, code in self.codes.items()
+            if code.deliver == INLINE and name in self.last
+        )
+
 
 def printed(code: AssetCode, content: str | bytes) -> str:
     """What a prompt says where the asset stands: the text, the bytes in base64, or the name of the file beside it."""

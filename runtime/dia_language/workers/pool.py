@@ -152,6 +152,19 @@ class WorkerPool:
                 yield from _kill_stuck(self.workers, label)
                 self.next_look = monotonic() + POLL
 
+    def refill(self) -> None:
+        """Start a worker for each one that has died, so that it is ready before the next task comes."""
+        self.workers += [_start_worker(self.module) for _ in range(self.jobs - len(self.workers))]
+
+    def interrupt(self) -> None:
+        """Kill the workers that are busy; from another thread than the one that takes the outcomes.
+
+        Their tasks end with an error.
+        """
+        for worker in list(self.workers):
+            if worker.task is not None:
+                worker.process.kill()
+
     def close(self) -> None:
         """End all workers."""
         while self.workers:

@@ -1,0 +1,65 @@
+"""A shipped family as the start of a new template: its file under another name, with the files that it reads."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from dia_compiler.authoring.scaffold import NAME
+from dia_compiler.parse.discover import BENCHMARK_FILE
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.data import data_folder
+
+LINE = re.compile(r"^(template|number):.*\n|^# yaml-language-server:.*\n", re.MULTILINE)
+FROM = re.compile(r"\bfrom: *[\"']?([\w./-]+\.[a-z]+)")  # a list, a catalog or rows of data in a file
+
+
+def shipped_benchmarks() -> list[Path]:
+    """Return the folders of the benchmarks that come with dia."""
+    return sorted(path.parent for path in (data_folder() / "specs").glob(f"*/{BENCHMARK_FILE}"))
+
+
+def start_from(family: Path, name: str, folder: Path) -> list[Path]:
+    """Write a family that comes with dia into a benchmark's folder as the template `name`; return the files written.
+
+    The files that the family reads are copied to the same places. Raises DiaError (exit code 2) if the family does not
+    come with dia, the name is malformed, the folder has no benchmark, or a file exists with other content; nothing is
+    written then.
+    """
+    home = next((home for home in shipped_benchmarks() if home in family.parents), None)
+    if home is None or not family.is_file():
+        raise _refused("E101", f"`{family}` is not a family that comes with dia", None)
+    if not NAME.fullmatch(name):
+        help = "use lowercase letters, digits and _, starting with a letter"
+        raise _refused("E600", f"`{name[:80]}` is not a valid name for a template", help)
+    if not (folder / BENCHMARK_FILE).is_file():
+        raise _refused("E101", f"{folder.as_posix()} has no {BENCHMARK_FILE}", "choose the folder of a benchmark")
+    text = family.read_text(encoding="utf-8")
+    target = folder / f"{name}.yaml"
+    if target.exists() or target.is_symlink():
+        raise _refused("E601", f"{target.as_posix()} already exists", "choose another name")
+    contents = {target: f"template: {name}\n{LINE.sub('', text)}".encode()}
+    for source in sorted({home / reference for reference in FROM.findall(text)}):
+        if source.is_file() and source.resolve().is_relative_to(home.resolve()):
+            copy = folder / source.relative_to(home)
+            content = source.read_bytes()
+            if not copy.exists():
+                contents[copy] = content
+            elif copy.read_bytes() != content:
+                raise _refused("E601", f"{copy.as_posix()} already exists, with other content", "rename that file")
+    for path, content in contents.items():
+        _write(path, content)
+    return list(contents)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise _refused("E602", f"{path.as_posix()} cannot be written: {error.strerror}", None) from None
+
+
+def _refused(code: str, message: str, help: str | None) -> DiaError:
+    return DiaError(Diagnostic(code, message, None, help))

@@ -1,0 +1,322 @@
+"""What the studio knows: the templates and their states, changed files, attachments, and who listens."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+from dia_language.diagnostics import Diagnostic
+from dia_language.workers.pool import SECONDS
+
+from dia_compiler.authoring.starting import shipped_benchmarks
+from dia_compiler.parse.discover import BENCHMARK_FILE, SUFFIXES
+from dia_compiler.studio.lanes import Lane
+from dia_compiler.studio.look import look, read_reply, stress
+from dia_compiler.studio.trial import excerpts, states, survey
+
+Record = dict[str, Any]
+PAUSE = 0.1  # seconds between two looks at the files
+SHARE = 20  # of the time, at most one part in so many goes to looking at files
+BATCH = 8  # templates that are checked in one go, so that a changed one need not wait for all
+KEPT_BYTES = 64 << 20
+KEPT_READINGS = 500
+PATIENCE = 1.0  # seconds that a check has to end in after a file has changed
+SURVEY_SECONDS = 60.0
+STRESS = 1000
+
+
+class Desk:
+    """The templates of some paths, looked at by three workers: one for the page, one for the list, one for stress."""
+
+    def __init__(self, paths: list[Path], programs: str) -> None:
+        self.paths, self.programs = [path.as_posix() for path in paths], programs
+        self.page_lane, self.list_lane, self.stress_lane = Lane(), Lane(), Lane()
+        self.survey: Record = {"benchmarks": [], "diagnostics": []}
+        self.states: dict[str, Record] = {}
+        self.waiting: list[str] = []
+        self.listeners: set[asyncio.Queue[Record]] = set()
+        self.attachments: OrderedDict[str, tuple[str, str, bytes]] = OrderedDict()
+        self.gradings: OrderedDict[str, Record] = OrderedDict()
+        self.extra_files: dict[str, float] = {}  # shipped families, which are looked at but not listed
+        self.families: list[Record] = []
+        self.wakes = asyncio.Event()
+        self.stale = False
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Start the workers and read the templates; then states are found out while the page is there."""
+        await asyncio.gather(self.page_lane.start(), self.list_lane.start())
+        self.stamps = await asyncio.to_thread(self._stamps)
+        await self._survey()
+        self.tasks = [asyncio.create_task(self._check_all()), asyncio.create_task(self._watch())]
+
+    async def close(self) -> None:
+        """End the workers."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for lane in (self.page_lane, self.list_lane, self.stress_lane):
+            await lane.close()
+
+    # events
+
+    def tell(self, event: Record) -> None:
+        """Send an event to every page."""
+        for queue in self.listeners:
+            queue.put_nowait(event)
+
+    @contextlib.contextmanager
+    def listening(self) -> Any:
+        """Yield a queue of events, which begins with the list of templates."""
+        queue: asyncio.Queue[Record] = asyncio.Queue()
+        queue.put_nowait(self.overview())
+        self.listeners.add(queue)
+        try:
+            yield queue
+        finally:
+            self.listeners.discard(queue)
+
+    def overview(self) -> Record:
+        """Return the event with all templates and their states."""
+        return {"event": "list", **self.survey, "states": self.states}
+
+    # templates
+
+    def seconds(self, file: str) -> float | None:
+        """Return how long an evaluation of a template may take; None for a file that the studio does not show."""
+        if file in self.extra_files:
+            return self.extra_files[file]
+        for benchmark in self.survey["benchmarks"]:
+            for template in benchmark["templates"]:
+                if template["file"] == file:
+                    return float(template["seconds"])
+        return None
+
+    async def _survey(self) -> None:
+        """Read the list of templates again."""
+        survey_record: Record | None = None
+        diagnostics: tuple[Diagnostic, ...] = ()
+        async with aclosing(
+            self.list_lane.outcomes(survey, self.paths, self.programs, seconds=SURVEY_SECONDS)
+        ) as outcomes:
+            async for outcome in outcomes:
+                if outcome.is_end:
+                    diagnostics = outcome.diagnostics
+                else:
+                    survey_record = outcome.item
+        if survey_record is None:
+            self.survey = {**self.survey, "diagnostics": excerpts(diagnostics, {})}
+        else:
+            self.survey = survey_record
+        files = self.files()
+        self.states = {file: self.states.get(file, {"state": "waiting"}) for file in files}
+        self.waiting = [file for file in files if self.states[file]["state"] == "waiting"]
+        self.tell(self.overview())
+        self.wakes.set()
+
+    def files(self) -> list[str]:
+        """Return the template files in order."""
+        return [template["file"] for benchmark in self.survey["benchmarks"] for template in benchmark["templates"]]
+
+    async def _check_all(self) -> None:
+        """Find out the states of templates that have changed, a few at a time; then read the list of files again."""
+        while True:
+            await self.wakes.wait()
+            self.wakes.clear()
+            while self.waiting or self.stale:
+                if self.stale:
+                    self.stale = False
+                    await self._survey()
+                    continue
+                batch, self.waiting = self.waiting[:BATCH], self.waiting[BATCH:]
+                await self._check_until_stale(batch)
+
+    async def _check_until_stale(self, batch: list[str]) -> None:
+        """Find out the states of some templates, but give up soon if a file changes meanwhile."""
+        checking = asyncio.create_task(self._check(batch))
+        try:
+            while not checking.done():
+                waking = asyncio.create_task(self.wakes.wait())
+                await asyncio.wait([checking, waking], return_when=asyncio.FIRST_COMPLETED)
+                waking.cancel()
+                if self.stale:
+                    await asyncio.wait([checking], timeout=PATIENCE)
+                    break
+                self.wakes.clear()
+        finally:
+            checking.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await checking
+
+    async def _check(self, batch: list[str]) -> None:
+        """Find out the states of some templates of which one may be too slow, which ends the worker."""
+        seconds = max((self.seconds(file) or SECONDS for file in batch), default=SECONDS)
+        current, left = None, list(batch)
+        try:
+            async with aclosing(
+                self.list_lane.outcomes(states, self.paths, batch, self.programs, seconds=seconds)
+            ) as outcomes:
+                async for outcome in outcomes:
+                    if outcome.is_end:
+                        if outcome.diagnostics and left:
+                            self._set_state(current or left[0], excerpts(outcome.diagnostics, {}))
+                            left.remove(current or left[0])
+                    elif "diagnostics" in outcome.item:
+                        self._set_state(outcome.item["file"], outcome.item["diagnostics"])
+                        left.remove(outcome.item["file"])
+                        current = None
+                    else:
+                        current = outcome.item["file"]
+        finally:
+            self.waiting += left
+
+    def _set_state(self, file: str, diagnostics: list[Record]) -> None:
+        errors = sum(entry["severity"] == "error" for entry in diagnostics)
+        state = "errors" if errors else "warnings" if diagnostics else "ok"
+        self.states[file] = {"state": state, "errors": errors, "warnings": len(diagnostics) - errors}
+        self.tell({"event": "state", "file": file, **self.states[file]})
+
+    # files
+
+    async def _watch(self) -> None:
+        """Tell the pages which files have changed; the list is read again."""
+        while True:
+            begin = time.perf_counter()
+            stamps = await asyncio.to_thread(self._stamps)
+            spent = time.perf_counter() - begin
+            changed = {file for file, _ in set(stamps.items()) ^ set(self.stamps.items())}
+            self.stamps = stamps
+            if changed:
+                self._changed(changed)
+            await asyncio.sleep(max(PAUSE, SHARE * spent))
+
+    def _changed(self, changed: set[str]) -> None:
+        known = set(self.files())
+        whole = any(file not in known for file in changed)  # benchmark.yaml, data, a new template
+        stale = [file for file in self.files() if whole or file in changed]
+        for file in stale:
+            self.states[file] = {"state": "waiting"}
+        self.tell({"event": "changed", "files": sorted(changed), "whole": whole})
+        self.stale = True
+        self.wakes.set()
+
+    def _stamps(self) -> dict[str, tuple[int, int]]:
+        """Return modification time and size of the files in the folders of the benchmarks."""
+        found: dict[str, tuple[int, int]] = {}
+        for folder in {_home(Path(path)) for path in self.paths}:
+            _add_stamps(str(folder), found, is_top=True)
+        return found
+
+    # what pages ask for
+
+    async def look(self, file: str, seed: str | None, first: int, count: int) -> AsyncGenerator[Record, None]:
+        """Yield the records of `look`; attachments and what replies are graded by stay here."""
+        seconds = self.seconds(file) or SECONDS
+        async with aclosing(
+            self.page_lane.outcomes(look, file, seed, first, count, self.programs, seconds=seconds)
+        ) as outcomes:
+            async for outcome in outcomes:
+                if not outcome.is_end:
+                    yield self._kept(outcome.item)
+                elif outcome.diagnostics:
+                    yield {"kind": "errors", "diagnostics": self._placed(outcome.diagnostics), "is_end": True}
+
+    @staticmethod
+    def _placed(diagnostics: Iterable[Diagnostic]) -> list[Record]:
+        return excerpts(diagnostics, {})
+
+    def _kept(self, record: Record) -> Record:
+        """Return the record as the page sees it."""
+        for asset in record.get("attachments", ()):
+            self.attachments[asset["digest"]] = (asset["name"], asset["media_type"], asset.pop("content"))
+            self.attachments.move_to_end(asset["digest"])
+        while sum(len(content) for *_, content in self.attachments.values()) > KEPT_BYTES and len(self.attachments) > 1:
+            self.attachments.popitem(last=False)
+        grading = record.pop("grading", None)
+        if grading is not None:
+            name = os.urandom(8).hex()
+            self.gradings[name] = grading
+            record["reader"] = name
+            while len(self.gradings) > KEPT_READINGS:
+                self.gradings.popitem(last=False)
+        return record
+
+    async def read(self, reader: str, reply: str) -> Record | None:
+        """Return how each chain reads a reply to an instance that was shown; None if it is no longer kept."""
+        grading = self.gradings.get(reader)
+        if grading is None:
+            return None
+        record: Record = {}
+        async with aclosing(
+            self.page_lane.outcomes(read_reply, grading["answer"], grading["format"], reply)
+        ) as outcomes:
+            async for outcome in outcomes:
+                if outcome.is_end and outcome.diagnostics:
+                    record["diagnostics"] = excerpts(outcome.diagnostics, {})
+                elif not outcome.is_end:
+                    record["readings"] = outcome.item
+        return record
+
+    async def gallery(self) -> list[Record]:
+        """Return the families that come with dia, which can be looked at from then on."""
+        if self.families:
+            return self.families
+        record: Record = {"benchmarks": []}
+        folders = [path.as_posix() for path in shipped_benchmarks()]
+        async with aclosing(
+            self.page_lane.outcomes(survey, folders, self.programs, seconds=SURVEY_SECONDS)
+        ) as outcomes:
+            async for outcome in outcomes:
+                record = record if outcome.is_end else outcome.item
+        self.families = [
+            {**template, "benchmark": benchmark["name"]}
+            for benchmark in record["benchmarks"]
+            for template in benchmark["templates"]
+        ]
+        self.extra_files = {family["file"]: float(family["seconds"]) for family in self.families}
+        return self.families
+
+    async def stress(self, file: str, seed: str | None) -> AsyncGenerator[Record, None]:
+        """Yield the records of `stress` about a thousand instances."""
+        async with aclosing(
+            self.stress_lane.outcomes(stress, file, seed, STRESS, self.programs, seconds=self.seconds(file) or SECONDS)
+        ) as outcomes:
+            async for outcome in outcomes:
+                if not outcome.is_end:
+                    yield outcome.item
+                elif outcome.diagnostics:
+                    yield {"kind": "errors", "diagnostics": self._placed(outcome.diagnostics)}
+
+
+def _home(path: Path) -> Path:
+    """Return the folder to watch for a path: its own, or that of the benchmark that a file belongs to."""
+    if path.is_dir():
+        return path
+    for folder in path.parents:
+        if (folder / BENCHMARK_FILE).is_file():
+            return folder
+    return path.parent
+
+
+def _add_stamps(folder: str, stamps: dict[str, tuple[int, int]], is_top: bool = False) -> None:
+    """Add the stamps of the files in a folder and below; bundles and hidden folders are left out."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        found = list(entries)
+        if not is_top and any(entry.name == "manifest.json" for entry in found):
+            return
+        for entry in found:
+            if entry.name.startswith("."):
+                continue
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    _add_stamps(entry.path, stamps)
+                elif entry.name.endswith((*SUFFIXES, ".txt", ".csv", ".json", ".jsonl", ".tsv", ".parquet", ".md")):
+                    facts = entry.stat()
+                    stamps[Path(entry.path).as_posix()] = (facts.st_mtime_ns, facts.st_size)

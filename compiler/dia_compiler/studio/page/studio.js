@@ -1,0 +1,211 @@
+// The studio: the list of templates, the chosen one, and what to do when a file changes.
+
+import { el, plural, records, text } from './dom.js';
+import { startGallery } from './gallery.js';
+import { diagnostic, instanceCard, overview } from './instance.js';
+import { stressPlots } from './plots.js';
+
+const by = (id) => document.getElementById(id);
+const opened = new Set(); // folds that are open, which survive a reload
+const view = { file: null, seed: '', first: 0, count: 3 };
+let list = { benchmarks: [], diagnostics: [], states: {} };
+let looking = null;
+let stressing = null;
+let shown = { diagnostics: [] };
+
+const say = (words) => { by('status').textContent = words; };
+
+// The list of templates
+
+const STATES = { ok: () => 'no errors', waiting: () => 'checking…', warnings: (state) => plural(state.warnings, 'warning'),
+  errors: (state) => [plural(state.errors, 'error'), state.warnings && plural(state.warnings, 'warning')].filter(Boolean).join(', ') };
+
+const stateWords = (template) => {
+  if (template.left_out) return ['warnings', `left out: needs ${template.left_out}`];
+  const state = list.states[template.file] || { state: 'waiting' };
+  return [state.state, STATES[state.state](state)];
+};
+
+const drawList = () => {
+  const words = by('find').value.toLowerCase().split(/\s+/).filter(Boolean);
+  const focused = document.activeElement?.dataset?.file;
+  by('templates').replaceChildren(...list.benchmarks.flatMap((benchmark) => {
+    const templates = benchmark.templates.filter((one) => words.every((word) => `${one.name} ${one.title} ${one.file}`.toLowerCase().includes(word)));
+    return [el('h2', null, text(benchmark.name)), el('ul', null, templates.map((template) => {
+      const [kind, state] = stateWords(template);
+      return el('li', null, el('a', { href: `#${new URLSearchParams({ file: template.file })}`, 'data-file': template.file, 'aria-current': template.file === view.file && 'true', title: template.title },
+        text(template.name), el('span', { class: `state ${kind}` }, text(state))));
+    }))];
+  }));
+  if (focused) document.querySelector(`nav a[data-file="${CSS.escape(focused)}"]`)?.focus();
+  const all = list.benchmarks.flatMap((benchmark) => benchmark.templates);
+  const kinds = all.map((template) => stateWords(template)[0]);
+  const count = (kind) => kinds.filter((one) => one === kind).length;
+  by('counts').textContent = [plural(all.length, 'template'), `${count('errors')} with errors`, count('waiting') && `${count('waiting')} to check`].filter(Boolean).join(', ');
+};
+
+// The chosen template
+
+const problems = () => {
+  const everywhere = list.diagnostics.filter((entry) => !(list.benchmarks.flatMap((one) => one.templates).some((one) => one.file === entry.path)));
+  const all = new Map([...everywhere, ...shown.diagnostics].map((entry) => [JSON.stringify([entry.path, entry.line, entry.column, entry.code, entry.message]), entry]));
+  return [...all.values()];
+};
+
+const drawProblems = () => {
+  const entries = problems();
+  by('problem-list').replaceChildren(...(entries.length ? entries.map(diagnostic) : [el('p', { class: 'soft' }, 'None.')]));
+  by('problems').hidden = entries.length === 0;
+  drawSource(entries);
+};
+
+const drawSource = (entries) => {
+  const lines = (shown.template?.source || '').split('\n');
+  const here = entries.filter((entry) => entry.path === view.file);
+  by('source-lines').replaceChildren(...lines.flatMap((line, place) => {
+    const marks = here.filter((entry) => entry.line === place + 1);
+    return [el('div', { class: `line ${marks.length ? 'marked' : ''}` }, el('span', null, String(place + 1)), el('span', null, text(line))),
+      ...marks.map((entry) => diagnostic({ ...entry, source: null }))];
+  }));
+};
+
+const drawHeading = () => {
+  const template = shown.template || {};
+  by('heading').replaceChildren(el('h2', null, text(template.title || template.name || view.file)),
+    el('p', { class: 'soft' }, text([template.name, view.file, template.category, template.level].filter(Boolean).join(' · '))),
+    ...(shown.overview ? [overview(template, shown.overview)] : []));
+};
+
+const drawInstances = () => {
+  const place = document.activeElement?.dataset?.key;
+  const range = place && 'selectionStart' in document.activeElement ? [document.activeElement.selectionStart, document.activeElement.selectionEnd] : null;
+  by('instances').replaceChildren(...shown.instances.map((instance) => instanceCard(instance, shown.template, opened)));
+  const again = place && [...document.querySelectorAll('[data-key]')].find((node) => node.dataset.key === place);
+  if (again) {
+    (again.tagName === 'DETAILS' ? again.firstElementChild : again).focus();
+    if (range) again.setSelectionRange(...range);
+  }
+};
+
+const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}) });
+
+const look = async (isReload = false) => {
+  looking?.abort();
+  const turn = (looking = new AbortController());
+  const begin = performance.now();
+  const next = { diagnostics: [], instances: [], template: {}, overview: null };
+  const slow = setTimeout(() => say('Making instances…'), 300);
+  try {
+    for await (const record of records(`look?${choices()}`, turn.signal)) {
+      if (turn.signal.aborted) return;
+      if (record.kind === 'template') next.template = record;
+      else if (record.kind === 'errors') next.diagnostics.push(...record.diagnostics);
+      else if (record.kind === 'overview') next.overview = record;
+      else if (record.kind === 'none') next.instances.push({ number: null, diagnostics: [{ severity: 'error', code: 'E505', message: `there is no instance ${record.first}`, help: 'choose a smaller number' }] });
+      else next.instances.push(record);
+      if (!isReload && record.kind === 'instance') { shown = next; drawHeading(); drawInstances(); }
+    }
+  } catch (error) {
+    if (turn.signal.aborted) return;
+    say(`The studio does not answer: ${error.message}`);
+    return;
+  } finally {
+    clearTimeout(slow);
+  }
+  if (turn.signal.aborted) return;
+  // Where nothing can be made any more, the last instances stay, with the errors above them.
+  if (next.instances.length === 0 && isReload && next.diagnostics.length && shown.instances?.length && shown.template?.file === view.file) next.instances = shown.instances;
+  shown = next;
+  drawHeading();
+  drawInstances();
+  drawProblems();
+  const errors = next.diagnostics.filter((entry) => entry.severity === 'error').length + next.instances.filter((one) => one.diagnostics).length;
+  say(`${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s: ${errors ? plural(errors, 'error') : 'no errors'}`);
+  document.body.dataset.looks = String(Number(document.body.dataset.looks || 0) + 1);
+};
+
+const stress = async () => {
+  stressing?.abort();
+  if (!by('stress').open || !view.file) return;
+  const turn = (stressing = new AbortController());
+  const state = { samples: [], draws: [0, 0], freedom: null, probe: null };
+  try {
+    by('plots').replaceChildren(...stressPlots(state));
+    for await (const record of records(`stress?${choices()}`, turn.signal)) {
+      if (turn.signal.aborted) return;
+      if (record.kind === 'samples') { state.samples.push(...record.samples); state.draws = record.draws; }
+      if (record.kind === 'freedom') state.freedom = record.freedom;
+      if (record.kind === 'probe') state.probe = record;
+      if (record.kind === 'errors') { by('plots').replaceChildren(...record.diagnostics.map(diagnostic)); return; }
+      by('plots').replaceChildren(...stressPlots(state));
+    }
+    by('plots').dataset.done = String(state.samples.length);
+  } catch (error) {
+    if (!turn.signal.aborted) by('plots').replaceChildren(el('p', { class: 'failed' }, error.message));
+  }
+};
+
+// What is chosen stands in the address, so that a reload of the page shows it again.
+
+const remember = () => history.replaceState(null, '', `#${choices()}`);
+
+const choose = () => {
+  const chosen = new URLSearchParams(location.hash.slice(1));
+  const file = chosen.get('file') || list.benchmarks.flatMap((one) => one.templates)[0]?.file || null;
+  const isOther = file !== view.file;
+  view.file = file;
+  if (isOther) Object.assign(view, { seed: chosen.get('seed') || '', first: Number(chosen.get('first')) || 0, count: Number(chosen.get('count')) || view.count });
+  by('first').value = by('first-number').value = String(view.first);
+  by('seed').value = view.seed;
+  by('count').value = String(view.count);
+  by('template').hidden = !file;
+  by('empty').hidden = Boolean(file);
+  drawList();
+  if (isOther && file) {
+    shown = { diagnostics: [], instances: [], template: {}, overview: null };
+    gallery.hide();
+    look();
+    stress();
+  }
+};
+
+const later = (() => {
+  let timer = null;
+  return (action) => { clearTimeout(timer); timer = setTimeout(action, 120); };
+})();
+
+const chosen = () => { remember(); later(() => { look(); stress(); }); };
+
+by('first').addEventListener('input', () => { view.first = Number(by('first').value); by('first-number').value = by('first').value; chosen(); });
+by('first-number').addEventListener('input', () => { view.first = Math.max(0, Math.min(999999, Math.floor(Number(by('first-number').value)) || 0)); by('first').value = String(view.first); chosen(); });
+by('seed-range').addEventListener('input', () => { view.seed = by('seed').value = by('seed-range').value; chosen(); });
+by('seed').addEventListener('input', () => { view.seed = by('seed').value; chosen(); });
+by('count').addEventListener('input', () => { view.count = Number(by('count').value); chosen(); });
+by('choose').addEventListener('submit', (event) => event.preventDefault());
+by('find').addEventListener('input', drawList);
+by('stress').addEventListener('toggle', stress);
+window.addEventListener('hashchange', choose);
+
+const gallery = startGallery({ benchmarks: () => list.benchmarks, look: (file) => { location.hash = `#${new URLSearchParams({ file })}`; } });
+
+const listen = () => {
+  const events = new EventSource('events');
+  events.addEventListener('list', (event) => {
+    const isFirst = list.benchmarks.length === 0;
+    list = JSON.parse(event.data);
+    if (isFirst) { say('Connected'); choose(); } else { drawList(); drawProblems(); }
+  });
+  events.addEventListener('state', (event) => {
+    const state = JSON.parse(event.data);
+    list.states[state.file] = state;
+    drawList();
+  });
+  events.addEventListener('changed', (event) => {
+    const change = JSON.parse(event.data);
+    if (view.file && (change.whole || change.files.includes(view.file))) { look(true); stress(); }
+  });
+  events.addEventListener('error', () => say('The studio has stopped, or cannot be reached; trying again…'));
+  events.addEventListener('open', () => { if (view.file) { say('Connected'); look(true); } });
+};
+
+listen();
