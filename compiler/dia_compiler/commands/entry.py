@@ -12,6 +12,7 @@ def main() -> None:
     """Run the command line; exit code 130 where it is interrupted before it knows its command."""
     try:
         open_standard_streams()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on small matrices threads wait for each other
         from dia_compiler.commands.cli import main as begin
 
         begin()

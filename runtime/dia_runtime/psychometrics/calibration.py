@@ -430,7 +430,6 @@ def _paper(panel: Panel) -> CalibratedPanel:
 
 
 def _likelihood(panel: Panel, abilities: Array, difficulties: Array) -> float:
-    data = counts(panel.successes, panel.trials)
-    if data.is_even:
-        data = counts(panel.successes, np.broadcast_to(panel.trials, panel.successes.shape), difficulties)
-    return log_likelihood(data, abilities, difficulties if not data.is_even else data.anchors)
+    trials = np.broadcast_to(panel.trials, panel.successes.shape)
+    data = counts(panel.successes, trials, difficulties)
+    return log_likelihood(data, abilities, data.anchors)

@@ -3,7 +3,9 @@
 A column's probability, given its total, is a ratio whose denominator is a coefficient of the product over rows of
 (1 + z e^a)^n: an elementary symmetric function. It is taken, with its first and second derivatives, by Cauchy's
 integral along the circle through the saddle point, where the sum over evenly spaced points is exact to the last
-digits whatever the number of rows (no recursion, no cancellation).
+digits whatever the number of rows (no recursion, no cancellation). Classes that share their trials (a booklet, or all
+of complete data) share circles too, a few for all their totals: the product over rows is taken once for each circle,
+and moments of all totals follow by matrix products.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.psychometrics.rasch.counts import Array, Counts, logistic_in_place, softplus
+from dia_runtime.psychometrics.rasch.counts import Array, Counts, logistic_in_place, softplus, trial_patterns
 from dia_runtime.psychometrics.rasch.jml import Fit
 from dia_runtime.psychometrics.rasch.newton import (
     MOST,
@@ -27,6 +29,7 @@ from numpy.typing import NDArray
 
 CELLS = 1 << 17  # complex numbers that are worked on at a time
 WORK = 4e12  # multiplications for one step
+REACH = 2.0  # standard deviations of a total around the one whose circle it may use
 
 
 @dataclass(slots=True, eq=False)
@@ -39,12 +42,25 @@ class _State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionalMoments:
-    """A block of classes: expected successes of each row given the totals, and log denominators."""
+    """Some classes of one booklet: expected successes of its rows given the totals, and log denominators.
 
-    block: slice
+    `rows` are the booklet's rows and `spread` is the sum over the classes of their covariance given the totals.
+    """
+
+    classes: NDArray[np.intp]
+    rows: NDArray[np.intp]
     expected: Array
     log_gamma: Array
     spread: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Booklet:
+    """Classes that share their trials: the rows that were tried, their trials, and the classes sorted by total."""
+
+    rows: NDArray[np.intp]
+    trials: Array
+    classes: NDArray[np.intp]
 
 
 def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
@@ -80,9 +96,8 @@ def _require_counts(data: Counts) -> None:
     if not np.array_equal(totals, np.round(totals)):
         message = "`cml` needs whole numbers of correct replies, but some scores are fractions"
         raise DiaError(Diagnostic("E893", message, None, "use another `--method`"))
-    classes = 1 if data.is_even else data.classes
-    longest = float(data.trials.sum(axis=0).max())
-    if classes * longest * data.rows**2 > WORK:
+    booklets = _booklets(data, np.ones(data.classes, dtype=bool))
+    if sum(float(booklet.trials.sum()) * len(booklet.rows) ** 2 for booklet in booklets) > WORK:
         message = f"`cml` of {data.rows} by {data.classes} with missing cells takes too long"
         raise DiaError(
             Diagnostic("E893", message, None, "use `--method mml-items`, which gives nearly the same result")
@@ -90,7 +105,7 @@ def _require_counts(data: Counts) -> None:
 
 
 def _start(data: Counts) -> Array:
-    trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else data.trials.sum(axis=1)
+    trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else data.trials @ data.weights
     shares = np.clip(data.row_totals / trials, 0.01, 0.99)
     logits = np.log(shares / (1 - shares))
     return np.asarray(logits - logits.mean())
@@ -100,11 +115,11 @@ def _state_at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
     scores, information = data.row_totals.copy(), np.zeros((data.rows, data.rows))
     total = float(data.row_totals @ rows)
     trials_total = data.column_trials()
-    inside = (data.column_totals > 0) & (data.column_totals < trials_total)
-    for part, weights in _parts(data, rows, inside):
-        scores -= part.expected @ weights
+    for part in moments(data, rows):
+        weights = data.weights[part.classes]
+        scores[part.rows] -= part.expected @ weights
         total -= float(weights @ part.log_gamma)
-        information += part.spread
+        information[np.ix_(part.rows, part.rows)] += part.spread
     full = (data.column_totals == trials_total) & (trials_total > 0)  # nothing is left to chance in these
     if full.any():
         sure = data.trials_of(slice(None)) if data.is_even else data.trials[:, full].astype(float)
@@ -115,31 +130,54 @@ def _state_at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
     return _State(rows, scores, information, total)
 
 
-def _parts(data: Counts, rows: Array, inside: NDArray[np.bool_]) -> Iterator[tuple[ConditionalMoments, Array]]:
-    """Blocks of the classes whose totals leave something to chance, with their weights."""
-    chosen = np.flatnonzero(inside)
-    tilts = _saddles(data, rows, chosen)
-    most = _length(data, rows, chosen, tilts)
-    step = max(1, CELLS // (data.rows * (most // 2 + 1)))
-    for start in range(0, len(chosen), step):
-        here = chosen[start : start + step]
-        trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        weights = data.weights[here]
-        yield (
-            _conditional_moments(rows, trials, data.column_totals[here], tilts[start : start + step], weights, most),
-            weights,
-        )
+def moments(data: Counts, rows: Array) -> Iterator[ConditionalMoments]:
+    """Yield the moments of the classes whose totals leave something to chance, some of a booklet at a time."""
+    inside = (data.column_totals > 0) & (data.column_totals < data.column_trials())
+    for booklet in _booklets(data, inside):
+        for classes, tilt, most in _groups(booklet, rows[booklet.rows], data.column_totals):
+            yield _conditional_moments(booklet, rows[booklet.rows], data, classes, tilt, most)
 
 
-def _saddles(data: Counts, rows: Array, chosen: NDArray[np.intp]) -> Array:
-    """Return the shift of all rows by which the expected total of each class is its total."""
-    tilts = np.empty(len(chosen))
-    step = max(1, CELLS // data.rows)
-    for start in range(0, len(chosen), step):
-        here = chosen[start : start + step]
-        trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        tilts[start : start + step] = _saddle(rows, trials, data.column_totals[here])
-    return tilts
+def _booklets(data: Counts, chosen: NDArray[np.bool_]) -> list[_Booklet]:
+    """Return the booklets of the chosen classes; one if all rows have as many trials everywhere."""
+    at = np.flatnonzero(chosen)
+    at = at[np.argsort(data.column_totals[at], kind="stable")]
+    if data.is_even:
+        return [_Booklet(np.arange(data.rows), data.trials_of(slice(None))[:, 0], at)]
+    patterns = trial_patterns(data.trials)
+    assert patterns is not None  # the counts are whole numbers
+    order = np.argsort(patterns[at], kind="stable")  # so that the totals of a booklet stay sorted
+    parts = np.split(at[order], np.flatnonzero(np.diff(patterns[at][order].astype(np.uint64)) != 0) + 1)
+    booklets = []
+    for classes in parts:
+        if len(classes):
+            trials = data.trials[:, classes[0]]
+            rows = np.flatnonzero(trials > 0)
+            booklets.append(_Booklet(rows, trials[rows].astype(float), classes))
+    return booklets
+
+
+def _groups(booklet: _Booklet, rows: Array, column_totals: Array) -> Iterator[tuple[NDArray[np.intp], float, int]]:
+    """Yield classes that share one circle, the shift of the rows for it, and its number of points.
+
+    The circle goes through the saddle point of a total. Under the shifted chances, totals up to REACH standard
+    deviations away still have a probability far above rounding, so they use the same circle.
+    """
+    totals = column_totals[booklet.classes]
+    tilts = _saddle(rows, booklet.trials[:, None], totals)
+    deviations = np.empty(len(totals))
+    step = max(1, CELLS // len(rows))
+    for start in range(0, len(totals), step):
+        chance = logistic_in_place(rows[:, None] + tilts[start : start + step])
+        deviations[start : start + step] = np.sqrt(booklet.trials @ (chance * (1 - chance)))
+    order = int(booklet.trials.sum())
+    start = 0
+    while start < len(totals):
+        middle = int(np.searchsorted(totals, totals[start] + REACH * deviations[start], "right")) - 1
+        end = int(np.searchsorted(totals, totals[middle] + REACH * deviations[middle], "right"))
+        needed = min(order + 1, int(np.ceil((10 + 2 * REACH) * deviations[middle])) + 40)
+        yield booklet.classes[start:end], float(tilts[middle]), needed + 1 - needed % 2
+        start = end
 
 
 def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
@@ -159,68 +197,34 @@ def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
     return np.asarray(place)
 
 
-def _length(data: Counts, rows: Array, chosen: NDArray[np.intp], tilts: Array) -> int:
-    """Return how many points of the circle distinguish a total from all others, for all classes; an odd number."""
-    widest, order = 0.0, 1
-    step = max(1, CELLS // data.rows)
-    for start in range(0, len(chosen), step):
-        here = chosen[start : start + step]
-        trials = data.trials_of(slice(None)) if data.is_even else data.trials[:, here].astype(float)
-        probability = logistic_in_place(rows[:, None] + tilts[start : start + step])
-        widest = max(widest, float((trials * probability * (1 - probability)).sum(axis=0).max()))
-        order = max(order, int(trials.sum(axis=0).max()))
-    needed = min(order + 1, int(np.ceil(10 * np.sqrt(widest))) + 40)
-    return needed + 1 - needed % 2
-
-
 def _conditional_moments(
-    rows: Array, trials: Array, totals: Array, tilts: Array, weights: Array, most: int
+    booklet: _Booklet, rows: Array, data: Counts, classes: NDArray[np.intp], tilt: float, most: int
 ) -> ConditionalMoments:
-    """Expectations and covariances given the totals, by sums over half the circle."""
+    """Expectations and covariances given the totals, by sums over half the circle that the classes share."""
+    trials, totals, weights = booklet.trials, data.column_totals[classes], data.weights[classes]
     angles = 2 * np.pi * np.arange(most // 2 + 1) / most
     turned = np.exp(1j * angles)
-    probability = logistic_in_place(rows[:, None] + tilts)  # rows x classes
-    factor = 1 + probability[:, :, None] * (turned - 1)
-    product = _product(trials, factor)
+    probability = logistic_in_place(rows + tilt)
+    factor = 1 + probability[:, None] * (turned - 1)  # rows x points
+    powers = factor if (trials <= 1).all() else np.exp(trials[:, None] * np.log(factor))
     twice = np.where(angles == 0, 1.0, 2.0) / most
-    density = product * np.exp(-1j * totals[:, None] * angles) * twice
-    mass = density.real.sum(axis=1)  # of the total, under the tilted chances
-    share = density / mass[:, None]  # classes x points
-    part = probability[:, :, None] * turned / factor
-    weighted = part * share
-    first_moment = weighted.sum(axis=2).real
-    second_moment = np.einsum("rcp,rcp->rc", part, weighted).real
-    log_gamma = (trials * softplus(rows[:, None] + tilts)).sum(axis=0) - totals * tilts + np.log(mass)
-    expected = trials * first_moment
-    spread = _spread(trials, part, share, weights, first_moment, second_moment)
-    return ConditionalMoments(slice(0), expected, log_gamma, spread)
+    density = np.exp(-1j * np.outer(angles, totals)) * (powers.prod(axis=0) * twice)[:, None]  # points x classes
+    mass = density.real.sum(axis=0)  # of the totals, under the tilted chances
+    share = density / mass
+    part = probability[:, None] * turned / factor
+    expected = trials[:, None] * _real_product(part, share)
+    mixed = share @ weights
+    scaled = trials[:, None] * part
+    spread = _real_product(scaled * mixed, scaled.T) - (expected * weights) @ expected.T
+    own = (part * (1 - part) @ mixed).real  # of one trial of each row, over all classes
+    spread[np.arange(len(rows)), np.arange(len(rows))] += trials * own
+    log_gamma = float(trials @ softplus(rows + tilt)) - totals * tilt + np.log(mass)
+    return ConditionalMoments(classes, booklet.rows, expected, log_gamma, spread)
 
 
-def _product(trials: Array, factor: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return the product over rows of each factor to the power of the row's trials."""
-    if (trials <= 1).all():
-        return np.asarray(np.where(trials[:, :, None] > 0, factor, 1).prod(axis=0))
-    return np.asarray(np.exp((trials[:, :, None] * np.log(factor)).sum(axis=0)))
-
-
-def _spread(
-    trials: Array,
-    part: NDArray[np.complex128],
-    share: NDArray[np.complex128],
-    weights: Array,
-    first_moment: Array,
-    second_moment: Array,
-) -> Array:
-    """Return the sum over classes of the covariance of the rows' successes, given the totals."""
-    size = len(part)
-    scaled = (trials[:, :, None] * part).reshape(size, -1)
-    weighted = (share * weights[:, None]).reshape(-1)
-    turned = scaled * weighted
-    products = turned.real @ scaled.real.T - turned.imag @ scaled.imag.T
-    means = trials * first_moment
-    covariance = products - (means * weights) @ means.T
-    covariance[np.arange(size), np.arange(size)] += (trials * (first_moment - second_moment)) @ weights
-    return np.asarray(covariance)
+def _real_product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> Array:
+    """Return the real part of a matrix product."""
+    return np.asarray(left.real @ right.real - left.imag @ right.imag)
 
 
 def _step(data: Counts, state: _State, free: NDArray[np.bool_]) -> Callable[[float], _State]:

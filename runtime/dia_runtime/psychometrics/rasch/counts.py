@@ -1,7 +1,8 @@
 """Counts of successes as estimators want them: rows with parameters of their own, columns in classes.
 
-On the Rasch scale a row's chance at a column is 1 / (1 + exp(-(a - d))), a the row's place and d the column's. Where
-each row has as many trials at every column, columns of one total have one place, and are taken together.
+On the Rasch scale a row's chance at a column is 1 / (1 + exp(-(a - d))), a the row's place and d the column's. Columns
+with the same trials of every row and the same total have one place, and are taken together: in complete data all
+columns of one total, in a design of booklets those of one booklet.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 BLOCK = 1 << 18  # cells that are worked on at a time: they stay in the processor's cache
+FEWER = 0.8  # share of the columns that classes may be; where hardly any are alike, each stays on its own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,8 +71,7 @@ def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None)
     totals = successes.sum(axis=0)
     locations = np.full(len(totals), np.nan) if anchors is None else anchors
     if trials.shape[1] > 1 and not (trials == trials[:, :1]).all():
-        every = np.arange(len(totals), dtype=np.intp)
-        return Counts(successes.sum(axis=1), totals, np.ones(len(totals)), trials, every, locations)
+        return _uneven(successes, trials, totals, locations)
     if np.isnan(locations).all():
         column_totals, of, weights = np.unique(totals, return_inverse=True, return_counts=True)
         locations = np.full(len(column_totals), np.nan)
@@ -79,6 +80,44 @@ def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None)
         kinds, of, weights = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         column_totals, locations = kinds[:, 1], np.where(np.isinf(kinds[:, 0]), np.nan, kinds[:, 0])
     return Counts(successes.sum(axis=1), column_totals, weights.astype(float), trials[:, :1], of.ravel(), locations)
+
+
+def _uneven(successes: Array, trials: NDArray[Any], totals: Array, locations: Array) -> Counts:
+    """Return the counts where rows have different numbers of trials at different columns."""
+    row_totals = successes.sum(axis=1)
+    patterns = trial_patterns(trials)
+    if patterns is not None:
+        keys = [np.where(np.isnan(locations), np.inf, locations), totals, patterns]
+        order = np.lexsort(keys)
+        differs = np.zeros(len(order), dtype=bool)
+        for key in keys:
+            differs[1:] |= key[order[1:]] != key[order[:-1]]
+        starts = np.flatnonzero(np.concatenate([[True], differs[1:]]))
+        if len(starts) <= FEWER * len(order):
+            of = np.empty(len(order), dtype=np.intp)
+            of[order] = np.cumsum(differs)
+            first = order[starts]
+            weights = np.bincount(of).astype(float)
+            return Counts(row_totals, totals[first], weights, trials[:, first], of, locations[first])
+    every = np.arange(len(totals), dtype=np.intp)
+    return Counts(row_totals, totals, np.ones(len(totals)), trials, every, locations)
+
+
+def trial_patterns(trials: NDArray[Any]) -> NDArray[np.uint64] | None:
+    """Return a number for each column that is the same for columns with the same trials; None for fractions of trials.
+
+    It is a sum of random 64-bit multiples, exact modulo 2^64, so two different columns share it with probability 2^-64.
+    """
+    if not np.issubdtype(trials.dtype, np.integer) and not np.array_equal(trials, np.round(trials)):
+        return None
+    rows, columns = trials.shape
+    keys = np.frombuffer(np.random.Generator(np.random.PCG64(1)).bytes(8 * rows), dtype=np.uint64)
+    patterns = np.zeros(columns, dtype=np.uint64)
+    step = max(1, BLOCK // columns)
+    for start in range(0, rows, step):
+        here = slice(start, start + step)
+        patterns += (keys[here, None] * trials[here].astype(np.uint64)).sum(axis=0, dtype=np.uint64)
+    return patterns
 
 
 def logistic_in_place(logits: Array) -> Array:

@@ -92,7 +92,7 @@ def _start(data: Counts, free_rows: NDArray[np.bool_] | None, rows: Array | None
 
 
 def _row_trials(data: Counts) -> Array:
-    return np.asarray(data.trials.sum(axis=1, dtype=np.float64))
+    return np.asarray(data.trials.astype(np.float64) @ data.weights)
 
 
 def _logit(totals: Array, trials: Array) -> Array:

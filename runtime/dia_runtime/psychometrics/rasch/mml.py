@@ -120,7 +120,7 @@ def mml(
 def _start(
     data: Counts, rows: Array | None, free: NDArray[np.bool_], prior: tuple[float, float] | None
 ) -> tuple[Array, Array]:
-    trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else data.trials.sum(axis=1)
+    trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else data.trials @ data.weights
     shares = np.clip(data.row_totals / trials, 0.01, 0.99)
     column_trials = data.column_trials()
     inside = np.clip(data.column_totals / column_trials, 0.3 / column_trials, 1 - 0.3 / column_trials)

@@ -97,3 +97,23 @@ def test_tables_that_take_too_long_are_refused_but_classes_of_even_ones_count_on
     monkeypatch.setattr(module, "WORK", trials[:, 0].sum() * len(successes) ** 2)
     with pytest.raises(DiaError, match="takes too long"):
         cml(uneven)
+
+
+def test_booklets_are_what_their_respondents_are_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Respondents of one booklet and total share a class and its circle; alone, each has a circle through its own."""
+    generator = np.random.default_rng(4)
+    tried = np.zeros((60, 12), dtype=int)
+    for booklet in range(3):
+        tried[booklet * 20 : booklet * 20 + 20, [(4 * booklet + at) % 12 for at in range(8)]] = 1
+    chances = expit(generator.normal(0, 1.5, (60, 1)) - np.linspace(-3, 3, 12))
+    scores = np.ascontiguousarray((generator.binomial(tried, chances)).T.astype(float))
+    shared = counts(scores, np.ascontiguousarray(tried.T))
+    together = cml(shared)
+    monkeypatch.setattr("dia_runtime.psychometrics.rasch.counts.FEWER", 0)
+    monkeypatch.setattr(module, "REACH", 0.0)
+    single = counts(scores, np.ascontiguousarray(tried.T))
+    alone = cml(single)
+    assert shared.classes <= 27 < single.classes == 60
+    assert together.rows == pytest.approx(alone.rows, abs=1e-9)
+    assert together.covariance == pytest.approx(alone.covariance, abs=1e-9)
+    assert together.log_likelihood == pytest.approx(alone.log_likelihood, abs=1e-9)
