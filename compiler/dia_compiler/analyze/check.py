@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -86,15 +87,22 @@ class Checked:
             self.diagnostics.error("E103", f"all specs and lists together exceed {most}", position, help)
 
 
-def check(folders: list[Folder], is_strict: bool = False, defers: bool = False, programs: str = NO) -> Checked:
+def check(
+    folders: list[Folder],
+    is_strict: bool = False,
+    defers: bool = False,
+    programs: str = NO,
+    parser: Callable[[str, str], Node] = parse,
+) -> Checked:
     """Return the benchmarks of the folders, and every error of every file that can be told without evaluating.
 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
     `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
+    `parser` turns the text of a file with that name into nodes, or returns those that it kept of the same text.
     """
     checked = Checked([], Diagnostics(), {})
     for folder in folders:
-        benchmark = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs)).run()
+        benchmark = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs), parser).run()
         if benchmark is not None:
             checked.benchmarks.append(benchmark)
     if checked.is_full:  # nothing of it is worth an evaluation
@@ -114,9 +122,17 @@ def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
 class _Checker:
     """The check of one benchmark's folder."""
 
-    def __init__(self, folder: Folder, checked: Checked, is_strict: bool, defers: bool, programs: str) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        checked: Checked,
+        is_strict: bool,
+        defers: bool,
+        programs: str,
+        parser: Callable[[str, str], Node],
+    ) -> None:
         self.folder, self.checked, self.diagnostics = folder, checked, checked.diagnostics
-        self.is_strict, self.defers, self.programs = is_strict, defers, programs
+        self.is_strict, self.defers, self.programs, self.parser = is_strict, defers, programs, parser
         self.files: dict[str, bytes] = {}
         self.data_files = DataFiles(folder, self.files)
 
@@ -171,7 +187,7 @@ class _Checker:
             text = read_text(path, display_name)
             self.checked.sources[display_name] = text
             self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
-            root = parse(text, display_name)
+            root = self.parser(text, display_name)
             self.checked.add(text, Position(display_name, 1, 1), root)
         except DiaError as error:
             self.diagnostics.entries.extend(error.diagnostics)

@@ -33,7 +33,7 @@ from dia_compiler.pipeline import job_of
 from dia_compiler.probe.probe import FEWEST, probe_questions
 from dia_compiler.studio.attachments import attachment_view
 from dia_compiler.studio.readings import chains_of, readings, spellings
-from dia_compiler.studio.trial import excerpts
+from dia_compiler.studio.trial import PARSER, excerpts
 
 Record = dict[str, Any]
 MOST_SHOWN = 20
@@ -45,7 +45,7 @@ class _Opened:
     """A template that is ready to make instances, or the diagnostics that say why it is not."""
 
     def __init__(self, file: str, seed: str | None, count: int, programs: str, scratch: str) -> None:
-        self.checked = check(discover([Path(file)]), defers=True, programs=programs)
+        self.checked = check(discover([Path(file)]), defers=True, programs=programs, parser=PARSER)
         self.job: TemplateJob | None = None
         self.diagnostics = Diagnostics(list(self.checked.diagnostics.entries))
         self.template: Template | None = None

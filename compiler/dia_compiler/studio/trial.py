@@ -12,7 +12,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.workers import heartbeat
 from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerPool
-from dia_language.yaml_nodes import Mapping
+from dia_language.yaml_nodes import Mapping, Node, parse
 
 from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.analyze.settings import seed_of
@@ -26,6 +26,23 @@ from dia_compiler.pipeline import explainer, trial_job
 
 Record = dict[str, Any]
 PATIENT = 10  # what is checked behind the page gives way to what it shows
+
+
+class KeptNodes:
+    """A parser that keeps the nodes of each file until its text changes: of a folder, most files stay as they are."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, tuple[str, Node]] = {}
+
+    def __call__(self, text: str, name: str) -> Node:
+        """Return the root node of a file. Raises DiaError if it is not YAML."""
+        kept = self.nodes.get(name)
+        if kept is None or kept[0] != text:
+            kept = self.nodes[name] = (text, parse(text, name))
+        return kept[1]
+
+
+PARSER = KeptNodes()  # of this worker
 
 
 class InlinePool(WorkerPool):
@@ -58,7 +75,7 @@ def survey(paths: list[str], programs: str) -> Iterator[Record]:
     Raises DiaError for paths that name no benchmark.
     """
     folders = discover([Path(path) for path in paths])
-    checked = check(folders, defers=True, programs=programs)
+    checked = check(folders, defers=True, programs=programs, parser=PARSER)
     benchmarks = {item.folder.path: item for item in checked.benchmarks}
     yield {
         "benchmarks": [_benchmark(folder, benchmarks.get(folder.path)) for folder in folders],
@@ -130,7 +147,7 @@ def states(paths: list[str], files: list[str], programs: str) -> Iterator[Record
     folders = discover([Path(path) for path in paths])
     options = CompileOptions(TRIAL, programs=programs)
     with scratch_folder() as scratch:
-        checked = check(folders, defers=True, programs=programs)
+        checked = check(folders, defers=True, programs=programs, parser=PARSER)
         static = checked.diagnostics.ordered(checked.sources)
         plans = [BundlePlan(item, seed_of(item.benchmark, None), options, False) for item in checked.benchmarks]
         clean = {template.file: (plan, template) for plan in plans for template in plan.item.clean}
