@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
 import re
@@ -10,10 +9,10 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from dia_compiler.api import check_specs
@@ -21,20 +20,9 @@ from dia_compiler.authoring.preview import preview
 from dia_compiler.studio.guard import is_this_machine
 from dia_compiler.studio.server import Studio
 from helpers.places import ROOT
+from helpers.studio import BENCHMARK, SUM, Running
 
 pytestmark = pytest.mark.spawned  # a fork of a process with threads and open connections is not what dia does
-BENCHMARK = "language: 2\nbenchmark: mine\nversion: 0.1.0\nformat: {kind: xml}\n"
-SUM = """\
-template: sums
-title: Sums
-params:
-  a: {type: integer, min: 2, max: 99}
-  b: {type: integer, min: 2, max: 99}
-answer: {value: a + b, type: integer}
-checks: [answer - a == b]
-mistakes: {difference: a - b}
-prompt: What is {{ a }} + {{ b }}? <img src=x onerror=alert(1)>
-"""
 WRONG = SUM.replace("{{ b }}", "{{ bb }}").replace("template: sums", "template: wrong")
 SLOW = """\
 template: slow
@@ -44,86 +32,6 @@ params: {a: {type: integer, min: 2, max: 99}}
 answer: {value: "length([n for n in range(10**5) if next_prime(10**200 + n) == a])", type: integer}
 prompt: How many {{ a }}?
 """
-
-
-class Running:
-    """A studio in a thread of its own, and requests to it."""
-
-    def __init__(self, *paths: Path) -> None:
-        self.studio, self.loop = Studio(list(paths)), asyncio.new_event_loop()
-        self.ready, self.stop = threading.Event(), asyncio.Event()
-        self.thread = threading.Thread(target=lambda: self.loop.run_until_complete(self._main()), daemon=True)
-        self.thread.start()
-        assert self.ready.wait(30), "the studio did not start"
-
-    async def _main(self) -> None:
-        await self.studio.start()
-        self.ready.set()
-        await self.stop.wait()
-        await self.studio.close()
-
-    def end(self) -> None:
-        self.loop.call_soon_threadsafe(self.stop.set)
-        self.thread.join(20)
-        assert not self.thread.is_alive()
-
-    @property
-    def base(self) -> str:
-        return urlsplit(self.studio.address).path
-
-    @property
-    def own(self) -> str:
-        return f"127.0.0.1:{self.studio.port}"
-
-    def ask(
-        self, path: str, method: str = "GET", body: Any = None, is_under_token: bool = True, **headers: str
-    ) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.studio.port, timeout=60)
-        sent = {"Host": self.own} | {name.replace("_", "-"): value for name, value in headers.items()}
-        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        connection.request(method, (self.base if is_under_token else "") + path, data, sent)
-        answer = connection.getresponse()
-        content = answer.read()
-        connection.close()
-        return answer.status, dict(answer.getheaders()), content
-
-    def post(self, path: str, body: Any, **headers: str) -> tuple[int, Any]:
-        sent = {"Origin": f"http://{self.own}", "Content_Type": "application/json"} | headers
-        status, _, content = self.ask(path, "POST", body, **sent)
-        return status, json.loads(content) if content.startswith(b"{") else content.decode()
-
-    def look(self, file: Path, **choices: Any) -> list[dict[str, Any]]:
-        words = "".join(f"&{name}={value}" for name, value in choices.items())
-        status, _, content = self.ask(f"look?file={quote(file.as_posix())}{words}")
-        assert status == 200, content
-        return [json.loads(line) for line in content.splitlines()]
-
-    def wait_for(self, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The event for which this is so."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.studio.port, timeout=30)
-        connection.request("GET", f"{self.base}events", headers={"Host": self.own})
-        answer = connection.getresponse()
-        try:
-            while True:
-                line = answer.readline()
-                assert line, "the events ended"
-                if line.startswith(b"data: "):
-                    event: dict[str, Any] = json.loads(line[6:])
-                    if is_so(event):
-                        return event
-        finally:
-            connection.close()
-
-    def settled(self) -> dict[str, Any]:
-        """The states of all templates, once all of them have been checked."""
-        limit = time.monotonic() + 60
-        while time.monotonic() < limit:
-            states = self.wait_for(lambda event: event["event"] == "list")["states"]
-            if all(state["state"] != "waiting" for state in states.values()):
-                return states  # type: ignore[no-any-return]
-            time.sleep(0.1)
-        raise AssertionError("the templates were not checked")
 
 
 @pytest.fixture(scope="module")

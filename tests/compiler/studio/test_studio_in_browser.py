@@ -1,0 +1,198 @@
+"""The studio in Chromium: it follows the editor, reads replies, shows hostile texts as text, and everybody can use it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.browser import Browser, installed_browser, serious
+from helpers.places import ROOT
+from helpers.studio import BENCHMARK, SUM, Running
+
+pytestmark = [pytest.mark.tools, pytest.mark.spawned]
+
+HOSTILE = """\
+template: hostile
+title: </script><script>alert(1)</script>
+params:
+  a: {type: integer, min: 2, max: 99}
+let:
+  page: '"<svg onload=alert(2)><a href=javascript:alert(3)>x</a>" + "\\u202egnirts"'
+answer: {value: "a + 1", type: integer}
+mistakes: {"none": a}
+prompt: |
+  <img src=https://example.org/x onerror=alert(4)> {{ page }} {{ a }}
+explanation: <b>bold</b>
+"""
+LETTER = """\
+template: letter
+title: A letter
+params: {a: {type: integer, min: 2, max: 99}}
+assets:
+  letter: {build: pdf, text: "We have {{ a }} apples."}
+deliver: {letter: attach}
+answer: {value: a, type: integer}
+prompt: How many apples are there in {{ letter }}?
+"""
+SHOWN = "await page.waitForFunction(() => document.body.dataset.looks && !document.querySelector('.state.waiting'));\n"
+OPEN_ALL = """
+await page.fill('.reply textarea', 'The answer is 12.');
+await page.waitForSelector('.readings');
+await page.evaluate(() => document.querySelectorAll('details').forEach((details) => { details.open = true; }));
+await page.waitForSelector('#plots[data-done="1000"]');
+tell('axe', await axe());
+tell('wide', await page.evaluate(() => document.documentElement.scrollWidth));
+"""
+GALLERY = """
+await page.click('#show-gallery');
+await page.waitForSelector('.family');
+await page.locator('.filters input').fill('prime');
+await page.locator('text=Use as a start').first().click();
+tell('axe gallery', await axe());
+tell('families', await page.locator('#families [role=status]').first().textContent());
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    return installed_browser(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("studio") / "mine"
+    folder.mkdir()
+    for name, text in {"benchmark": BENCHMARK, "a_sum": SUM, "hostile": HOSTILE}.items():
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    shutil.copy(ROOT / "specs" / "self_execution" / "token_injection.yaml", folder / "talk.yaml")
+    shutil.copy(ROOT / "specs" / "dia_bench" / "d100_qr_code.yaml", folder / "qr_code.yaml")
+    (folder / "letter.yaml").write_text(LETTER, encoding="utf-8")
+    for name in ("dialled_number", "log_in_an_archive"):
+        text = (ROOT / "docs" / "examples" / "tour" / "artefacts" / f"{name}.yaml").read_text(encoding="utf-8")
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Running]:
+    running = Running(folder)
+    yield running
+    running.end()
+
+
+def address(running: Running, file: Path, count: int = 1) -> str:
+    return f"{running.studio.address}#file={file.as_posix()}&count={count}"
+
+
+@pytest.mark.parametrize(("width", "ground"), [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")])
+def test_everybody_can_use_it(browser: Browser, running: Running, folder: Path, width: int, ground: str) -> None:
+    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + OPEN_ALL + GALLERY, width, ground)
+    assert serious(told["axe"]) == [] and serious(told["axe gallery"]) == [] and told["troubles"] == []
+    assert told["wide"] <= width, "the page itself is never scrolled sideways"
+    assert told["families"].endswith("families") and not told["families"].startswith("0 ")
+
+
+@pytest.mark.parametrize("name", ["talk", "dialled_number", "log_in_an_archive", "qr_code", "letter"])
+def test_sessions_and_attachments_are_shown_to_everybody(
+    browser: Browser, running: Running, folder: Path, name: str
+) -> None:
+    steps = """
+    tell('axe', await axe());
+    if (await page.locator('.attachment > div:empty').count()) await page.waitForSelector('.attachment div img');
+    await page.waitForFunction(() => [...document.images].every((image) => image.complete));
+    tell('graphs', await page.$$eval('.instance svg', (all) => all.map((one) => one.getAttribute('aria-label'))));
+    tell('files', await page.$$eval('.attachment tbody td:first-child', (all) => all.map((one) => one.textContent)));
+    tell('pictures', await page.$$eval('.attachment img', (all) => all.map((one) => one.naturalWidth)));
+    """
+    if name == "letter" and not shutil.which("pdftoppm"):
+        pytest.skip("pdftoppm is not installed")
+    told = browser(address(running, folder / f"{name}.yaml"), SHOWN + steps)
+    assert serious(told["axe"]) == [] and told["troubles"] == []
+    if name == "talk":
+        assert told["graphs"] == [
+            "2 sessions: second reads reasoned of first; truth reads reasoned of first; truth reads resumed of second"
+        ]
+    elif name == "dialled_number":
+        assert told["graphs"][0].startswith("Wave of line.wav:") and told["graphs"][0].endswith("at 8000 Hz")
+    elif name == "log_in_an_archive":
+        assert told["files"]
+    else:
+        assert len(told["pictures"]) == 1 and all(told["pictures"])
+
+
+def test_the_page_follows_the_editor(browser: Browser, running: Running, folder: Path) -> None:
+    path = folder / "a_sum.yaml"
+    steps = f"""
+    const fs = (await import('fs')).default;
+    const path = {json.dumps(path.as_posix())}, text = {json.dumps(SUM)};
+    const save = async (text) => {{
+      const looks = await page.evaluate(() => document.body.dataset.looks);
+      fs.writeFileSync(path, text);
+      await page.waitForFunction((looks) => document.body.dataset.looks !== looks, looks);
+    }};
+    await page.fill('.reply textarea', '<xml>1</xml>');
+    await page.locator('.reply textarea').focus();
+    await save(text.replace('What is', 'Compute'));
+    tell('after', await page.locator('.prompt').innerText());
+    tell('reply', await page.inputValue('.reply textarea'));
+    tell('focus', await page.evaluate(() => document.activeElement.tagName));
+    await save(text.replace('{{{{ b }}}}', '{{{{ bb }}}}'));
+    tell('error', await page.locator('#problem-list').innerText());
+    tell('kept', await page.locator('.prompt').innerText());
+    tell('source', await page.locator('#source-lines').textContent());
+    await page.waitForSelector('nav .state.errors');
+    await save(text);
+    tell('right', await page.locator('#problems').isHidden());
+    """
+    told = browser(address(running, path), SHOWN + steps)
+    assert "Compute" in told["after"] and told["reply"] == "<xml>1</xml>" and told["focus"] == "TEXTAREA"
+    line = next(number for number, line in enumerate(SUM.splitlines(), 1) if "{{ b }}" in line)
+    assert f"{path}:{line}:" in told["error"] and "bb" in told["error"] and f"{line} | prompt: What is" in told["error"]
+    assert "Compute" in told["kept"], "the last instances stay while the template is broken"
+    assert "bb" in told["source"] and told["right"] and told["troubles"] == []
+
+
+def test_keys_alone_suffice(browser: Browser, running: Running, folder: Path) -> None:
+    steps = """
+    await page.keyboard.press('Tab');
+    tell('skip', await page.evaluate(() => document.activeElement.textContent));
+    const seen = [];
+    for (let count = 0; count < 40 && !seen.includes('stress'); count += 1) {
+      await page.keyboard.press('Tab');
+      seen.push(await page.evaluate(() => document.activeElement.id || document.activeElement.closest('[id]').id));
+      if (seen.at(-1) === 'first') {
+        await page.keyboard.press('ArrowRight');
+        await page.keyboard.press('ArrowRight');
+        await page.waitForFunction(() => document.querySelector('.instance h3').textContent.startsWith('Instance 2'));
+      }
+      if (seen.at(-1) === 'stress') await page.keyboard.press('Enter');
+    }
+    tell('seen', seen);
+    tell('open', await page.evaluate(() => document.querySelector('#stress').open));
+    tell('address', await page.evaluate(() => location.hash));
+    """
+    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
+    assert told["skip"] == "Skip to the template" and told["open"] and "first=2" in told["address"]
+    assert [name for name in told["seen"] if name in ("show-gallery", "find", "first", "seed", "count", "stress")] == [
+        "show-gallery", "find", "first", "seed", "count", "stress",
+    ]  # fmt: skip
+
+
+def test_hostile_specs_run_nothing_and_fetch_nothing(browser: Browser, running: Running, folder: Path) -> None:
+    steps = """
+    await page.evaluate(() => document.querySelectorAll('details').forEach((details) => { details.open = true; }));
+    await page.fill('.reply textarea', "<img src=https://example.org/y onerror=alert(5)>");
+    await page.waitForSelector('.readings');
+    await page.waitForTimeout(300);
+    tell('text', await page.locator('main').innerText());
+    tell('strange', await page.locator('main img, main b, main svg[onload], a[href^=javascript], [onload], [onerror]').count());
+    """
+    told: dict[str, Any] = browser(address(running, folder / "hostile.yaml"), SHOWN + steps)
+    assert told["troubles"] == [] and told["strange"] == 0
+    for part in ("<img src=https://example.org/x onerror=alert(4)>", "\\u202egnirts", "<b>bold</b>",
+                 "</script><script>alert(1)</script>", "<svg onload=alert(2)>"):  # fmt: skip
+        assert part in told["text"], part
