@@ -9,6 +9,7 @@ import io
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import zlib
@@ -73,7 +74,29 @@ class Skipped:
             cache.set(SKIPPED, sorted(self.names))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Every other worker of pytest-xdist imports the tests from the last to the first.
+
+    In a fresh clone each file is then rewritten for its assertions by one of two workers, and read from the cache by the
+    other, which saves a fifth of the collection's processor time.
+    """
+    report = yield
+    if isinstance(collector, pytest.Directory) and _worker_number(collector.config) % 2:
+        report.result.reverse()
+    return report
+
+
+def _worker_number(config: pytest.Config) -> int:
+    return int(getattr(config, "workerinput", {"workerid": "gw0"})["workerid"].removeprefix("gw"))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: item.path)  # the workers must agree on the order
     if config.getoption("--skipped"):
         names = set(config.cache.get(SKIPPED, [])) if config.cache else set()  # of tests, or of whole files
         skipped = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
@@ -172,6 +195,19 @@ def locked_builders() -> None:
         pytest.skip(f"the pinned bytes are those of other versions than {others}")
     if "ng" in zlib.ZLIB_RUNTIME_VERSION:
         pytest.skip("Python's zlib is zlib-ng, which packs otherwise")
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """The bundle of k = 5 of the shipped benchmark, compiled by a process of its own as users do."""
+
+    def compiled(folder: Path) -> None:
+        specs = FOLDER.parents[1] / "specs" / "dia_bench"
+        command = [sys.executable, "-m", "dia_compiler", "compile", str(specs), "--k", "5", "--jobs", "2", "-q"]
+        done = subprocess.run([*command, "-o", str(folder)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    return next(made_once("shipped", compiled, tmp_path_factory, request).glob("dia_bench-*"))
 
 
 @pytest.fixture(scope="session")

@@ -14,8 +14,8 @@ from helpers.places import ROOT
 from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "dia_bench"
-# Instances a family that are derived again, at least 10: `.ci/run` takes 20, `.ci/run --full` 200.
-K, FEW = max(10, int(os.environ.get("DIA_TRUTH_K", "20"))), 5
+# Instances a family that are derived again: 10 every day, `.ci/run` takes 20, `.ci/run --full` 200.
+K, FEW = max(10, int(os.environ.get("DIA_TRUTH_K", "10"))), 5
 MANY = 100  # instances a family in which a spread shows
 # Templates to compile, by their names with commas between them, where an author works on a few; all of them else.
 CHOSEN = set(filter(None, os.environ.get("DIA_TRUTH_TEMPLATES", "").split(",")))
@@ -32,13 +32,15 @@ def paths() -> list[Path]:
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
     """The bundles of few and of many instances."""
+    own = (FEW, K) if CHOSEN else (K,)
 
     def compiled(folder: Path) -> None:
-        for k in (FEW, K):
+        for k in own:
             compile(paths(), k, out=folder, jobs=2)
 
     out = made_once("dia_bench", compiled, tmp_path_factory, request)
-    return {k: next(out.glob(f"dia_bench*-k{k}")) for k in (FEW, K)}
+    bundles = {k: next(out.glob(f"dia_bench*-k{k}")) for k in own}
+    return bundles if CHOSEN else {FEW: request.getfixturevalue("shipped"), **bundles}
 
 
 def records(path: Path) -> list[dict[str, Any]]:

@@ -34,7 +34,7 @@ runs_here = pytest.mark.skipif(
 def asked(challenges: Challenges, name: str) -> dict[str, str]:
     if name not in challenges:
         pytest.skip(f"the family {name} is not compiled here")
-    assert len(challenges[name]) >= 20
+    assert len(challenges[name]) >= FEW
     return challenges[name]
 
 
