@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-EVERY_DAY = 20
+EVERY_DAY = 10
 
 
 def examples(number: int) -> int:

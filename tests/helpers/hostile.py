@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 BENCHMARK = "language: 1\nbenchmark: demo\n"
 Dia = Callable[..., Any]
+LONG_REPLY = "a" * 10_000_000
 
 
 def template(value: str = "n + 10", prompt: str = "What is {{ n }}?", n: str = "{type: integer, min: 1, max: 9}",
@@ -77,6 +78,11 @@ def refuse(folder: Path, dia: Dia, text: Content, expected: tuple[str, int, int,
     code, line, column, word = expected
     assert (fault.code, fault.line, fault.column) == (code, line, column), fault
     assert fault.file == "specs/t.yaml" and word in fault.message, fault
+
+
+def filled(unit: bytes, count: int, head: bytes = b"", tail: bytes = b"") -> Callable[[Path], object]:
+    """Content that is made when it is written: every fork of a worker would copy the pages of kept megabytes."""
+    return lambda path: path.write_bytes(head + unit * count + tail)
 
 
 def link(target: str) -> Callable[[Path], None]:

@@ -162,6 +162,7 @@ def test_the_compilers_first_message_is_told(source: str, told: str, tmp_path: P
 MACROS = "#define A0 1\n" + "".join(f"#define A{n} A{n - 1}+A{n - 1}+A{n - 1}\n" for n in range(1, 30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
     [

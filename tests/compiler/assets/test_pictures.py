@@ -20,6 +20,7 @@ from dia_compiler.assets.captcha import Seeded
 from dia_compiler.generate.asset_builder import entropy
 from dia_language.budgets import reset
 from dia_language.functions import library
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,7 +141,7 @@ def test_our_readers_and_pillow_read_the_metadata() -> None:
 
 
 @given(st.binary(max_size=28), st.booleans())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_hidden_bytes_come_back_and_change_no_sample_by_more_than_one(hidden: bytes, is_grey: bool) -> None:
     pixels = bytes(place * 5 % 256 for place in range(16 * 16 if is_grey else 16 * 16 * 3))
     file = built("png", pixels=pixels, size=[16, 16], hide=hidden)
@@ -160,7 +161,7 @@ def test_a_text_is_hidden_as_utf_8() -> None:
     st.sampled_from([9, 12, 16, 24, 31]),
     st.sampled_from([("#000000", "#ffffff"), ("#804020", "#f0fff0"), ("#ffff00", "#000080")]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_drawn_texts_are_read_back(text: str, size: int, colours: tuple[str, str]) -> None:
     file = built("png", text=text, font_size=size, margin=5, colour=colours[0], background=colours[1])
     assert read("read_text", file, size, 5, string.printable[:95] + "éß") == text
@@ -254,7 +255,7 @@ def test_the_seeded_object_is_fair() -> None:
 
 
 @given(st.integers(1, 20), st.integers(3, 6), st.randoms())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_positions_of_the_tower_are_read_back(count: int, size: int, chance: Any) -> None:
     pegs: list[list[int]] = [[] for _ in range(size)]
     for disk in range(count, 0, -1):
@@ -271,7 +272,7 @@ def test_the_largest_tower_is_read_back() -> None:
     st.lists(st.fractions(-1000, 1000, max_denominator=50), min_size=2, max_size=9),
     st.sampled_from(["line", "scatter"]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_points_stand_where_their_numbers_are(heights: list[Fraction], kind: str) -> None:
     low, high = -1000, 1000
     marks = read("marks_of", built("plot", kind=kind, y=heights, y_ticks=[low, 0, high], size=[600, 600]))
@@ -282,7 +283,7 @@ def test_points_stand_where_their_numbers_are(heights: list[Fraction], kind: str
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=12))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_bars_are_as_high_as_their_numbers(heights: list[int]) -> None:
     marks = read("marks_of", built("plot", y=heights, y_ticks=list(range(0, 51, 10)), size=[500, 400]))
     assert [round(up * 50) for _, up in marks] == heights

@@ -16,6 +16,7 @@ from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.generate.asset_builder import entropy
 from dia_language.budgets import reset
 from dia_language.functions import library
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,7 +109,7 @@ def test_the_bytes_are_those_known_beforehand(cipher: str) -> None:
     assert (built(options, b"other") == built(options)) == (cipher == "none")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(
     st.dictionaries(st.text("abcxyz", min_size=1, max_size=8), st.binary(max_size=200), min_size=1, max_size=4),
     st.sampled_from(["zipcrypto", *AES]),

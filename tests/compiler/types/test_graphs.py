@@ -16,6 +16,7 @@ from dia_compiler.types.connected import connected_graphs, pair_number, tree_of
 from dia_compiler.types.edges import SpannedEdges
 from dia_language.numbers.values import Record
 from helpers.drawing import digest, domain, drawn, exhausted
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -172,7 +173,7 @@ def test_connected_graphs_are_counted() -> None:
     assert [connected_graphs(n, n) for n in range(3, 9)] == [1, 15, 222, 3660, 68295, 1436568]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.integers(2, 60), st.integers(0, 40), st.integers(0, 2**64))
 def test_a_sparse_connected_graph_is_found_at_once(size: int, more: int, seed: int) -> None:
     edges = min(size - 1 + more, size * (size - 1) // 2)

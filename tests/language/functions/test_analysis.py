@@ -11,6 +11,7 @@ import pytest
 import scipy.integrate
 import sympy
 from dia_language.numbers.values import normal
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 x, t, s = sympy.symbols("x t s")
 
 
-@settings(deadline=None, max_examples=8)
+@settings(deadline=None, max_examples=examples(8))
 @given(st.lists(st.integers(1, 500), min_size=4, max_size=4), st.integers(0, 20), st.integers(1, 5))
 def test_the_length_of_a_cubic_agrees_with_scipy(values: list[int], low: int, width: int) -> None:
     cubic = sum(value * x**power for power, value in enumerate(values))
@@ -68,7 +69,7 @@ def test_points_without_a_taylor_series_are_refused() -> None:
     assert code("taylor", x, x, 0, 31) == "E502"
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.integers(1, 10), st.integers(1, 20), st.integers(1000, 10**6))
 def test_the_transform_of_t_squared_times_a_decay(a: int, at: int, c: int) -> None:
     assert call("laplace", c * t**2 * call("exp", -a * t), t, at) == normal(sympy.Rational(2 * c, (at + a) ** 3))

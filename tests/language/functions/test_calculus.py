@@ -11,6 +11,7 @@ import numpy
 import pytest
 import sympy
 from dia_language.numbers.values import normal
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,7 +55,7 @@ def test_products_are_expanded_as_numpy_multiplies(a: list[Any], b: list[Any]) -
     assert product == call("polynomial", [normal(Fraction(value)) for value in exact], x)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(COEFFICIENTS, RATIONALS, RATIONALS)
 def test_polynomials_are_evaluated_and_integrated_exactly(values: list[Any], low: Any, high: Any) -> None:
     def at(point: Any) -> Fraction:

@@ -18,6 +18,7 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
 from dia_language.numbers.values import Record
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -90,7 +91,7 @@ def test_named_curves_are_those_of_two_libraries(name: str) -> None:
     assert pair(call("point_multiply", curve, n + 2, base)) == pair(call("point_add", curve, base, base))
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.integers(-(2**256), 2**256), st.integers(-(2**256), 2**256))
 def test_multiples_add_up(k: int, m: int) -> None:
     curve = call("named_curve", "P-256")

@@ -42,7 +42,7 @@ def test_distances_agree_with_python(pairs: list[tuple[int, int]]) -> None:
     assert found**2 == sum((x - y) ** 2 for x, y in pairs)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(POINTS, POINTS, POINTS)
 def test_triangles_agree_with_sympy(a: list[int], b: list[int], c: list[int]) -> None:
     known = sympy.Polygon(*map(sympy.Point, (a, b, c)))
@@ -88,7 +88,7 @@ def test_points_inside_agree_with_sympy(point: list[int], corners: list[list[int
     assert call("is_inside", point, corners[::-1]) is wanted
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(POINTS, POINTS, POINTS, POINTS)
 def test_lines_meet_where_sympy_says(a: list[int], b: list[int], c: list[int], d: list[int]) -> None:
     if a == b or c == d:

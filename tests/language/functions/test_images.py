@@ -117,7 +117,7 @@ def test_comments_in_sixteen_bits_and_short_texts_are_read() -> None:
 
 
 @given(st.binary(max_size=60))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_hidden_bytes_are_found(hidden: bytes) -> None:
     bits = numpy.unpackbits(numpy.frombuffer(len(hidden).to_bytes(4, "big") + hidden, numpy.uint8))
     samples = numpy.random.default_rng(1).integers(0, 256, 16 * 12 * 3, numpy.uint8)
@@ -144,7 +144,7 @@ def test_codes_that_another_library_writes_are_read(text: str, level: str) -> No
 
 
 @given(st.integers(1, 40), st.sampled_from("LMQH"), st.integers(0, 7), st.integers(0, 10**9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_every_version_level_and_mask_is_read(version: int, level: str, mask: int, number: int) -> None:
     segno = pytest.importorskip("segno")
     code = segno.make(str(number), version=version, error=level, mask=mask, boost_error=False, micro=False)

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from dia_language.budgets import reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def is_shown(plain: bytes) -> bool:
 
 
 @given(key=KEYS, text=TEXTS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_candidates_are_those_of_a_search_key_by_key(key: bytes, text: bytes) -> None:
     data = encrypted(text, key)
     searched = [key[:15] + bytes([last]) for last in range(256) if is_shown(decrypted(data, key[:15] + bytes([last])))]

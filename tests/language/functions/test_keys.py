@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from dia_language.numbers.values import Record
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,7 +124,7 @@ def test_ntlm_and_one_time_codes_give_published_values() -> None:
     assert code("hotp", secret, -1) == code("hotp", secret, 1, 5) == "E501"
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.binary(max_size=50), st.binary(min_size=20, max_size=20))
 def test_oaep_is_undone_by_another_library(message: bytes, seed: bytes) -> None:
     oaep = padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ def test_characters_without_a_sign_are_refused() -> None:
     assert code("to_morse", "a" * 200_000) == "E502"
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.text(max_size=30), st.integers(-60, 60))
 def test_rotation_agrees_with_python_and_turns_back(text: str, n: int) -> None:
     assert call("rot", text, 13) == codecs.encode(text, "rot13")

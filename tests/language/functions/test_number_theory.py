@@ -9,6 +9,7 @@ import time
 from fractions import Fraction
 
 import pytest
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ def test_primes_that_are_kept_join_those_that_are_not(size: int) -> None:
     assert [call("primes_between", n, size + 59) for n in near] == [[p for p in found if p >= n] for n in near]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(2**40, 2**300))
 def test_large_primes_agree_with_gmp(n: int) -> None:
     gmpy2 = pytest.importorskip("gmpy2")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives import hashes
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,7 +97,7 @@ def test_run_lengths_come_back(items: list[int]) -> None:
     assert all(one[0] != other[0] for one, other in pairwise(runs))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(DATA)
 def test_packed_bytes_are_unpacked_by_the_standard_library_and_back(data: bytes) -> None:
     assert gzip.decompress(call("gzip", data)) == zlib.decompress(call("zlib_compress", data)) == data
@@ -121,7 +122,7 @@ def test_what_is_packed_badly_is_refused() -> None:
     assert code("gzip", bytes(1_000_000)) == code("zlib_compress", bytes(1_000_000)) == "E502"
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(DATA)
 def test_digests_by_name_are_those_of_their_functions(data: bytes) -> None:
     names = "md5 sha1 sha224 sha256 sha384 sha512 sha3_224 sha3_256 sha3_384 sha3_512 blake2b blake2s"

@@ -10,6 +10,7 @@ import pytest
 from cryptography.hazmat.primitives import padding
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def test_aes_gives_the_vectors_of_nist() -> None:
         assert call("aes_decrypt", sealed, KEY, mode, nonce, padding) == PLAIN
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(KEYS, BLOCK, DATA)
 def test_aes_agrees_with_another_library(key: bytes, nonce: bytes, data: bytes) -> None:
     padder = padding.PKCS7(128).padder()
@@ -66,7 +67,7 @@ def test_aes_agrees_with_another_library(key: bytes, nonce: bytes, data: bytes) 
         assert call("aes_decrypt", sealed, key, name, given_nonce) == data
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(KEYS, st.binary(min_size=8, max_size=30), DATA, DATA)
 def test_gcm_agrees_with_another_library(key: bytes, nonce: bytes, data: bytes, other: bytes) -> None:
     sealed = AESGCM(key).encrypt(nonce, data, other)
@@ -114,7 +115,7 @@ def test_chacha20_gives_the_vectors_of_rfc_8439() -> None:
     assert both[-16:].hex() == "1ae10b594f09e26a7e902ecbd0600691"
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=12, max_size=12), DATA, DATA)
 def test_chacha20_poly1305_agrees_with_another_library(key: bytes, nonce: bytes, data: bytes, other: bytes) -> None:
     sealed = ChaCha20Poly1305(key).encrypt(nonce, data, other)

@@ -23,6 +23,7 @@ from dia_language.budgets import STEPS, left, reset
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import library
 from dia_language.numbers.values import ExactDecimal, Record
+from helpers.examples import examples
 from helpers.library_calls import call, code
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -256,7 +257,7 @@ def test_literals_are_read_back(text: str) -> None:
     assert call("code_block", text, "python") == f"{fence}python\n{text}\n{fence}"
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(TEXT)
 def test_literals_of_sql_are_read_back(text: str) -> None:
     assert sqlite3.connect(":memory:").execute(f"SELECT {call('quoted', text, 'sql')}").fetchone() == (text,)

@@ -11,6 +11,7 @@ from dia_language.budgets import reset
 from dia_language.numbers import operators
 from dia_language.numbers.certified import interval
 from dia_language.numbers.rounding import round_exact
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpmath import mp
@@ -53,7 +54,7 @@ def test_the_bounds_hold_what_another_quadrature_finds(expression: Any, low: Any
         assert width <= abs(wanted) * mp.mpf(10) ** -17
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.integers(-4, 4), st.integers(-4, 4))
 def test_the_bounds_hold_the_integral_of_a_polynomial(values: list[int], low: int, high: int) -> None:
     expression = sum((value * x**power for power, value in enumerate(values)), sympy.Integer(0))

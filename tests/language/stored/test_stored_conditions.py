@@ -59,6 +59,7 @@ def test_a_worker_says_the_same(worker: SingleWorker) -> None:
     assert [holds(text) for text in ("abd", "abx")] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_condition_that_hangs_is_killed_and_the_next_is_answered(worker: SingleWorker) -> None:
     hanging = {"expression": "length(factor(reply)) > 1"}
     start = perf_counter()

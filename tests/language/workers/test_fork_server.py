@@ -80,6 +80,7 @@ def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced() -> N
     assert held["slow"][-2:] == ["end", ()] and held["next"][-2:] == ["end", ()]
 
 
+@pytest.mark.slow
 def test_one_that_hangs_is_killed() -> None:
     with WorkerPool(2, MODULE) as pool:
         found = list(pool.run([Task("x", spin, (), 0.5), Task("y", who, ())]))

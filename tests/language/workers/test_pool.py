@@ -176,6 +176,7 @@ def held_up(seconds: float) -> Iterator[Any]:
     yield "done"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
 def test_time_that_a_worker_is_not_given_does_not_count() -> None:
     (first, *_) = run_tasks([Task("held up", held_up, (1.2,), 0.5)], 1)
@@ -184,6 +185,7 @@ def test_time_that_a_worker_is_not_given_does_not_count() -> None:
         assert worker.call(held_up, 1.2) == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
 def test_a_clock_counts_what_is_computed_and_a_quarter_of_what_passes() -> None:
     clock = Clock(os.getpid())

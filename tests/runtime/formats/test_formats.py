@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -216,38 +217,40 @@ def test_lenient_agrees_with_strict_where_that_finds_something(reply: str) -> No
             assert strict is None or lenient is not None or TICKS in reply
 
 
-HOSTILE = [
-    "a" * 1_000_000,
-    "\\boxed{" * 150_000,
-    "{" * 1_000_000,
-    '{"' * 500_000,
-    '{"\\"' * 250_000,
-    '{"a":' * 200_000,
-    "{}" * 500_000,
-    '{"answer":' + " " * 1_000_000,
-    "answer " * 150_000,
-    "answer: " * 120_000,
-    "final answer " * 80_000,
-    "final answer" + " " * 1_000_000,
-    "final answer is" + " " * 1_000_000,
-    "### " * 250_000,
-    "**" * 500_000,
-    "A " * 500_000,
-    "\nA" * 500_000,
-    "<think>" * 150_000,
-    "<think></think>" * 70_000,
-    "<answer>" * 120_000,
-    TICKS + " " * 1_000_000,
-    "\n" * 1_000_000,
-    "AGREE " * 150_000,
-    "\\boxed{ \\text{" * 70_000,
-    "RESULT=" * 140_000,
-    "\u00e9" * 1_000_000,
+# Made anew for each test: every fork of a worker would copy the pages of kept ones.
+HOSTILE: list[Callable[[], str]] = [
+    lambda: "a" * 1_000_000,
+    lambda: "\\boxed{" * 150_000,
+    lambda: "{" * 1_000_000,
+    lambda: '{"' * 500_000,
+    lambda: '{"\\"' * 250_000,
+    lambda: '{"a":' * 200_000,
+    lambda: "{}" * 500_000,
+    lambda: '{"answer":' + " " * 1_000_000,
+    lambda: "answer " * 150_000,
+    lambda: "answer: " * 120_000,
+    lambda: "final answer " * 80_000,
+    lambda: "final answer" + " " * 1_000_000,
+    lambda: "final answer is" + " " * 1_000_000,
+    lambda: "### " * 250_000,
+    lambda: "**" * 500_000,
+    lambda: "A " * 500_000,
+    lambda: "\nA" * 500_000,
+    lambda: "<think>" * 150_000,
+    lambda: "<think></think>" * 70_000,
+    lambda: "<answer>" * 120_000,
+    lambda: TICKS + " " * 1_000_000,
+    lambda: "\n" * 1_000_000,
+    lambda: "AGREE " * 150_000,
+    lambda: "\\boxed{ \\text{" * 70_000,
+    lambda: "RESULT=" * 140_000,
+    lambda: "\u00e9" * 1_000_000,
 ]
 
 
-@pytest.mark.parametrize("reply", HOSTILE, ids=lambda reply: repr(reply[:16]))
-def test_hostile_replies_take_no_time(reply: str) -> None:
+@pytest.mark.parametrize("make", HOSTILE, ids=lambda make: repr(make()[:16]))
+def test_hostile_replies_take_no_time(make: Callable[[], str]) -> None:
+    reply = make()
     for format in (*FREE, LABEL, LETTER):
         form = FORMATS[format["kind"]]
         for chain in form.chains:

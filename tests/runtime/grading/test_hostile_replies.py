@@ -10,6 +10,7 @@ import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.answers import Mode, Unreadable, read
+from helpers.hostile import LONG_REPLY
 from helpers.places import SHARED
 
 HOSTILE = SHARED / "data" / "hostile" / "hostile.jsonl"
@@ -39,7 +40,7 @@ def verdict(reply: str, gold: str, *options: str, chain: str = "strict") -> str:
 
 REPLIES: list[tuple[str, str, str, str]] = [
     ("h102", "", "unparsed", "unparsed"),
-    ("h103", "a" * 10_000_000, "unparsed", "unparsed"),
+    ("h103", LONG_REPLY, "unparsed", "unparsed"),
     ("h109", '{"answer": NaN}', "unparsed", "unparsed"),
     ("h109", '{"a":1,"a":2}', "unparsed", "unparsed"),
     ("h110", "[" * 200_000, "unparsed", "unparsed"),

@@ -324,13 +324,12 @@ def test_others_of_inspect_and_promptfoo_become_runs(tmp_path: Path, monkeypatch
 
 # Strange archives and files
 
-BIG = b'{"eval": "' + b"x" * (70 << 20) + b'"}'
 STRANGE: list[tuple[str, Callable[[Path], object], str]] = [
     ("no archive", lambda path: path.write_bytes(b"PK\x03\x04 and no more"), "not a complete zip archive"),
     ("empty", lambda path: path.write_bytes(b""), "not JSON"),
     ("no log", lambda path: path.write_text("[1]"), "not a log of Inspect"),
     ("no header", lambda path: archive(path, {"samples/a.json": {}}), "not a log of Inspect"),
-    ("a bomb", lambda path: archive(path, {"header.json": BIG}), "MiB"),
+    ("a bomb", lambda path: archive(path, {"header.json": b'{"eval": "' + b"x" * (70 << 20) + b'"}'}), "MiB"),
     ("not JSON", lambda path: archive(path, {"header.json": HEADER, "samples/a.json": b"{"}), "samples/a.json: not JSON"),
     ("deep", lambda path: archive(path, {"header.json": HEADER, "samples/a.json": b"[" * 200_000}), "nested too deeply"),
     ("commas", lambda path: path.write_bytes(b"[" + b"1," * 3_000_000), "commas"),

@@ -216,6 +216,7 @@ def test_a_run_with_replies_that_are_none_ends_the_asking(original: tuple[Path, 
     assert error.exit_code == 3 and "is damaged" in str(error)
 
 
+@pytest.mark.slow
 def test_a_long_file_is_read_in_little_memory(tiny: Make, tmp_path: Path) -> None:
     path = tmp_path / "many.jsonl"
     with path.open("w", encoding="utf-8") as file:

@@ -312,16 +312,16 @@ def test_odd_shapes_are_taken_as_far_as_they_go(tiny: Make, name: str) -> None:
     assert rows("a.run", "text, finish_reason, prompt_tokens, completion_tokens, cost") == [expected]
 
 
-WRONG: dict[str, bytes] = {
-    "content is a number": json.dumps(loop.completion(5)).encode(),
-    "a huge answer": b'{"choices": [{"message": {"content": "' + b"x" * (17 << 20),
-    "a huge text": json.dumps(loop.completion("x" * (5 << 20))).encode(),
+WRONG: dict[str, Callable[[], bytes]] = {
+    "content is a number": lambda: json.dumps(loop.completion(5)).encode(),
+    "a huge answer": lambda: b'{"choices": [{"message": {"content": "' + b"x" * (17 << 20),
+    "a huge text": lambda: json.dumps(loop.completion("x" * (5 << 20))).encode(),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_no_reply_is_an_error_that_is_not_tried_again(tiny: Make, name: str) -> None:
-    with loop.serve(loop.sends(WRONG[name])) as server:
+    with loop.serve(loop.sends(WRONG[name]())) as server:
         (entry,) = asked(tiny(templates=1, k=1), terms(server)).respondents
     assert entry.errors == 1 and len(server.asked) == 1
     ((_, error, _),) = rows()

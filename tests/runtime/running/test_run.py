@@ -249,6 +249,7 @@ def test_the_bundle_may_be_given_opened(tiny: Make, tmp_path: Path) -> None:
     assert (summary.bundle_id, summary.questions_root) == (opened.id, opened.questions_root)
 
 
+@pytest.mark.slow
 def test_running_and_scoring_thousands_is_quick(tiny: Make, tmp_path: Path) -> None:
     bundle = tiny(templates=30, k=100)
     start = time.process_time()

@@ -15,6 +15,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.store.store import read_store
+from helpers.examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -100,7 +101,9 @@ def test_nasty_replies_are_graded_alike(kinds: Path, tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(6),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     st.lists(

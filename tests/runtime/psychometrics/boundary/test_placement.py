@@ -7,6 +7,7 @@ import pytest
 from dia_runtime.psychometrics.boundary.ability import Ability, Prior, ability, information, success_probabilities
 from dia_runtime.psychometrics.boundary.placement import EstimationMethod, Placement, StoppingRule
 from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule
+from helpers.examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ def by_grid(b: Array, s: Array, n: Array, prior: Prior = PRIOR, points: int = 5_
     return Ability(mean, float(np.sqrt(density @ (theta - mean) ** 2)))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(REPLIES)
 def test_the_mean_of_the_posterior_is_that_of_a_dense_grid(replies: list[tuple[float, int, int]]) -> None:
     held = columns(replies)
@@ -77,7 +78,7 @@ def test_fixed_nodes_are_what_was_published_and_miss_the_posterior() -> None:
     assert fixed.se < 0.5 * exact.se or abs(fixed.value - exact.value) > exact.se
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @example([(3.375, 1, 1), (3.375, 1, 1)])
 @given(REPLIES)
 def test_the_mode_and_the_weighted_estimate_are_zeros_of_their_slopes(replies: list[tuple[float, int, int]]) -> None:

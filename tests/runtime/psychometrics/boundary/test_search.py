@@ -11,6 +11,7 @@ import pytest
 from dia_runtime.psychometrics.boundary.belief import Belief, Forecast, Trials
 from dia_runtime.psychometrics.boundary.search import ENOUGH, EXHAUSTED, SPENT, TOO_EASY, TOO_HARD, Plan, Search, search
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
+from helpers.examples import examples
 from helpers.places import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -44,7 +45,7 @@ def run(space: Space, logit: Callable[[Cell], float], plan: Plan) -> Search:
 # the space
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.sampled_from([PLAIN, SKILLED]), st.integers(0, 10_000), st.booleans())
 def test_a_step_stays_in_the_space_and_goes_one_way(space: Space, seed: int, is_harder: bool) -> None:
     cell = space.draw(np.random.Generator(np.random.PCG64(seed)))
@@ -57,7 +58,7 @@ def test_a_step_stays_in_the_space_and_goes_one_way(space: Space, seed: int, is_
         assert apart + len(set(moved.skills) ^ set(cell.skills)) == 1
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.sampled_from([PLAIN, SKILLED]), st.integers(0, 10_000))
 def test_halving_ends_between_its_two_cells(space: Space, seed: int) -> None:
     generator = np.random.Generator(np.random.PCG64(seed))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime import calibrate
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -29,7 +30,7 @@ def joint(successes: Any, trials: Any, abilities: Any, difficulties: Any) -> flo
     return float((successes * logits - trials * np.logaddexp(0, logits)).sum())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([(4, 6, 3, 0.0), (6, 4, 2, 0.2), (5, 5, 4, 0.3)]))
 def test_joint_estimates_are_the_maximum(seed: int, shape: tuple[int, int, int, float]) -> None:
     successes, trials = panel(seed, *shape)
@@ -74,7 +75,7 @@ def _choose(trials: Any, way: Any) -> float:
     return float(prod(comb(int(most), taken) for most, taken in zip(trials, way, strict=True)))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([(3, 7, 3, 0.0), (4, 8, 1, 0.0), (4, 9, 2, 0.25)]))
 def test_conditional_estimates_are_the_maximum(seed: int, shape: tuple[int, int, int, float]) -> None:
     successes, trials = panel(seed, *shape)

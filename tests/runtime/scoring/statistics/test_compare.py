@@ -22,6 +22,7 @@ from dia_runtime.scoring.statistics.power import REACH, power, spread
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.significance import holm, two_sided
 from dia_runtime.scoring.statistics.variants import variant_effects
+from helpers.examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +63,7 @@ def value(held: Marks, name: str) -> float | None:
     return None if exact is None else float(exact)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(BOTH, st.sampled_from(compared_figures()))
 def test_a_difference_is_that_of_the_figures_and_its_error_that_of_paired_items(
     rows: list[list[tuple[str, str]]], name: str
@@ -103,7 +104,7 @@ def test_a_paired_difference_of_single_questions_is_the_paired_t_test_of_scipy()
     assert entry["difference"]["value"] / entry["difference"]["se"] == pytest.approx(expected.statistic)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(BOTH)
 def test_both_respondents_are_resampled_alike(rows: list[list[tuple[str, str]]]) -> None:
     from scipy.stats import norm, t
@@ -160,7 +161,7 @@ def test_p_where_all_items_differ_alike_is_that_of_signs() -> None:
     assert same["difference"]["ci"] == [pytest.approx(-reach), pytest.approx(reach)]
 
 
-@settings(max_examples=30, deadline=None)  # scipy is imported in the first example
+@settings(max_examples=examples(30), deadline=None)  # scipy is imported in the first example
 @given(st.floats(-5, 5), st.floats(0.01, 5), st.integers(2, 500))
 def test_p_is_that_of_the_t_distribution_of_scipy(difference: float, error: float, items: int) -> None:
     from scipy.stats import t
@@ -175,7 +176,7 @@ def test_holm_as_published() -> None:
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5))
 def test_holm_is_the_closed_test_of_bonferroni(chances: list[float]) -> None:
     # A hypothesis is rejected when every set that holds it is (Marcus, Peritz and Gabriel 1976).
@@ -204,7 +205,7 @@ def test_reversed_orders_are_found_with_their_chances() -> None:
     assert ranks([1.0, None, 1.0, 2.0]) == [2, None, 2, 1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(BOTH)
 def test_phi_is_the_correlation_of_numpy(rows: list[list[tuple[str, str]]]) -> None:
     held = comparison(["a", "b"], list(sides(rows)), ["rs"], WAY)
@@ -270,7 +271,7 @@ def test_groups_are_means_of_their_respondents_over_the_same_questions() -> None
     assert alone["groups"][0]["value"] == "none" and alone["differences"] == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=2, max_size=8))
 def test_components_of_variance_are_those_of_the_table_of_variances(groups: list[list[int]]) -> None:
     held = numpy.array(groups, dtype=float)

@@ -18,6 +18,7 @@ from dia_runtime.scoring.metrics import Aggregate, Part, Tally, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of
+from helpers.examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -88,7 +89,7 @@ def quantile(values: Sequence[Fraction], share: float) -> float:
     return float(values[low]) + (place - low) * float(values[high] - values[low])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(ROWS, st.sampled_from(WAYS), st.sampled_from(compared_figures()))
 def test_every_interval_equals_one_made_resample_by_resample(rows: list[list[str]], way: Intervals, name: str) -> None:
     figure = FIGURES[name].aggregate(tallies(rows))
@@ -97,7 +98,7 @@ def test_every_interval_equals_one_made_resample_by_resample(rows: list[list[str
     assert found["ci"] == pytest.approx(by_hand(figure, way), abs=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=4))
 def test_resamples_come_as_often_as_a_count_of_all_of_them(values: list[int]) -> None:
     rows = Counter(values)
@@ -134,7 +135,7 @@ def test_intervals_are_those_of_scipy(seed: int, items: int, method: str) -> Non
         assert found["se"] == pytest.approx(expected.standard_error, rel=0.06)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(ROWS)
 def test_clustered_errors_are_those_of_a_regression_on_a_constant(rows: list[list[str]]) -> None:
     # The sandwich that statsmodels computes for cov_type="cluster": its factor G / (G - 1) is ours.
@@ -150,7 +151,7 @@ def test_clustered_errors_are_those_of_a_regression_on_a_constant(rows: list[lis
     assert found["se"] == pytest.approx(expected, abs=1e-12) and found["ci"] is None
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(ROWS, st.sampled_from(compared_figures()))
 def test_errors_of_samples_are_the_exact_ones(rows: list[list[str]], name: str) -> None:
     figure = FIGURES[name].aggregate(tallies(rows))
@@ -182,7 +183,7 @@ def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
     assert estimates({"right": rare}, known)["right"]["ci"] == [pytest.approx(0.025 ** (1 / 2)), 1.0]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.integers(2, 400))
 def test_the_bound_of_equal_items_is_that_of_clopper_and_pearson(number: int) -> None:
     from scipy.special import betaincinv

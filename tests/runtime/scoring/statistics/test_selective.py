@@ -18,6 +18,7 @@ from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.mistakes import MistakeTally
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.scoring.statistics.selective import agreed, area, best_area, harmonic, levels_of, selective
+from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +45,7 @@ def mean_risk(order: Sequence[bool]) -> Fraction:
     return sum((Fraction(sum(order[:m]), m) for m in range(1, len(order) + 1)), Fraction(0)) / len(order)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(ROWS)
 def test_the_area_is_the_mean_over_all_orders_of_equal_confidence(rows: list[list[str]]) -> None:
     levels: dict[Fraction, list[bool]] = {}
@@ -88,7 +89,7 @@ def test_an_order_without_ties_has_the_area_of_its_definition() -> None:
     assert best_area(columns)[0] == pytest.approx(ideal)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(ROWS)
 def test_perfect_abstention_skips_all_that_is_not_right(rows: list[list[str]]) -> None:
     found, flat = found_of(rows), [verdict for row in rows for verdict in row]
@@ -167,7 +168,7 @@ def test_mistakes_add_up_however_many_explain_a_reply() -> None:
     assert MistakeTally().result(PLAIN)["explained"] == {"value": None, "se": None, "ci": None}
 
 
-@settings(max_examples=30, deadline=None)  # scipy is imported in the first example
+@settings(max_examples=examples(30), deadline=None)  # scipy is imported in the first example
 @given(st.integers(0, 30), st.integers(1, 30))
 def test_the_interval_of_a_mistake_is_that_of_wilson_in_scipy(number: int, wrong: int) -> None:
     from scipy.stats import binomtest
