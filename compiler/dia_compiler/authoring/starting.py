@@ -42,6 +42,8 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
     for source in sorted({home / reference for reference in FROM.findall(text)}):
         if source.is_file() and source.resolve().is_relative_to(home.resolve()):
             copy = folder / source.relative_to(home)
+            if not copy.resolve().is_relative_to(folder.resolve()):
+                raise _refused("E101", f"{copy.as_posix()} is a link that leads outside the folder", "remove the link")
             content = source.read_bytes()
             if not copy.exists():
                 contents[copy] = content

@@ -169,7 +169,8 @@ class Desk:
                             self._set_state(current or left[0], excerpts(outcome.diagnostics, {}))
                             left.remove(current or left[0])
                     elif "diagnostics" in outcome.item:
-                        self._set_state(outcome.item["file"], outcome.item["diagnostics"])
+                        is_blocked = outcome.item["is_blocked"]
+                        self._set_state(outcome.item["file"], outcome.item["diagnostics"], is_blocked)
                         left.remove(outcome.item["file"])
                         current = None
                     else:
@@ -177,9 +178,9 @@ class Desk:
         finally:
             self.waiting += left
 
-    def _set_state(self, file: str, diagnostics: list[Record]) -> None:
+    def _set_state(self, file: str, diagnostics: list[Record], is_blocked: bool = False) -> None:
         errors = sum(entry["severity"] == "error" for entry in diagnostics)
-        state = "errors" if errors else "warnings" if diagnostics else "ok"
+        state = "blocked" if is_blocked else "errors" if errors else "warnings" if diagnostics else "ok"
         self.states[file] = {"state": state, "errors": errors, "warnings": len(diagnostics) - errors}
         self.tell({"event": "state", "file": file, **self.states[file]})
 
@@ -216,11 +217,13 @@ class Desk:
 
     # what pages ask for
 
-    async def look(self, file: str, seed: str | None, first: int, count: int) -> AsyncGenerator[Record, None]:
+    async def look(
+        self, file: str, seed: str | None, first: int, count: int, item: int = 0
+    ) -> AsyncGenerator[Record, None]:
         """Yield the records of `look`; attachments and what replies are graded by stay here."""
         seconds = self.seconds(file) or SECONDS
         async with aclosing(
-            self.page_lane.outcomes(look, file, seed, first, count, self.programs, seconds=seconds)
+            self.page_lane.outcomes(look, file, seed, first, count, self.programs, item, seconds=seconds)
         ) as outcomes:
             async for outcome in outcomes:
                 if not outcome.is_end:

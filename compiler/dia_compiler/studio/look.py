@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,6 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import Positions
 
 from dia_compiler.analyze.check import check, faults_of
+from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.analyze.worker_resources import WorkerResources
@@ -75,9 +77,11 @@ class _Opened:
         return excerpts(collected.ordered(self.checked.sources), self.checked.sources)
 
 
-def look(file: str, seed: str | None, first: int, count: int, programs: str) -> Iterator[Any]:
+def look(file: str, seed: str | None, first: int, count: int, programs: str, item: int = 0) -> Iterator[Any]:
     """Yield records about a template: `template`, an `instance` for each of `count` from `first` on, `overview`.
 
+    `item` is the number of the data row for a template that has some; it shows the following ones, too, if each makes
+    one instance.
     A record has its kind in `kind`; an instance that cannot be made has its errors in `diagnostics`. Errors of the
     spec itself are in a record of kind `errors`.
     """
@@ -93,7 +97,7 @@ def look(file: str, seed: str | None, first: int, count: int, programs: str) -> 
         except DiaError as error:
             yield {"kind": "errors", "diagnostics": opened.reported([*opened.diagnostics.entries, *error.diagnostics])}
             return
-        yield from _instances(opened, range(first, first + count))
+        yield from _instances(opened, range(first, first + count), item)
         diagnostics = Diagnostics(opened.diagnostics.entries)
         check_examples(opened.made, diagnostics)
         yield {"kind": "errors", "diagnostics": opened.reported(diagnostics.entries)}
@@ -124,10 +128,22 @@ def _snippet(piece: Snippet) -> Record:
     return {"text": piece.text, "line": piece.position.line}
 
 
-def _instances(opened: _Opened, numbers: range) -> Iterator[Record]:
-    """Yield the instances of these numbers of the first item, in every wording."""
+def _instances(opened: _Opened, numbers: range, place: int) -> Iterator[Record]:
+    """Yield the instances of these numbers of an item in every wording; of items with one instance, several items."""
     expansion = opened.made
-    item, trip = expansion.drawing.items[0], RoundTrip(expansion)
+    items, trip = expansion.drawing.items[place:], RoundTrip(expansion)
+    if items and not expansion.drawing.has_choices(items[0]) and numbers.start == 0:
+        for item in items[: len(numbers)]:
+            yield from _instances_of(opened, item, range(1), trip)
+    elif items:
+        yield from _instances_of(opened, items[0], numbers, trip)
+    else:
+        yield {"kind": "none", "first": numbers.start}
+
+
+def _instances_of(opened: _Opened, item: Item, numbers: range, trip: RoundTrip) -> Iterator[Record]:
+    """Yield the instances of these numbers of one item."""
+    expansion = opened.made
     begin, is_any = perf_counter(), False
     try:
         for draft in expansion.first_drafts(item, numbers.stop, is_trial=True):
@@ -229,13 +245,13 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
             raise DiaError(opened.diagnostics.errors)
         yield from opened.expansion()
         expansion = opened.made
-        item, trip = expansion.drawing.items[0], RoundTrip(expansion)
+        trip = RoundTrip(expansion)
         samples: list[Record] = []
         questions: list[Record] = []
         answers: dict[str, Record] = {}
         texts: dict[str, str] = {}
         begin = sent = perf_counter()
-        for draft in expansion.first_drafts(item, count, is_trial=True):
+        for draft in _spread(expansion, count):
             instance = expansion.instance(draft)
             trip.check(instance)
             now = perf_counter()
@@ -250,6 +266,15 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
         yield {"kind": "samples", "samples": samples, "draws": _draws(expansion)}
         yield {"kind": "freedom", **_overview(expansion)}
         yield {"kind": "probe", **_probe(questions, answers, texts)}
+
+
+def _spread(expansion: Expansion, count: int) -> Iterator[Draft]:
+    """Return what so many instances are made of, evenly from as many items as there are."""
+    items = expansion.drawing.items[:count]
+    return islice(
+        (draft for item in items for draft in expansion.first_drafts(item, -(-count // len(items)), is_trial=True)),
+        count,
+    )
 
 
 def _draws(expansion: Expansion) -> list[int]:

@@ -115,7 +115,8 @@ async def _look(request: web.Request) -> web.StreamResponse:
     """Send instances of a template, a JSON record on each line."""
     desk, file, seed = request.app[DESK], _template(request), _seed(request)
     first, count = _number(request, "first", 0, MOST_INSTANCES), _number(request, "count", 3, MOST_SHOWN)
-    return await _lines(request, desk.look(file, seed, first, count))
+    item = _number(request, "item", 0, MOST_INSTANCES)
+    return await _lines(request, desk.look(file, seed, first, count, item))
 
 
 async def _stress(request: web.Request) -> web.StreamResponse:

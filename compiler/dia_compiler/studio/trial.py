@@ -140,6 +140,8 @@ def _number(value: Any, default: float) -> float:
 def states(paths: list[str], files: list[str], programs: str) -> Iterator[Record]:
     """Yield for each of the template files what `dia check` reports about it: `{"file", "diagnostics"}`.
 
+    `is_blocked` is true for a template that cannot be checked because of errors in other files.
+
     The paths name the benchmarks of the files. A record with the file alone comes before the work on it.
     """
     with suppress(OSError, AttributeError):
@@ -150,6 +152,13 @@ def states(paths: list[str], files: list[str], programs: str) -> Iterator[Record
         checked = check(folders, defers=True, programs=programs, parser=PARSER)
         static = checked.diagnostics.ordered(checked.sources)
         plans = [BundlePlan(item, seed_of(item.benchmark, None), options, False) for item in checked.benchmarks]
+        left_out = {
+            template.file
+            for item in checked.benchmarks
+            for template in item.benchmark.templates
+            for entry in item.left_out
+            if entry.template == template.name
+        }
         clean = {template.file: (plan, template) for plan in plans for template in plan.item.clean}
         for file in files:
             entries = [entry for entry in static if entry.position is not None and entry.position.file == file]
@@ -163,7 +172,8 @@ def states(paths: list[str], files: list[str], programs: str) -> Iterator[Record
                     figures = row_statistics(rows.spool)
                     check_health(template, rows.spool, rows.summary, figures, TRIAL, diagnostics, is_trial=True)
                 entries = list(dict.fromkeys([*entries, *diagnostics.ordered(checked.sources)]))
-            yield {"file": file, "diagnostics": excerpts(entries, checked.sources)}
+            is_blocked = file not in clean and not entries and file not in left_out
+            yield {"file": file, "diagnostics": excerpts(entries, checked.sources), "is_blocked": is_blocked}
 
 
 def excerpts(entries: Iterable[Diagnostic], sources: dict[str, str]) -> list[Record]:

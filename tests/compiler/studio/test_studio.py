@@ -24,6 +24,14 @@ from helpers.studio import BENCHMARK, SUM, Running
 
 pytestmark = pytest.mark.spawned  # a fork of a process with threads and open connections is not what dia does
 WRONG = SUM.replace("{{ b }}", "{{ bb }}").replace("template: sums", "template: wrong")
+ROWS = """\
+template: rows
+title: Rows
+params: {row: {type: row, from: words.jsonl, id: = row.word}}
+each: row
+answer: {value: length(row.word), type: integer}
+prompt: How many letters has {{ row.word }}?
+"""
 SLOW = """\
 template: slow
 title: Slow
@@ -181,6 +189,43 @@ def test_states_and_errors_are_those_of_the_check(running: Running, folder: Path
     (found,) = (entry for entry in expected if entry.position and entry.position.file.endswith("wrong.yaml"))
     assert {name: error[name] for name in found.as_json()} == found.as_json()
     assert error["source"] == WRONG.splitlines()[error["line"] - 1] and "bb" in error["source"]
+
+
+def test_errors_of_the_benchmark_are_told_of_its_templates(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: [mine\n", encoding="utf-8")
+    (tmp_path / "sums.yaml").write_text(SUM, encoding="utf-8")
+    running = Running(tmp_path)
+    try:
+        assert [state["state"] for state in running.settled().values()] == ["blocked"]
+        (error,) = (entry for one in running.look(tmp_path / "sums.yaml") for entry in one.get("diagnostics", ()))
+        assert error["code"] == "E104" and error["path"].endswith("benchmark.yaml") and "[mine" in error["source"]
+        (tmp_path / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+        running.wait_for(
+            lambda event: event["event"] == "list" and event["benchmarks"][0]["templates"][0]["is_clean"] is True
+        )
+        assert [state["state"] for state in running.settled().values()] == ["ok"]
+    finally:
+        running.end()
+
+
+def test_data_rows_are_looked_at_one_after_another(running: Running, folder: Path) -> None:
+    rows = "".join(json.dumps({"word": word}) + "\n" for word in ("one", "three", "seven"))
+    (folder / "words.jsonl").write_text(rows, encoding="utf-8")
+    (folder / "rows.yaml").write_text(ROWS, encoding="utf-8")
+    running.wait_for(
+        lambda event: (
+            event["event"] == "list"
+            and any(one["name"] == "rows" and one["is_clean"] for one in event["benchmarks"][0]["templates"])
+        )
+    )
+    for choices, items in (({"item": 1}, ["three", "seven"]), ({"count": 2}, ["one", "three"]), ({"item": 3}, [])):
+        records = running.look(folder / "rows.yaml", **choices)
+        assert [record["answer"] for record in records if record["kind"] == "instance"] == [
+            str(len(item)) for item in items
+        ]
+        assert records[-1]["items"] == 3
+    (folder / "rows.yaml").unlink()
+    (folder / "words.jsonl").unlink()
 
 
 def test_each_chain_reads_a_reply_as_the_grader_does(running: Running, folder: Path) -> None:

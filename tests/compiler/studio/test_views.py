@@ -123,5 +123,10 @@ def test_a_start_overwrites_nothing(tmp_path: Path) -> None:
         start_from(family, "mine", tmp_path)
     assert not (tmp_path / "mine.yaml").exists()
     assert (tmp_path / "data" / "requests.jsonl").read_text(encoding="utf-8") == "mine"
+    (tmp_path / "data" / "requests.jsonl").unlink()
+    (tmp_path / "data").rmdir()
+    (tmp_path / "data").symlink_to(tmp_path.parent)
+    with pytest.raises(DiaError, match="a link that leads outside the folder"):
+        start_from(family, "mine", tmp_path)
     with pytest.raises(DiaError, match="not a family that comes with dia"):
         start_from(tmp_path / "benchmark.yaml", "other", tmp_path)

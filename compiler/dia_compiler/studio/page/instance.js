@@ -102,8 +102,8 @@ const replyBox = (instance) => {
     right && el('button', { type: 'button', onclick: put(right.reply) }, 'Put in the right reply'), result);
 };
 
-const conversation = (instance) => [
-  el('h4', null, 'Sessions'), sessionGraph(instance.sessions, instance.truth_reads),
+const conversation = (instance, name) => [
+  el('h4', null, 'Sessions'), sessionGraph(instance.sessions, instance.truth_reads, name),
   instance.sessions.map((session) => el('section', { class: 'session' },
     el('h4', null, text(session.name)),
     el('p', { class: 'soft' }, text([Object.entries(session.reads).length
@@ -112,17 +112,18 @@ const conversation = (instance) => [
   el('h4', null, 'Truth'), el('pre', null, text(instance.truth.join('\n')))];
 
 export const instanceCard = (instance, template, opened) => {
-  const key = `${template.file} ${instance.number} ${instance.variant || ''}`;
+  const key = `${template.file} ${instance.item || ''} ${instance.number} ${instance.variant || ''}`;
   if (instance.diagnostics) {
     return el('article', { class: 'instance' }, el('h3', null, instance.number === null ? 'No further instance' : `Instance ${instance.number}`),
       instance.diagnostics.map(diagnostic), instance.parameters && facts(instance.parameters));
   }
-  const name = instance.variant ? `Instance ${instance.number}, wording ${instance.variant}` : `Instance ${instance.number}`;
+  const item = instance.item ? ` of ${instance.item}` : '';
+  const name = instance.variant ? `Instance ${instance.number}${item}, wording ${instance.variant}` : `Instance ${instance.number}${item}`;
   const isSession = instance.sessions.length > 0;
   const checks = template.checks || [];
   return el('article', { class: 'instance', 'aria-label': name },
-    el('h3', null, text(name), el('small', null, ` ${instance.item ? `of ${instance.item}, ` : ''}${(instance.seconds * 1000).toFixed(1)} ms`)),
-    isSession ? conversation(instance) : [el('h4', null, 'What the model reads'), el('pre', { class: 'prompt', tabindex: '0' }, text(instance.content))],
+    el('h3', null, text(name), el('small', null, ` ${(instance.seconds * 1000).toFixed(1)} ms`)),
+    isSession ? conversation(instance, name) : [el('h4', null, 'What the model reads'), el('pre', { class: 'prompt', tabindex: '0' }, text(instance.content))],
     instance.attachments.length > 0 && [el('h4', null, 'Attachments'), instance.attachments.map(attachment)],
     !isSession && [el('h4', null, 'Answer'), el('p', { class: 'answer mono' }, text(instance.answer)), el('p', { class: 'soft' }, `type ${instance.type}, format ${instance.format}`)],
     instance.accept.length > 0 && el('p', null, 'Also accepted: ', instance.accept.map((form) => [el('code', null, text(form)), ' '])),

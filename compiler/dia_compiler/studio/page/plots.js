@@ -15,7 +15,7 @@ export const wave = (view, name) => {
 };
 
 // The sessions from left to right, each behind those whose replies it reads.
-export const sessionGraph = (asked, truthReads) => {
+export const sessionGraph = (asked, truthReads, place) => {
   const sessions = [...asked, { name: 'truth', reads: truthReads }];
   const byName = new Map(sessions.map((session) => [session.name, session]));
   const depths = new Map();
@@ -41,7 +41,7 @@ export const sessionGraph = (asked, truthReads) => {
     svg('text', { x: x + 65, y: y + 22, 'text-anchor': 'middle' }, name.length > 18 ? `${name.slice(0, 17)}…` : name)]);
   const words = edges.length ? edges.map(({ reply, from, to }) => `${to} reads ${reply} of ${from}`).join('; ') : 'no session reads another';
   const head = svg('defs', null, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: 'auto' }, svg('path', { class: 'head', d: 'M0,0 L8,4 L0,8 z' })));
-  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Graph of sessions' }, picture(`${plural(asked.length, 'session')}: ${words}`, columns.length * 190 - 40, height, head, arrows, boxes));
+  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Graph of sessions of ${place}` }, picture(`${plural(asked.length, 'session')}: ${words}`, columns.length * 190 - 40, height, head, arrows, boxes));
 };
 
 const figure = (title, caption, drawing) => el('figure', null, el('h4', null, title), drawing, el('figcaption', null, caption));

@@ -7,7 +7,7 @@ import { stressPlots } from './plots.js';
 
 const by = (id) => document.getElementById(id);
 const opened = new Set(); // folds that are open, which survive a reload
-const view = { file: null, seed: '', first: 0, count: 3 };
+const view = { file: null, seed: '', first: 0, count: 3, item: 0 };
 let list = { benchmarks: [], diagnostics: [], states: {} };
 let looking = null;
 let stressing = null;
@@ -17,7 +17,7 @@ const say = (words) => { by('status').textContent = words; };
 
 // The list of templates
 
-const STATES = { ok: () => 'no errors', waiting: () => 'checking…', warnings: (state) => plural(state.warnings, 'warning'),
+const STATES = { blocked: () => 'not checked: errors in other files', ok: () => 'no errors', waiting: () => 'checking…', warnings: (state) => plural(state.warnings, 'warning'),
   errors: (state) => [plural(state.errors, 'error'), state.warnings && plural(state.warnings, 'warning')].filter(Boolean).join(', ') };
 
 const stateWords = (template) => {
@@ -87,7 +87,7 @@ const drawInstances = () => {
   }
 };
 
-const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}) });
+const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}), ...(view.item ? { item: String(view.item) } : {}) });
 
 const look = async (isReload = false) => {
   looking?.abort();
@@ -119,6 +119,8 @@ const look = async (isReload = false) => {
   drawHeading();
   drawInstances();
   drawProblems();
+  by('item-choice').hidden = !(next.overview?.items > 1 || view.item);
+  if (next.overview) by('item').max = String(next.overview.items - 1);
   const errors = next.diagnostics.filter((entry) => entry.severity === 'error').length + next.instances.filter((one) => one.diagnostics).length;
   say(`${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s: ${errors ? plural(errors, 'error') : 'no errors'}`);
   document.body.dataset.looks = String(Number(document.body.dataset.looks || 0) + 1);
@@ -154,10 +156,11 @@ const choose = () => {
   const file = chosen.get('file') || list.benchmarks.flatMap((one) => one.templates)[0]?.file || null;
   const isOther = file !== view.file;
   view.file = file;
-  if (isOther) Object.assign(view, { seed: chosen.get('seed') || '', first: Number(chosen.get('first')) || 0, count: Number(chosen.get('count')) || view.count });
+  if (isOther) Object.assign(view, { seed: chosen.get('seed') || '', first: Number(chosen.get('first')) || 0, count: Number(chosen.get('count')) || view.count, item: Number(chosen.get('item')) || 0 });
   by('first').value = by('first-number').value = String(view.first);
   by('seed').value = view.seed;
   by('count').value = String(view.count);
+  by('item').value = String(view.item);
   by('template').hidden = !file;
   by('empty').hidden = Boolean(file);
   drawList();
@@ -181,6 +184,7 @@ by('first-number').addEventListener('input', () => { view.first = Math.max(0, Ma
 by('seed-range').addEventListener('input', () => { view.seed = by('seed').value = by('seed-range').value; chosen(); });
 by('seed').addEventListener('input', () => { view.seed = by('seed').value; chosen(); });
 by('count').addEventListener('input', () => { view.count = Number(by('count').value); chosen(); });
+by('item').addEventListener('input', () => { view.item = Math.max(0, Math.floor(Number(by('item').value)) || 0); chosen(); });
 by('choose').addEventListener('submit', (event) => event.preventDefault());
 by('find').addEventListener('input', drawList);
 by('stress').addEventListener('toggle', stress);
