@@ -1,0 +1,38 @@
+"""Hosted workflows call scripts of the project, so that what they do can be done on any machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+from helpers.places import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCRIPT = re.compile(r"(?<!\S)(\.ci/\w+|tests/[\w/]+\.py|docs/\w+\.py)")
+
+
+def steps(workflow: Any) -> list[str]:
+    return [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_each_script_that_a_workflow_calls_is_there(path: Any) -> None:
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    scripts = [script for step in steps(workflow) for script in SCRIPT.findall(step)]
+    assert scripts and workflow["permissions"] == {"contents": "read"}
+    for script in scripts:
+        assert (ROOT / script).is_file() and (script.endswith(".py") or os.access(ROOT / script, os.X_OK)), script
+
+
+def test_every_python_that_the_project_supports_is_tested() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    matrix = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["tests"][
+        "strategy"
+    ]
+    least = project["requires-python"].removeprefix(">=")
+    assert matrix["matrix"]["python"][0] == least
+    assert {entry["dependencies"] for entry in matrix["matrix"]["include"]} == {"lowest", "newest", "locked"}
