@@ -28,6 +28,7 @@ BATCH = 8  # templates that are checked in one go, so that a changed one need no
 KEPT_BYTES = 64 << 20
 KEPT_READINGS = 500
 PATIENCE = 1.0  # seconds that a check has to end in after a file has changed
+NEW_SECONDS = 5.0  # that a new template may take to be listed
 SURVEY_SECONDS = 60.0
 STRESS = 1000
 
@@ -120,6 +121,15 @@ class Desk:
         self.waiting = [file for file in files if self.states[file]["state"] == "waiting"]
         self.tell(self.overview())
         self.wakes.set()
+
+    async def list_again(self, file: str) -> None:
+        """Read the list of templates until it has a new file, or for some seconds."""
+        self.stale = True
+        self.wakes.set()
+        for _ in range(round(NEW_SECONDS / PAUSE)):
+            if self.seconds(file) is not None:
+                return
+            await asyncio.sleep(PAUSE)
 
     def files(self) -> list[str]:
         """Return the template files in order."""

@@ -202,6 +202,7 @@ async def _start(request: web.Request) -> web.Response:
         files = await asyncio.to_thread(start_from, Path(family), name, Path(folder))
     except DiaError as error:
         return _json({"diagnostics": [entry.as_json() for entry in error.diagnostics]}, 409)
+    await request.app[DESK].list_again(files[0].as_posix())
     return _json({"files": [path.as_posix() for path in files]})
 
 

@@ -156,6 +156,27 @@ def test_the_page_follows_the_editor(browser: Browser, running: Running, folder:
     assert "bb" in told["source"] and told["right"] and told["troubles"] == []
 
 
+def test_a_family_becomes_a_template(browser: Browser, running: Running, folder: Path) -> None:
+    steps = """
+    await page.click('#show-gallery');
+    await page.waitForSelector('.family');
+    await page.locator('.filters input').fill('next_prime');
+    await page.locator('text=Use as a start').first().click();
+    await page.locator('.family form input').fill('my_prime');
+    await page.keyboard.press('Enter');
+    await page.locator('text=Show it').click();
+    await page.waitForFunction(() => document.querySelector('#heading').textContent.includes('my_prime'));
+    tell('chosen', await page.locator('nav a[aria-current]').getAttribute('data-file'));
+    tell('gallery', await page.locator('#gallery').isHidden());
+    await page.waitForSelector('.prompt');
+    """
+    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
+    path = folder / "my_prime.yaml"
+    assert told["troubles"] == [] and told["chosen"] == path.as_posix() and told["gallery"]
+    assert path.read_text(encoding="utf-8").startswith("template: my_prime\n")
+    path.unlink()
+
+
 def test_keys_alone_suffice(browser: Browser, running: Running, folder: Path) -> None:
     steps = """
     await page.keyboard.press('Tab');

@@ -107,7 +107,7 @@ const look = async (isReload = false) => {
     }
   } catch (error) {
     if (turn.signal.aborted) return;
-    say(`The studio does not answer: ${error.message}`);
+    say(`No instances: ${error.message}`);
     return;
   } finally {
     clearTimeout(slow);
