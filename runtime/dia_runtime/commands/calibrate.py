@@ -59,6 +59,7 @@ class CalibrateOptions:
     checks: tuple[str, ...]
     draws: int
     seed: int
+    cluster: str
     labels: Path | None
     family: str
     bundle: Path | None
@@ -130,6 +131,12 @@ class CalibrateOptions:
     "--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of folds and simulations.")
+@choice_option(
+    "--cluster",
+    choices=["templates", "none"],
+    default="templates",
+    help="Allow for dependent replies to instances of one template in the errors of abilities, or for none.",
+)
 @click.option("--labels", type=PATH, help="YAML file with labels of models, as for dia score.")
 @click.option("--family", default="family", show_default=True, help="Label that assigns models to families.")
 @bundle_option
@@ -166,6 +173,8 @@ def command(options: CalibrateOptions) -> int:
         echo("\n".join(map(as_rows, scale_tables(scaled.result, options.every)[:2])), nl=False)
     else:
         echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
+    for warning in _warnings(scaled.result, options):
+        echo(f"warning: {visible(warning)}", err=True)
     if not is_quiet(options.quiet):
         for note in [*_notes(scaled.result, options, panel), f"wrote the bank to {out}"]:
             echo(f"note: {visible(note)}", err=True)
@@ -192,6 +201,7 @@ def _options(options: CalibrateOptions, panel: Panel) -> CalibrationOptions:
         largest_block=options.largest_block,
         draws=options.draws,
         seed=options.seed,
+        cluster=options.cluster,
         paper=options.preset == "paper",
     )
 
@@ -233,6 +243,27 @@ def _families(labels_file: Path, family: str, panel: Panel) -> tuple[str | None,
         message = f"the label `{family}` does not divide these models into two or more families"
         raise calibration_error(message, f"labels in the file: {', '.join(labels.names) or 'none'}")
     return families
+
+
+def _warnings(result: CalibrationResult, options: CalibrateOptions) -> list[str]:
+    """Return what makes figures inadequate; `--quiet` does not hide it."""
+    dependence = result.dependence
+    if dependence is None:
+        return []
+    effect, warnings = dependence.effect, []
+    if effect is not None and dependence.is_rejected:
+        p = "p < 0.001" if effect.p < 0.001 else f"p = {effect.p:.3f}"
+        allowed = "the errors of abilities allow for it" if dependence.families else "the errors of abilities ignore it"
+        warnings.append(
+            f"replies to instances of one template depend on each other (standard deviation {effect.sd:.2f} logits, "
+            f"{p}): {allowed}"
+        )
+    if dependence.families is None and options.cluster == "templates" and result.method != "paper":
+        warnings.append(
+            "the errors of abilities take instances of one template as independent: there are fewer than ten "
+            "templates, or the method estimates items and not models (use `--method mml-items`)"
+        )
+    return warnings
 
 
 def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:

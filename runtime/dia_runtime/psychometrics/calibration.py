@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypedDict
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.psychometrics.calibration_result import (
+    AbilityDifference,
     CalibrationResult,
     FamilyDifference,
+    FamilyEffect,
     FilterChoice,
+    LocalDependence,
     LocatedEntry,
     ModelFit,
     MonotoneItem,
@@ -36,16 +40,20 @@ from dia_runtime.psychometrics.rasch.fit import (
     likelihood_locations,
     reliability,
     residual_components,
+    standardised_residuals,
 )
 from dia_runtime.psychometrics.rasch.held_out import HeldOut, held_out
 from dia_runtime.psychometrics.rasch.jml import log_likelihood
 from dia_runtime.psychometrics.rasch.monotone import monotone
 from dia_runtime.psychometrics.rasch.paper import algorithm_1
 from dia_runtime.psychometrics.rasch.stability import Stability, stability
+from dia_runtime.psychometrics.rasch.testlet import family_effects, residual_correlation
+from numpy.typing import NDArray
 
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
 MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
+MOST_CELLS = 5_000_000  # for the test of local dependence
 NAMED = 5  # in a message
 DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
 LEAST_OF_CATEGORY = 20  # items of a category for which filters are compared on their own
@@ -56,7 +64,8 @@ class CalibrationOptions:
     """How a panel is calibrated: how its scale is estimated, which items are kept, and what is checked.
 
     `anchors` are the difficulties that items keep. `families` says of each model to which family it belongs (or None),
-    for differences and stability; `draws` is how many data sets are drawn where chance is to be told from more.
+    for differences and stability; `draws` is how many data sets are drawn where chance is to be told from more. With
+    `cluster` "templates", errors of abilities allow for replies to one template that depend on each other.
     """
 
     estimation: EstimationOptions = EstimationOptions()  # noqa: RUF009 - it is frozen
@@ -69,6 +78,7 @@ class CalibrationOptions:
     draws: int = 20
     seed: int = 0
     paper: bool = False
+    cluster: str = "templates"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +127,8 @@ def calibrate_panel(
         held_out=_held_out(fitted.panel, options),
         stability=_stability(fitted.panel, options, on_stage),
         differences=_differences(fitted, options.families),
+        dependence=_dependence(fitted),
+        neighbors=_neighbors(fitted),
     )
     return CalibratedPanel(_bank(result, fitted.panel), result)
 
@@ -129,7 +141,8 @@ def _fitted(panel: Panel, options: CalibrationOptions) -> _FittedPanel:
             Diagnostic("E895", "the bank of `--anchors` has none of these items", None, "calibrate without `--anchors`")
         )
     with np.errstate(divide="ignore", invalid="ignore"):
-        calibration = estimate(panel.successes, panel.trials, options.estimation, difficulties)
+        clusters = families_of(panel) if options.cluster == "templates" else None
+        calibration = estimate(panel.successes, panel.trials, options.estimation, difficulties, clusters)
         if not options.largest_block:
             _require_one_block(panel, calibration)
         return _with_fit(panel, calibration)
@@ -138,6 +151,66 @@ def _fitted(panel: Panel, options: CalibrationOptions) -> _FittedPanel:
 def _with_fit(panel: Panel, calibration: Calibration) -> _FittedPanel:
     locations = likelihood_locations(calibration, panel.successes, panel.trials)
     return _FittedPanel(panel, calibration, locations, *fit_statistics(locations, panel.successes, panel.trials))
+
+
+def families_of(panel: Panel) -> NDArray[np.intp] | None:
+    """Return the number of each item's family: its template. None if the items of the data have no templates.
+
+    An item that stands for a whole template, with several trials, is a family of its own.
+    """
+    if panel.unit not in ("instances", "items"):
+        is_repeated = panel.unit == "templates" and bool(np.max(panel.trials) > 1)
+        return np.arange(len(panel.items)) if is_repeated else None
+    names = [about.template for about in panel.about]
+    if None in names:
+        return None
+    order = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    return np.array([order[name] for name in names], dtype=np.intp)
+
+
+def _dependence(fitted: _FittedPanel) -> LocalDependence | None:
+    """Return the effect of families on replies, tested, and the residual correlation within families."""
+    panel, calibration, locations = fitted.panel, fitted.calibration, fitted.locations
+    families = families_of(panel)
+    if families is None:
+        return None
+    chosen = np.ix_(locations.models, locations.items)
+    trials = np.broadcast_to(panel.trials, panel.successes.shape)[chosen].astype(int)
+    within = np.unique(families[locations.items], return_inverse=True)[1].ravel().astype(np.intp)
+    fit = correlation = None
+    if panel.successes[chosen].size <= MOST_CELLS and not panel.is_shares:
+        fit = family_effects(panel.successes[chosen], trials, within)
+        correlation = residual_correlation(*standardised_residuals(locations, panel.successes, panel.trials), within)
+    return LocalDependence(
+        families=calibration.clusters,
+        design_effect=None if calibration.design_effect is None else finite_or_none(calibration.design_effect),
+        effect=None if fit is None else FamilyEffect(fit.sd, fit.se, fit.z, fit.p),
+        q3_within=None if correlation is None else correlation.within,
+        q3_between=None if correlation is None else correlation.between,
+    )
+
+
+def _neighbors(fitted: _FittedPanel) -> list[AbilityDifference] | None:
+    """Return the difference of each model from the next less able one; None if the method has no covariances."""
+    calibration, models = fitted.calibration, fitted.panel.models
+    if calibration.ability_covariance is None:
+        return None
+    estimated = np.flatnonzero([status == "estimated" for status in calibration.ability_status])
+    order = estimated[np.argsort(-calibration.abilities[estimated], kind="stable")].tolist()
+    factor = _factor(calibration)
+    differences = []
+    for high, low in pairwise(order):
+        value, se = calibration.difference(high, low)
+        ends = (value - factor * se, value + factor * se)
+        differences.append(AbilityDifference(models[high], models[low], value, se, ends))
+    return differences
+
+
+def _factor(calibration: Calibration) -> float:
+    """Return how many standard errors make half of a 95 % interval: Student's t for clusters."""
+    from scipy.special import stdtrit
+
+    return Z if calibration.clusters is None else float(stdtrit(calibration.clusters - 1, 0.975))
 
 
 def _require_one_block(panel: Panel, calibration: Calibration) -> None:
@@ -188,7 +261,7 @@ def _result(fitted: _FittedPanel, estimation: EstimationOptions) -> CalibrationR
     abilities = (calibration.abilities, calibration.ability_se, *_fit_columns(fitted.model_fits), *model_totals)
     difficulties = (calibration.difficulties, calibration.difficulty_se, *_fit_columns(fitted.item_fits), *item_totals)
     entries = {
-        "models": _entries(panel.models, calibration.ability_status, abilities),
+        "models": _entries(panel.models, calibration.ability_status, abilities, _factor(calibration)),
         "items": _entries(panel.items, calibration.difficulty_status, difficulties),
     }
     left_out = [
@@ -219,15 +292,17 @@ def _fit_columns(fits: Fits) -> tuple[Array, ...]:
     return fits.infit, fits.outfit, fits.infit_z, fits.outfit_z
 
 
-def _entries(names: Sequence[str], statuses: Sequence[str], columns: Sequence[Array]) -> list[LocatedEntry]:
+def _entries(
+    names: Sequence[str], statuses: Sequence[str], columns: Sequence[Array], factor: float = Z
+) -> list[LocatedEntry]:
     table = np.stack(columns, axis=1).tolist()
-    return [_entry(name, status, row) for name, status, row in zip(names, statuses, table, strict=True)]
+    return [_entry(name, status, row, factor) for name, status, row in zip(names, statuses, table, strict=True)]
 
 
-def _entry(name: str, status: str, row: Sequence[float]) -> LocatedEntry:
+def _entry(name: str, status: str, row: Sequence[float], factor: float) -> LocatedEntry:
     value, se, *figures = map(finite_or_none, row)
     se = None if status == "anchor" else se  # it was given
-    ends = None if value is None or se is None else (value - Z * se, value + Z * se)
+    ends = None if value is None or se is None else (value - factor * se, value + factor * se)
     return LocatedEntry(name, value, se, ends, status, *figures)
 
 
@@ -370,7 +445,16 @@ def _bank(result: CalibrationResult, panel: Panel) -> Bank:
         prior_sd=None if result.prior is None else _rounded(result.prior.sd),
         filter=result.filter,
         left_out=result.left_out,
+        family_sd=_family_sd(result),
     )
+
+
+def _family_sd(result: CalibrationResult) -> float | None:
+    """Return the deviation of the effect of families, 0 if independence is not rejected, None if it was not tested."""
+    dependence = result.dependence
+    if dependence is None or dependence.effect is None:
+        return None
+    return _rounded(dependence.effect.sd, 6) if dependence.is_rejected else 0.0
 
 
 class _BankFields(TypedDict):

@@ -130,6 +130,51 @@ class FamilyDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class FamilyEffect:
+    """The effect of families on a model's replies (Rasch testlet model): its standard deviation in logits, and a test.
+
+    `z` is the statistic of a one-sided score test that there is none, `p` its probability.
+    """
+
+    sd: float
+    se: float | None
+    z: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDependence:
+    """What errors of abilities allow for: items of one template (a family) need not be independent.
+
+    `families` is the number of clusters, None if the errors take items as independent; `design_effect` is the factor
+    on the variance of a difference of two abilities. `q3_within` and `q3_between` are mean correlations of the
+    residuals of two items of one family and of two families.
+    """
+
+    families: int | None
+    design_effect: float | None
+    effect: FamilyEffect | None
+    q3_within: float | None
+    q3_between: float | None
+
+    @property
+    def is_rejected(self) -> bool:
+        """Return whether independence is rejected at 5 %."""
+        return self.effect is not None and self.effect.p < 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class AbilityDifference:
+    """How much more able a model is than the next one, with the error and interval of the difference, in logits."""
+
+    model: str
+    than: str
+    value: float
+    se: float
+    ci: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class CalibrationResult:
     """A calibration with all checks of its quality.
 
@@ -155,6 +200,8 @@ class CalibrationResult:
     stability: Mapping[str, StabilityReport] | None = None  # `models`, and `families` where these are known
     differences: list[FamilyDifference] | None = None
     left_out: tuple[LeftOut, ...] = ()
+    dependence: LocalDependence | None = None
+    neighbors: list[AbilityDifference] | None = None  # each model and the next less able one
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as `dia calibrate --json` prints it."""

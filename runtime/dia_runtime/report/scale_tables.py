@@ -97,6 +97,7 @@ def _summary(result: CalibrationResult) -> Table:
         rows.append(("Andersen's test", f"{test.statistic:.2f}, df {test.df}, p {test.p:.3f}"))
     if fit.components:
         rows.append(("first eigenvalue of residuals", _number(fit.components.eigenvalues[0], 3)))
+    rows += _dependence_rows(result)
     if fit.monotone is not None:
         falling = sum(entry.p is not None and entry.p < 0.01 for entry in fit.monotone)
         rows.append(("items whose success does not rise with ability, p < 0.01", str(falling)))
@@ -108,6 +109,25 @@ def _summary(result: CalibrationResult) -> Table:
             ("held-out loss per reply: one rate for each model", _number(loss.model_rates, 4)),
         ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
+
+
+def _dependence_rows(result: CalibrationResult) -> list[tuple[str, str]]:
+    """Return the lines about replies to instances of one template."""
+    dependence = result.dependence
+    if dependence is None:
+        return []
+    rows = []
+    if dependence.families is not None:
+        rows.append(("errors of abilities: clusters (templates)", str(dependence.families)))
+        rows.append(("errors of abilities: design effect", _number(dependence.design_effect, 2)))
+    if dependence.effect is not None:
+        effect = dependence.effect
+        error = "" if effect.se is None else f"{PLUS_MINUS}{effect.se:.3f}"
+        rows.append(("effect of templates: standard deviation", f"{effect.sd:.3f}{error}, p {effect.p:.3f}"))
+    if dependence.q3_within is not None:
+        between = _number(dependence.q3_between, 3)
+        rows.append(("Q3 within templates, between", f"{dependence.q3_within:.3f}, {between}"))
+    return rows
 
 
 def _choice(result: CalibrationResult) -> Table | None:

@@ -29,6 +29,7 @@ UNITS_OF_ONE_COMPILE = (
     "instances",
     "items",
 )  # units whose names stand for other questions where a bundle is made otherwise
+OPTIONAL = ("explanation", "family_sd")
 REPEAT = "create it again with `dia calibrate`"
 
 
@@ -96,6 +97,7 @@ class Bank:
     filter: str | None = None
     left_out: tuple[LeftOut, ...] = ()
     explanation: dict[str, Any] | None = None  # how difficulties follow from parameters, by `dia explain --save`
+    family_sd: float | None = None  # logits: a model's deviation from its ability in one template; 0 if not significant
 
 
 def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
@@ -119,8 +121,9 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
 def as_record(bank: Bank) -> dict[str, Any]:
     """Return the bank as JSON has it, with its checksum."""
     body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
-    if bank.explanation is None:  # banks without one have the bytes that they always had
-        del body["explanation"]
+    for name in OPTIONAL:  # banks without these have the bytes that they always had
+        if body[name] is None:
+            del body[name]
     return {**body, "checksum": checksum(body)}
 
 
@@ -206,7 +209,7 @@ CHECKS: Mapping[str, tuple[type, ...]] = {
 def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
     """Return the entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
     for field in fields(kind):
-        value = entry.get(field.name) if field.name == "explanation" else entry[field.name]
+        value = entry.get(field.name) if field.name in OPTIONAL else entry[field.name]
         types = CHECKS.get(str(field.type))
         if types is not None and (type(value) is bool or not isinstance(value, types)):
             raise ValueError(f"`{field.name}` has the wrong type")

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_runtime.psychometrics.rasch.clustered import LEAST, clustered_covariance, design_effect, numbered
 from dia_runtime.psychometrics.rasch.cml import cml
 from dia_runtime.psychometrics.rasch.columns import Scored, errors, score_columns
 from dia_runtime.psychometrics.rasch.connect import FixedNodes, components, extremes
@@ -69,6 +70,11 @@ class Calibration:
     `disconnected`, or `anchor`. `residual` is the largest score that is left; `prior` the mean and standard deviation
     of the random side, on the scale of the result. `scored` is the side that was placed given the other: `items`,
     `respondents`, or `neither` where both are parameters.
+
+    `ability_covariance` is that of the errors of the abilities, from which differences have their errors; NaN for
+    abilities that were not estimated, None where items are the estimated side. `clusters` is the number of clusters of
+    items that the errors allow for (None: items are taken as independent), `design_effect` the factor on the variance
+    of a difference of two abilities, `degrees` the degrees of freedom of the errors.
     """
 
     abilities: Array
@@ -84,6 +90,20 @@ class Calibration:
     method: str
     prior: tuple[float, float] | None = None
     scored: str = "neither"
+    ability_covariance: Array | None = None
+    clusters: int | None = None
+    design_effect: float | None = None
+
+    def difference(self, first: int, second: int) -> tuple[float, float]:
+        """Return how much more able the first model is than the second, and the standard error of that, in logits.
+
+        Raises ValueError if the method does not estimate the models' covariance.
+        """
+        if self.ability_covariance is None:
+            raise ValueError(f"`{self.method}` has no covariance of abilities")
+        of = self.ability_covariance
+        variance = float(of[first, first] + of[second, second] - 2 * of[first, second])
+        return float(self.abilities[first] - self.abilities[second]), max(variance, 0.0) ** 0.5
 
     @property
     def status(self) -> tuple[str, ...]:
@@ -122,16 +142,21 @@ def calibration_error(message: str, help: str | None = None, code: str = "E893")
 
 
 def estimate(
-    successes: Array, trials: NDArray[Any], options: EstimationOptions, anchors: Array | None = None
+    successes: Array,
+    trials: NDArray[Any],
+    options: EstimationOptions,
+    anchors: Array | None = None,
+    clusters: NDArray[np.intp] | None = None,
 ) -> Calibration:
     """Return the scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
 
-    `anchors` holds difficulties that are given, NaN for the others. Raises DiaError for words that are not known and
-    for data that give no scale.
+    `anchors` holds difficulties that are given, NaN for the others. `clusters` numbers the cluster of each item, its
+    template for example: errors then allow for replies of a model that depend on each other within a cluster.
+    Raises DiaError for words that are not known and for data that give no scale.
     """
     require_options(options, anchors)
     anchor_difficulties = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
-    side = _oriented(successes, trials, anchor_difficulties, options)
+    side = replace(_oriented(successes, trials, anchor_difficulties, options), clusters=clusters)
     scale = _estimated(side, options)
     return _in_gauge(scale, side, options)
 
@@ -173,6 +198,7 @@ class _Side:
     flipped: bool
     row_anchors: Array
     column_anchors: Array
+    clusters: NDArray[np.intp] | None = None
 
 
 def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: EstimationOptions) -> _Side:
@@ -204,6 +230,9 @@ class _Scale:
     column_se: Array
     row_status: list[str]
     column_status: list[str]
+    row_covariance: Array
+    clusters: int | None = None
+    design_effect: float | None = None
 
 
 def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
@@ -217,8 +246,28 @@ def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
         _require_origin(side, main_rows, main_columns)
     data = _counts(side, main_rows, main_columns, options.method != "cml")
     fit = _fitted(data, side.row_anchors[main_rows], side, main_rows, options)
+    robust = _clustered(side, main_rows, main_columns, data, fit, options)
     reusable = data if options.method != "cml" else None
-    return _placed(side, main_rows, main_columns, rows, columns, fit, options, reusable)
+    scale = _placed(side, main_rows, main_columns, rows, columns, robust or fit, options, reusable)
+    if robust is None or side.clusters is None:
+        return scale
+    effect = design_effect(robust.covariance, fit.covariance)
+    return replace(scale, clusters=len(np.unique(side.clusters[main_columns])), design_effect=effect)
+
+
+def _clustered(
+    side: _Side, rows: Mask, columns: Mask, data: Counts, fit: Fit, options: EstimationOptions
+) -> Fit | None:
+    """Return the fit with errors that allow for clusters; None if there are too few, or models are not the rows."""
+    if side.clusters is None or side.flipped:
+        return None
+    clusters = numbered(side.clusters, columns)
+    if clusters.max() + 1 < LEAST:
+        return None
+    successes = np.asarray(_part(side.successes, rows, columns), dtype=float)
+    is_anchored = options.gauge == "anchors"
+    covariance = clustered_covariance(data, successes, clusters, fit, options.method, is_anchored)
+    return replace(fit, covariance=covariance)
 
 
 def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
@@ -351,6 +400,8 @@ def _placed(
     standard_errors = errors(data, parts, fit.covariance, gauge, (status[0] == "estimated")[main_rows], weights)
     column_se, row_se = np.full(len(placed), np.nan), np.full(len(main_rows), np.nan)
     column_se[placed] = standard_errors.columns[data.of]
+    covariance = np.full((len(main_rows), len(main_rows)), np.nan)
+    covariance[np.ix_(main_rows, main_rows)] = fit.covariance
     row_places = np.full(len(main_rows), np.nan)
     row_places[main_rows], row_se[main_rows] = fit.rows, standard_errors.rows
     if options.extreme == "winsteps" and not rows.all():
@@ -362,7 +413,9 @@ def _placed(
         values[~np.isnan(anchors)], standard_errors_of[~np.isnan(anchors)] = anchors[~np.isnan(anchors)], 0.0
     row_status = np.where(np.isnan(row_places) & (status[0] == "estimated"), "disconnected", status[0])
     column_status = np.where(np.isnan(locations) & (status[1] == "estimated"), "disconnected", status[1])
-    return _Scale(fit, row_places, locations, row_se, column_se, row_status.tolist(), column_status.tolist())
+    return _Scale(
+        fit, row_places, locations, row_se, column_se, row_status.tolist(), column_status.tolist(), covariance
+    )
 
 
 def _gauge_side(side: _Side, options: EstimationOptions) -> str:
@@ -460,6 +513,9 @@ def _in_gauge(scale: _Scale, side: _Side, options: EstimationOptions) -> Calibra
         method=options.method,
         prior=prior,
         scored="neither" if options.method == "jml" else "respondents" if side.flipped else "items",
+        ability_covariance=None if side.flipped else factor**2 * scale.row_covariance,
+        clusters=scale.clusters,
+        design_effect=scale.design_effect,
     )
 
 

@@ -158,6 +158,16 @@ def reliability(values: Array, errors: Array) -> Reliability:
     return Reliability(float(np.sqrt(share / (1 - share))) if share < 1 else None, share)
 
 
+def standardised_residuals(locations: Locations, successes: Array, trials: NDArray[Any]) -> tuple[Array, Mask]:
+    """Return the standardised residuals of estimated models at estimated items, and which cells were tried."""
+    residuals, is_tried = [], []
+    for cells in _cells(locations, successes, trials):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            residuals.append(np.where(cells.is_tried, cells.residual / np.sqrt(cells.variance), 0.0))
+        is_tried.append(cells.is_tried)
+    return np.concatenate(residuals, axis=1), np.concatenate(is_tried, axis=1)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Components:
     """Eigenvalues of the models' residual correlations, largest first, and the loadings of the first one."""

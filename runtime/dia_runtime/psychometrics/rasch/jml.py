@@ -31,7 +31,8 @@ GRADIENTS = 200
 class Fit:
     """Places of rows and classes, the covariance of the rows' errors, log likelihood and iterations.
 
-    `prior` is the mean and standard deviation of random columns, if there are any.
+    `prior` is the mean and standard deviation of random columns, if there are any; `whole` is then the covariance of
+    rows, prior mean and logarithm of the prior's deviation.
     """
 
     rows: Array
@@ -41,6 +42,7 @@ class Fit:
     iterations: int
     residual: float
     prior: tuple[float, float] | None = None
+    whole: Array | None = None
 
 
 @dataclass(slots=True, eq=False)

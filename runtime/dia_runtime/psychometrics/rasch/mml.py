@@ -293,6 +293,7 @@ def _fit(data: Counts, state: _State, keep: NDArray[np.bool_], iterations: int, 
     use = keep.copy()
     use[-1] &= not _is_flat(state)
     exact = state if data.is_even else _state_at(data, state.rows, state.prior, keep, ORDERS[1])
-    spread = covariance(exact.information, use, False)[:-2, :-2]
+    whole = covariance(exact.information, use, False)
+    spread = whole[:-2, :-2]
     prior = (float(state.prior[0]), float(np.exp(state.prior[1]))) if random else None
-    return Fit(state.rows, None, spread, state.log_likelihood, iterations, _residual(state, keep), prior)
+    return Fit(state.rows, None, spread, state.log_likelihood, iterations, _residual(state, keep), prior, whole)
