@@ -154,8 +154,10 @@ class Desk:
         try:
             while not checking.done():
                 waking = asyncio.create_task(self.wakes.wait())
-                await asyncio.wait([checking, waking], return_when=asyncio.FIRST_COMPLETED)
-                waking.cancel()
+                try:
+                    await asyncio.wait([checking, waking], return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    waking.cancel()
                 if self.stale:
                     await asyncio.wait([checking], timeout=PATIENCE)
                     break

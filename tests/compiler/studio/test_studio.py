@@ -17,6 +17,7 @@ from urllib.parse import quote
 import pytest
 from dia_compiler.api import check_specs
 from dia_compiler.authoring.preview import preview
+from dia_compiler.commands.cli import run
 from dia_compiler.studio.guard import is_this_machine
 from dia_compiler.studio.server import Studio
 from helpers.places import ROOT
@@ -125,6 +126,11 @@ def test_it_listens_on_this_machine_alone(running: Running) -> None:
         if not address.startswith("127."):
             with pytest.raises(OSError), socket.create_connection((address, running.studio.port), timeout=2):
                 pass
+
+
+def test_a_port_that_is_taken_is_an_error(running: Running, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["studio", str(folder), "--port", str(running.studio.port)]) == 2
+    assert f"error[E600]: port {running.studio.port} cannot be used" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
