@@ -13,9 +13,10 @@ STEPS: Final = 2_000_000
 class Budget:
     """A number of steps, and how many of them are left."""
 
-    __slots__ = ("left", "steps")
+    __slots__ = ("before", "left", "steps")
 
     def __init__(self, steps: int = STEPS) -> None:
+        self.before = 0  # steps of earlier evaluations
         self.steps = steps
         self.left = steps
 
@@ -60,8 +61,15 @@ def too_large() -> LanguageError:
 
 def reset(steps: int = STEPS) -> None:
     """Start a new evaluation with a limit of steps."""
-    _BUDGET.steps = steps
-    _BUDGET.left = steps
+    budget = _BUDGET
+    budget.before += budget.steps - budget.left
+    budget.steps = steps
+    budget.left = steps
+
+
+def spent() -> int:
+    """Return the steps of all evaluations of this process, which are the same on every machine."""
+    return _BUDGET.before + _BUDGET.steps - _BUDGET.left
 
 
 def left() -> int:

@@ -10,9 +10,13 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from dia_compiler.types.choices import VAST, Choose, Open, Probe, Rejected
+from dia_language.budgets import spent
 from dia_language.diagnostics import DiaError
 
 ENUMERATED = 20_000
+# A count ends after so many steps of evaluations, about a second. Steps are the same on every machine, and time is not.
+STEPS_OF_A_COUNT = 1_000_000
+STEPS_OF_A_DRAW = 20
 DRAWS = 400  # of an estimate; more where few of them are accepted
 MOST_DRAWS = 4_000
 ENOUGH = 100  # accepted draws
@@ -39,14 +43,20 @@ class Freedom:
 
 
 def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
-    """Return the number of acceptable ways through the tree of choices of a draw, or None if they are too many."""
+    """Return the number of acceptable ways through the tree of choices of a draw, or None if they are too many.
+
+    None too if counting would take long, so that a costly condition does not spend the time of the search.
+    """
     if is_too_wide(draw, most):
         return None
-    count, nodes = 0, 1
+    count, draws, nodes, begin = 0, 0, 1, spent()
     waiting: deque[Iterable[tuple[int, ...]]] = deque([[()]])
     while waiting:  # widest first, so that a tree that is too large is found to be so early
         for path in waiting.popleft():
             try:
+                draws += 1
+                if spent() - begin + draws * STEPS_OF_A_DRAW > STEPS_OF_A_COUNT:
+                    return None
                 draw(Probe(path))
                 count += 1
             except Open as choice:
