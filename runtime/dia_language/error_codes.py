@@ -593,7 +593,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E897": (
         "search that cannot start",
-        "A template has nothing that can be varied or uses sessions, the model's ability is unknown, or the folder "
+        "A template has nothing that can be varied or has fixed items, the model's ability is unknown, or the folder "
         "contains another search. The message says which.",
     ),
     "E898": (

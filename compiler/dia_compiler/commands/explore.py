@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
-OWN = ("seed", "roles", "role_urls", "prefill")  # what a search has for itself, and what only sessions need
+OWN = ("seed",)  # what a search has for itself
 ENDINGS = {
     "items": "found the requested number of items",
     "budget": "budget spent",

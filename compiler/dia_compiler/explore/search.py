@@ -52,6 +52,7 @@ UNASKED = "questions without a reply"
 UNITS = ("instances", "items", "templates", "columns")
 TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
 BEYOND = 20  # trials of an item that is accepted where the bank has no items
+FAR = 1.0  # logits from the hardest and the easiest item of a bank, up to which it covers an ability
 WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
 Z = 1.959963984540054
 
@@ -159,12 +160,12 @@ def explore(
 
 
 def _is_outside(bank: Bank, model_ability: float) -> bool:
-    """Return whether the model is more able than all items of the bank are hard, or less than they are easy.
+    """Return whether the model is a logit or more beyond the hardest or the easiest item of the bank.
 
     Nothing of the bank tells what is hard there, so that predictions are extrapolated, and ten trials are too few.
     """
     difficulties = [entry.difficulty for entry in bank.items]
-    return not difficulties or not min(difficulties) <= model_ability <= max(difficulties)
+    return not difficulties or not min(difficulties) - FAR < model_ability < max(difficulties) + FAR
 
 
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:

@@ -152,7 +152,7 @@ class Moves:
 def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...] = ()) -> Moves:
     """What can be moved of a template; only the `wanted` where any are named.
 
-    Raises DiaError (exit 2) for a template of sessions or of many items, and where nothing can be moved.
+    Raises DiaError (exit 2) for a template of many items, and where nothing can be moved.
     """
     _require_plain(template)
     file = item.relative(template.file)
@@ -187,15 +187,15 @@ def _require_known(chosen: tuple[str, ...], knobs: list[Knob], deck: Deck | None
 
 def _require_plain(template: Template) -> None:
     why = None
-    if template.session_spec is not None:
-        why = "it uses sessions"
-    elif template.each is not None:
+    if template.each is not None:
         why = "it has `each`, so its items are fixed"
     elif isinstance(template.node, MappingNode) and template.node.is_flow:
         why = "its file is a single `{...}` mapping"
     if why is not None:
         message = f"`{template.name}` cannot be explored: {why}"
-        raise DiaError(Diagnostic("E897", message, template.position, "choose a template whose parameters are drawn"))
+        raise DiaError(
+            Diagnostic("E897", message, template.position, "explore a copy whose parameters are drawn, without `each`")
+        )
 
 
 # parameters

@@ -19,8 +19,9 @@ from dia_runtime.psychometrics.rasch.newton import not_converged
 
 MOST = 500
 LEAST = 0.1  # logits of the error's standard deviation
-TOLERANCE = 1e-7
+TOLERANCE, LOOSE = 1e-7, 1e-5  # the second where variances of weights are estimated, too
 SETTLED = 1e-4  # part of a change in a group's standard deviation that counts: weights hardly follow it
+BOLD = 250  # iterations with long steps; where these circle, the steps of EM come to rest
 EXTRAPOLATED = 6  # steps of the error's standard deviation after which its limit is extrapolated
 LEAST_SCALE = 0.05  # logits of the standard deviation of a group's weights
 
@@ -84,11 +85,15 @@ def lltm(
         precision = 1 / scales**2
         information = (features * (1 / spread**2 - variance / spread**4)[:, None]).T @ features + np.diag(precision)
         scores = features.T @ (mean - centre) / spread**2 - precision * weights
-        step = _step(information, scores, features.T @ features / spread**2 + np.diag(precision))
+        is_bold = turn < BOLD
+        complete = features.T @ features / spread**2 + np.diag(precision)
+        step = _step(information, scores, complete) if is_bold else _solved(complete, scores)
         deviation = max(LEAST, float(np.sqrt(np.mean((mean - centre) ** 2 + variance))))
-        move = 2 * float(np.log(deviation / spread))  # twice as far as EM goes
+        move = (2 if is_bold else 1) * float(np.log(deviation / spread))  # twice as far as EM goes
         ratio = move / last_move if last_move else 0.0
-        if turn % EXTRAPOLATED == EXTRAPOLATED - 1 and 0 < ratio < 0.999:  # the limit of a geometric series (Aitken)
+        if (
+            is_bold and turn % EXTRAPOLATED == EXTRAPOLATED - 1 and 0 < ratio < 0.999
+        ):  # the limit of a geometric series (Aitken)
             move = float(np.clip(move / (1 - ratio), -1.0, 1.0))
             last_move = 0.0
         else:
@@ -97,11 +102,11 @@ def lltm(
         change = max(float(np.abs(step).max(initial=0.0)), abs(accelerated - spread))
         weights, spread = weights + step, accelerated
         if groups is not None:
-            following = _scales(weights, information, groups, scales)
+            following = _scales(weights, information, groups, scales, 2 if is_bold else 1)
             grouped = np.isfinite(scales)
             change = max(change, SETTLED * float(np.abs(following[grouped] - scales[grouped]).max(initial=0.0)))
             scales = following
-        if change < TOLERANCE:
+        if change < (TOLERANCE if groups is None else LOOSE):
             break
     else:
         if change > 1e-3:
@@ -119,8 +124,11 @@ def _first_scales(number: int, groups: Sequence[str | None] | None) -> Array:
     return np.array([np.inf if group is None else 1.0 for group in groups])
 
 
-def _scales(weights: Array, information: Array, groups: Sequence[str | None], scales: Array) -> Array:
-    """Return the next standard deviations of the groups' weights (MacKay 1992: weights squared, by what data tell)."""
+def _scales(weights: Array, information: Array, groups: Sequence[str | None], scales: Array, power: int) -> Array:
+    """Return the next standard deviations of the groups' weights (MacKay 1992: weights squared, by what data tell).
+
+    The logarithm of each moves `power` times as far.
+    """
     try:
         variances = np.diag(np.linalg.inv(information))
     except np.linalg.LinAlgError:
@@ -132,7 +140,9 @@ def _scales(weights: Array, information: Array, groups: Sequence[str | None], sc
         squares = float((weights[columns] ** 2).sum())
         scale = float(scales[columns][0])
         target = (squares / max(known, 1e-6)) ** 0.5
-        following[columns] = np.clip(scale * (target / scale) ** 2, max(LEAST_SCALE, scale / 4), min(10.0, scale * 4))
+        following[columns] = np.clip(
+            scale * (target / scale) ** power, max(LEAST_SCALE, scale / 4), min(10.0, scale * 4)
+        )
     return following
 
 
