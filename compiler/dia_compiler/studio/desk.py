@@ -34,11 +34,11 @@ STRESS = 1000
 
 
 class Desk:
-    """The templates of some paths, looked at by three workers: one for the page, one for the list, one for stress."""
+    """The templates of some paths, looked at by workers for instances, for replies, for the list and for stress."""
 
     def __init__(self, paths: list[Path], programs: str) -> None:
         self.paths, self.programs = [path.as_posix() for path in paths], programs
-        self.page_lane, self.list_lane, self.stress_lane = Lane(), Lane(), Lane()
+        self.page_lane, self.reply_lane, self.list_lane, self.stress_lane = Lane(), Lane(), Lane(), Lane()
         self.survey: Record = {"benchmarks": [], "diagnostics": []}
         self.states: dict[str, Record] = {}
         self.waiting: list[str] = []
@@ -56,14 +56,14 @@ class Desk:
         await asyncio.gather(self.page_lane.start(), self.list_lane.start())
         self.stamps = await asyncio.to_thread(self._stamps)
         await self._survey()
-        self.tasks = [asyncio.create_task(self._check_all()), asyncio.create_task(self._watch())]
+        self.tasks = [asyncio.create_task(work) for work in (self._check_all(), self._watch(), self.reply_lane.start())]
 
     async def close(self) -> None:
         """End the workers."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        for lane in (self.page_lane, self.list_lane, self.stress_lane):
+        for lane in (self.page_lane, self.reply_lane, self.list_lane, self.stress_lane):
             await lane.close()
 
     # events
@@ -270,7 +270,7 @@ class Desk:
             return None
         record: Record = {}
         async with aclosing(
-            self.page_lane.outcomes(read_reply, grading["answer"], grading["format"], reply)
+            self.reply_lane.outcomes(read_reply, grading["answer"], grading["format"], reply)
         ) as outcomes:
             async for outcome in outcomes:
                 if outcome.is_end and outcome.diagnostics:

@@ -81,5 +81,11 @@ class Lane:
         """End the worker and the thread."""
         if self.pool is not None:
             self.pool.interrupt()
-            await asyncio.get_running_loop().run_in_executor(self.executor, self.pool.close)
+        await asyncio.get_running_loop().run_in_executor(self.executor, self._end)
         self.executor.shutdown(wait=False)
+
+    def _end(self) -> None:
+        """End the worker, also one that was being started."""
+        if self.pool is not None:
+            self.pool.close()
+            self.pool = None

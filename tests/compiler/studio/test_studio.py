@@ -304,6 +304,7 @@ def test_a_change_is_told_and_shown(running: Running, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_a_page_that_has_gone_does_not_hold_up_the_next(running: Running, folder: Path) -> None:
+    (record,) = (one for one in running.look(folder / "sums.yaml", count=1) if one["kind"] == "instance")
     (folder / "slow.yaml").write_text(SLOW.replace("seconds: 1", "seconds: 300"), encoding="utf-8")
     running.wait_for(
         lambda event: (
@@ -317,6 +318,8 @@ def test_a_page_that_has_gone_does_not_hold_up_the_next(running: Running, folder
         connection.request("GET", f"{running.base}look?file={file}", headers={"Host": running.own})
         answer = connection.getresponse()
         assert b"template" in answer.readline()
+        body = {"reader": record["reader"], "reply": "<xml>7</xml>"}
+        assert running.ask("")[0] == 200 and running.post("read", body)[0] == 200, "a slow template holds up the page"
         answer.close()
         connection.close()
         begin = time.monotonic()
