@@ -21,7 +21,6 @@ FIRST_LOOK = 24  # examples after which a rule that was hardly ever right is giv
 FEWEST = 20  # instances, below which nothing is learnt
 FLOOR = 0.25
 SPARE = 0.05  # above blind guessing
-OF_CHOICE = frozenset({"choice", "boolean"})
 
 
 @dataclass(frozen=True)

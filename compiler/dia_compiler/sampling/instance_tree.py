@@ -71,7 +71,10 @@ class Stream:
 
     def below(self, options: int) -> int:
         """Return a number from 0 to options - 1, by rejection."""
-        return self.several(options, 1)[0]
+        size = (options - 1).bit_length()
+        while (number := self.bits(size)) >= options:
+            pass
+        return number
 
     def several(self, options: int, count: int) -> list[int]:
         """As many numbers from 0 to options - 1, by rejection."""

@@ -87,7 +87,7 @@ class Belief:
         self.prior = self.mean(self.cells, self.features)
         s = np.array([entry.successes for entry in tried], dtype=float)
         n = np.array([entry.trials for entry in tried], dtype=float)
-        self.kernel = self.covariance(self.features, self.features, self.cells, self.cells)
+        self.kernel = self.covariance(self.features, self.features)
         self.kernel[np.diag_indices(len(tried))] += self.item_sd**2
         self.weights = np.zeros(len(tried))
         self._fit(s, n)
@@ -124,10 +124,8 @@ class Belief:
     def at_new_cells(self, cells: Sequence[Cell]) -> Logits:
         """Return the logits of new items of these cells."""
         features = self.space.features(cells)
-        across = self.covariance(features, self.features, cells, self.cells)
-        variances = (
-            np.array([self._variance(row, cell) for row, cell in zip(features, cells, strict=True)]) + self.item_sd**2
-        )
+        across = self.covariance(features, self.features)
+        variances = np.array([self._variance(row) for row in features]) + self.item_sd**2
         return self._conditional(self.mean(cells, features), across, variances)
 
     def _conditional(self, prior: Array, across: Array, variance: Array) -> Logits:
@@ -166,9 +164,7 @@ class Belief:
         predicted_scales = np.concatenate([np.full(wide, self.shared), np.full(number, self.shared / 3)])
         return np.where(np.array(differ) > INSENSITIVE, predicted_scales, slopes)
 
-    def covariance(
-        self, first_features: Array, second_features: Array, first_cells: Sequence[Cell], second_cells: Sequence[Cell]
-    ) -> Array:
+    def covariance(self, first_features: Array, second_features: Array) -> Array:
         """Return the covariance of the logits of two sets of cells, without what is an item's own."""
         wide = len(self.space.dimensions)
         line = (first_features * self.scales**2) @ second_features.T
@@ -177,5 +173,5 @@ class Belief:
         bend = self.bend**2 * np.exp(-(apart + differ) / (2 * REACH**2))
         return np.asarray(self.shared**2 + line + bend)
 
-    def _variance(self, row: Array, cell: Cell) -> float:
-        return float(self.covariance(row[None], row[None], [cell], [cell])[0, 0])
+    def _variance(self, row: Array) -> float:
+        return float(self.covariance(row[None], row[None])[0, 0])

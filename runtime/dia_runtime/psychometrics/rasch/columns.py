@@ -13,7 +13,6 @@ import numpy as np
 from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, logistic_in_place
 from dia_runtime.psychometrics.rasch.mml import grid_points, posteriors
 
-SCORES = ("eap", "wle", "mle")
 ROUNDS = 100
 BOUND = 30.0  # logits beyond the rows in which a column is searched; probabilities there are still below 1
 

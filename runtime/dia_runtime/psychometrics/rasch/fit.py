@@ -16,7 +16,6 @@ from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts, logistic
 from dia_runtime.psychometrics.rasch.estimate import Calibration
 from numpy.typing import NDArray
 
-SIDES = (1, 0)  # axes over which items' and models' sums run
 AT_ONCE = 1 << 20
 
 
