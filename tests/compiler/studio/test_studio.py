@@ -197,6 +197,7 @@ def test_states_and_errors_are_those_of_the_check(running: Running, folder: Path
     assert error["source"] == WRONG.splitlines()[error["line"] - 1] and "bb" in error["source"]
 
 
+@pytest.mark.long
 def test_errors_of_the_benchmark_are_told_of_its_templates(tmp_path: Path) -> None:
     (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: [mine\n", encoding="utf-8")
     (tmp_path / "sums.yaml").write_text(SUM, encoding="utf-8")
