@@ -127,9 +127,11 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
     text = source.text
     if len(text) > SOURCE_LIMIT:
         raise error_at(source, 0, "E312", f"the template is longer than {SOURCE_LIMIT} characters")
+    if "\0" in text:
+        raise error_at(source, text.index("\0"), "E312", "a template cannot contain the character NUL", "remove it")
+    reader = _TreeRewriter(source, replies, late)
     try:
         tree = _environment().parse(without_block_lines(text))
-        reader = _TreeRewriter(source, replies, late)
         reader.visit(tree, frozenset())
     except TemplateSyntaxError as error:
         raise error_at(
@@ -137,6 +139,8 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
         ) from None
     except RecursionError:
         raise error_at(source, 0, "E312", "the template is nested too deeply") from None
+    if reader.errors:
+        raise DiaError(reader.errors)
     return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
                           tuple(reader.printed))  # fmt: skip
 
@@ -239,11 +243,11 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
 
 
-def _tag_offset(text: str, line: int, starts: list[int] | None = None) -> int:
+def _tag_offset(text: str, line: int | None, starts: list[int] | None = None) -> int:
     """Return the first tag of a line of the template, else the line's begin, in characters."""
     starts = starts or _line_starts(text)
-    if not 1 <= line <= len(starts):
-        return 0
+    if line is None or not 1 <= line <= len(starts):  # Jinja gives no line to some nodes
+        return max(text.find("{%"), 0)
     start = starts[line - 1]
     end = starts[line] - 1 if line < len(starts) else len(text)
     tags = [at for at in (text.find("{{", start, end), text.find("{%", start, end)) if at >= 0]
@@ -258,6 +262,7 @@ REFUSED_NODES: dict[str, str] = {
     "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
     "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
     "With": "`with` is not part of the language", "Dict": "define records under `let`",
+    "Scope": "`autoescape` is not part of the language",
     "ScopedEvalContextModifier": "`autoescape` is not part of the language",
 }  # fmt: skip
 ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Pos"})
@@ -279,6 +284,7 @@ class _TreeRewriter:
         self.starts = _line_starts(source.text)
         self.tags: dict[int, int] = {}
         self.cursor = (0, 0)
+        self.errors: list[Diagnostic] = []
 
     def offset(self, node: nodes.Node, word: str = "") -> int:
         """Return the word's next place from the node's line on; the line's first tag if there is none.
@@ -327,11 +333,19 @@ class _TreeRewriter:
             self.loop(node, bound)
         elif isinstance(node, nodes.Output):
             self.printed += [part for part in node.nodes if isinstance(part, nodes.Name) and part.name not in bound]
-            node.nodes = [self.shown(part, bound) for part in node.nodes]
+            node.nodes = [self.shown_or_refused(part, bound) for part in node.nodes]
         elif isinstance(node, nodes.If):
             self.visit(node, bound)
         else:
             self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
+
+    def shown_or_refused(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+        """Return a part that is printed; what is wrong with it is noted, so that one run reports every error."""
+        try:
+            return self.shown(part, bound)
+        except DiaError as error:
+            self.errors += error.diagnostics
+            return part
 
     def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
         """Return a part that is printed; a reply by itself is printed as its text."""
@@ -375,7 +389,10 @@ class _TreeRewriter:
             return node
         if kind in ARITHMETIC:
             self.refuse(
-                node, "arithmetic is not allowed in a template", "compute it under `let`: Jinja's numbers are floats"
+                node,
+                "arithmetic is not allowed in a template",
+                "compute it under `let`: Jinja's numbers are floats",
+                next((name.name for name in node.find_all(nodes.Name)), ""),
             )
         self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 

@@ -100,3 +100,18 @@ def test_long_rows_and_deep_nests() -> None:
     assert template("{% if n == 2 %}" * 60 + "x" + "{% endif %}" * 60)(VALUES) == "x"
     with pytest.raises(DiaError, match="nested too deeply"):
         template("{% if n == 7 %}" * 120 + "{% endif %}" * 120)
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("{{ n + 1 }} and {{ m * 2 }}", {3: "arithmetic is not", 19: "arithmetic is not"}),
+        ("{% autoescape true %}{{ n }}{% endautoescape %}", {0: "`autoescape` is not part"}),
+        ("seen \0# hidden #\0", {5: "a template cannot contain the character NUL"}),
+    ],
+)
+def test_each_error_of_a_template_is_reported_at_its_place(text: str, messages: dict[int, str]) -> None:
+    with pytest.raises(DiaError) as caught:
+        parse_template(Numbered(text))
+    found = {entry.position.line: entry.message for entry in caught.value.diagnostics if entry.position}
+    assert found.keys() == messages.keys() and all(found[at].startswith(messages[at]) for at in found)
