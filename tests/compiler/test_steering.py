@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import runpy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dia_compiler.recompile import recompile
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
+from helpers.places import ROOT
 from helpers.schemas import faults
 
 SPECS = {
@@ -174,3 +176,16 @@ def test_the_report_shows_predicted_and_observed_success_and_what_was_left_out(
     for text in (f">{100 * mean:.1f} %<", ">100.0 %<small>67.6 to 100.0<", "the bank has 6 of its items", "of able"):
         assert text in section
     assert section.count("<svg") == 2
+
+
+@pytest.mark.long
+def test_in_the_study_success_is_close_to_what_was_asked_for() -> None:
+    study = runpy.run_path(str(ROOT / "docs" / "studies" / "steering.py"))
+    names = study["world"].__globals__
+    names.update(TEMPLATES=16, NEW_ABILITIES=(0.0,), TARGETS=("0.5",))
+    panel, templates = study["world"](11, 0.3, 0.1, 20)
+    bank, _ = study["explained"](panel)
+    shift = sum(entry.ability for entry in bank.models) / len(bank.models)  # the true mean ability is 0
+    rows = list(study["successes"](bank, templates, shift))
+    known = [rate for is_known, _, _, rate in rows if is_known and rate is not None]
+    assert len(rows) == 16 and len(known) >= 2 and abs(sum(known) / len(known) - 0.5) < 0.1
