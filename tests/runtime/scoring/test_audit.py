@@ -215,7 +215,7 @@ def test_votes_by_hand(policy: Policy, counts: dict[str, int]) -> None:
 LETTER = st.sampled_from("ABCDE-")
 
 
-@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(LETTER, min_size=3, max_size=3), min_size=1, max_size=5), st.sampled_from(["skip", "first", "wrong"]), st.sampled_from(["count", "ignore"]))  # fmt: skip
 def test_votes_equal_a_plain_count(columns: list[list[str]], ties: str, skips: str) -> None:
     gold = "".join("ABCD"[at % 4] for at in range(len(columns)))
