@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from dia_runtime.psychometrics.boundary.ability import Ability, Prior, Vector, ability
-from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule
+from dia_runtime.psychometrics.boundary.ability import Ability, Prior, Vector, ability, information, uncertain_slopes
+from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule, Spread
+from numpy.typing import NDArray
 
+LEAST_SPREAD = 0.5  # logits: the effect of families that the choice of items assumes at least
 REACHED, SPENT, EXHAUSTED, GOING = "se", "budget", "exhausted", "going"
 
 
@@ -22,6 +24,19 @@ class StoppingRule:
     se: float = 0.3
     budget: int | None = None
     trials: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BankUncertainty:
+    """What a bank does not know: errors of its difficulties, and effects of families on a model's replies.
+
+    `errors` are in logits. `families` has the name of each item's family, or is None; `family_sd` is the standard
+    deviation of a model's effect of one family. Items of one family then say less than as many of different ones.
+    """
+
+    errors: Vector
+    families: Sequence[str] | None = None
+    family_sd: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +63,26 @@ class Placement:
         method: EstimationMethod = EstimationMethod(),
         rule: SelectionRule = SelectionRule(),  # noqa: B008 - it is frozen
         categories: Sequence[str] | None = None,
+        uncertainty: BankUncertainty | None = None,
     ) -> None:
-        """Raises ValueError for a method or rule that there is not, and for a bank without items."""
+        """Without `uncertainty` the difficulties count as known, and replies as independent.
+
+        Raises ValueError for a method or rule that there is not, and for a bank without items.
+        """
         self.difficulties = np.asarray(difficulties, dtype=np.float64)
         if not len(self.difficulties):
             raise ValueError("a bank without items")
         self.stopping, self.method = stopping, method
-        self.selection = Selection(self.difficulties, rule, categories, float(stopping.trials))
+        self.uncertainty = uncertainty or BankUncertainty(np.zeros(len(self.difficulties)))
+        self.slopes = uncertain_slopes(self.uncertainty.errors)
+        names = self.uncertainty.families
+        self.families = (
+            np.arange(len(self.difficulties))
+            if names is None
+            else np.unique(list(names), return_inverse=True)[1].ravel()
+        )
+        spread = None if names is None else Spread(self.families, max(self.uncertainty.family_sd, LEAST_SPREAD))
+        self.selection = Selection(self.difficulties, rule, categories, float(stopping.trials), self.slopes, spread)
         self.answered: list[int] = []
         self._b, self._s, self._n = (np.empty(len(self.difficulties)) for _ in range(3))
         self.under_way = 0
@@ -116,5 +144,23 @@ class Placement:
 
     def _estimated(self) -> Ability:
         method, number = self.method, len(self.answered)
-        replies = (self._b[:number], self._s[:number], self._n[:number])
-        return ability(*replies, method.prior, method.name, method.quadrature, method.nodes)
+        trials, at = self._n[:number], np.array(self.answered, dtype=np.intp)
+        replies = (self._b[:number], self._s[:number], trials)
+        slopes = self.slopes[at]
+        estimate = ability(*replies, method.prior, method.name, method.quadrature, method.nodes, slopes)
+        if not number or not np.isfinite(estimate.se):
+            return estimate
+        return Ability(estimate.value, estimate.se * self._inflation(estimate, at, trials, slopes))
+
+    def _inflation(self, estimate: Ability, at: NDArray[np.intp], trials: Vector, slopes: Vector) -> float:
+        """Return the factor on the error because replies to one item, and to one family, depend on each other.
+
+        The score's variance has more than the information I: the covariance of replies with a difficulty or an effect
+        in common is the product of their information and its variance. The error is then a sandwich.
+        """
+        per_item = information(estimate.value, self._b[: len(at)], trials, slopes)
+        repeated = per_item**2 * (1 - 1 / np.maximum(trials, 1))
+        sums = np.bincount(self.families[at], per_item)
+        shared = float((sums**2).sum()) - float((per_item**2).sum()) + float(repeated.sum())
+        extra = self.uncertainty.family_sd**2 * shared + float(self.uncertainty.errors[at] ** 2 @ repeated)
+        return float(np.sqrt(1 + estimate.se**2 * extra))

@@ -8,11 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.psychometrics.boundary.placement import GOING, EstimationMethod, Placement, StoppingRule
+from dia_runtime.psychometrics.boundary.placement import (
+    GOING,
+    BankUncertainty,
+    EstimationMethod,
+    Placement,
+    StoppingRule,
+)
 from dia_runtime.psychometrics.boundary.selection import SelectionRule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
@@ -82,7 +89,14 @@ class ItemQuestions:
         self.place = {position: at for at, positions in enumerate(self.positions) for position in positions}
         self.difficulties = [usable[name] for name in self.names]
         categories = [str(questions_by_item[name][0].category) for name in self.names]
-        self.placement = Placement(self.difficulties, options.stopping, options.method, options.rule, categories)
+        self.placement = Placement(
+            self.difficulties,
+            options.stopping,
+            options.method,
+            options.rule,
+            categories,
+            bank_uncertainty(bank, self.names),
+        )
         self.waiting: deque[int] = deque()
         self.verdicts: dict[int, list[bool]] = defaultdict(list)
         self.reply_counts: dict[int, int] = defaultdict(int)
@@ -137,6 +151,17 @@ class ItemQuestions:
         return PlacementResult(
             model, estimate.value, estimate.se, ending, self.placement.is_outside, tuple(self.steps), self.lost
         )
+
+
+def bank_uncertainty(bank: Bank, names: Sequence[str]) -> BankUncertainty:
+    """Return what the bank does not know about these items; their families are templates, if all have one."""
+    entries = {entry.item: entry for entry in bank.items}
+    errors = np.array([entries[name].se or 0.0 for name in names])
+    templates = [entries[name].template for name in names]
+    families = [str(template) for template in templates]
+    if None in templates or len(set(families)) == len(families):
+        return BankUncertainty(errors)
+    return BankUncertainty(errors, families, bank.family_sd or 0.0)
 
 
 def _item_of(question: StoredQuestion, difficulties: Mapping[str, float]) -> str | None:

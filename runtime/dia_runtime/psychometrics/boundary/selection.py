@@ -27,16 +27,32 @@ class SelectionRule:
     balance: bool = False
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """The family of each item as a number, and the standard deviation of a model's effect of one family, in logits."""
+
+    families: NDArray[np.intp]
+    sd: float
+
+
 class Selection:
     """The items of a bank that may still be asked."""
 
     def __init__(
-        self, difficulties: Vector, rule: SelectionRule, categories: Sequence[str] | None = None, trials: float = 1.0
+        self,
+        difficulties: Vector,
+        rule: SelectionRule,
+        categories: Sequence[str] | None = None,
+        trials: float = 1.0,
+        slopes: Vector | float = 1.0,
+        spread: Spread | None = None,
     ) -> None:
-        """`trials` is how often each item is asked, where it is. Raises ValueError for a rule that there is not."""
+        """`trials` is how often each item is asked, where it is. With `spread`, further items of a family that has been
+        asked count for less, as its replies depend on each other. Raises ValueError for a rule that there is not."""
         if rule.name not in RULES or rule.exposure < 1:
             raise ValueError(f"no rule `{rule.name}` with exposure {rule.exposure}")
         self.difficulties, self.rule, self.trials = difficulties, rule, trials
+        self.slopes, self.spread = slopes, spread
         self.free: NDArray[np.bool_] = np.ones(len(difficulties), dtype=bool)
         self.categories = np.asarray(categories) if categories is not None and rule.balance else None
         self.asked: Counter[str] = Counter()
@@ -72,15 +88,32 @@ class Selection:
     def _select(self, theta: float, allowed: NDArray[np.intp]) -> int:
         if self.rule.name == "random":
             return int(allowed[self._draw(len(allowed))])
-        gain = information(theta, self.difficulties[allowed])
+        gain = self._gain(theta)[allowed]
         if self.rule.name == "max-info":
             return int(allowed[np.argmax(gain)])  # of equal ones the first in the bank
         number = min(self.rule.exposure, len(allowed))
         best = np.sort(np.argpartition(-gain, number - 1)[:number])
         return int(allowed[best[self._draw(number)]])
 
+    def _gain(self, theta: float) -> Vector:
+        """Return what each item adds to the precision.
+
+        The precision of replies that depend on each other within families is I^2 / J: I is the sum of information, J
+        adds sd^2 times the products of information of pairs of items of one family.
+        """
+        every = information(theta, self.difficulties, self.trials, self.slopes)
+        if self.spread is None:
+            return every
+        families, variance = self.spread.families, self.spread.sd**2
+        used = np.where(self.free, 0.0, every)
+        sums = np.bincount(families, used)
+        squares = np.bincount(families, used**2)
+        informed, spread = used.sum(), used.sum() + variance * float((sums**2 - squares).sum())
+        after = (informed + every) ** 2 / (spread + every + 2 * variance * every * sums[families])
+        return np.asarray(after)
+
     def attainable(self, theta: float, precision: float) -> float:
         """Return the standard error that asking everything left would come to; `known` is the precision so far."""
-        remaining = float(information(theta, self.difficulties[self.free], self.trials).sum())
+        remaining = float((information(theta, self.difficulties, self.trials, self.slopes) * self.free).sum())
         total = precision + remaining
         return float(total**-0.5) if total > 0 else float("inf")

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dia_runtime.psychometrics.boundary.ability import Ability, Prior, ability, information, success_probabilities
-from dia_runtime.psychometrics.boundary.placement import EstimationMethod, Placement, StoppingRule
+from dia_runtime.psychometrics.boundary.ability import (
+    Ability,
+    Prior,
+    ability,
+    information,
+    success_probabilities,
+    uncertain_slopes,
+)
+from dia_runtime.psychometrics.boundary.placement import BankUncertainty, EstimationMethod, Placement, StoppingRule
 from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule
 from helpers.examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.integrate import quad
+from scipy.stats import norm
 
 Array = NDArray[np.float64]
 NOTHING = np.empty(0)
@@ -197,3 +206,29 @@ def test_methods_and_rules_that_there_are_not_are_refused() -> None:
         Placement([0.0], rule=SelectionRule("best"))
     with pytest.raises(ValueError, match="without items"):
         Placement([])
+
+
+def test_an_uncertain_difficulty_flattens_the_curve_as_the_integral_has_it() -> None:
+    for se in (0.3, 0.75, 1.2):
+        (slope,) = uncertain_slopes(np.array([se]))
+        for theta in (-2.0, -0.5, 1.0):
+            exact, _ = quad(lambda b, at=theta, sd=se: norm.pdf(b, 0, sd) / (1 + np.exp(b - at)), -10, 10)
+            assert 1 / (1 + np.exp(-slope * theta)) == pytest.approx(exact, abs=0.01)
+
+
+def test_items_of_one_family_count_for_less_and_others_come_first() -> None:
+    difficulties, families = np.linspace(-0.1, 0.1, 40), [str(at // 10) for at in range(40)]
+    known = Placement(difficulties, StoppingRule(0.01, budget=20))
+    spread = Placement(
+        difficulties, StoppingRule(0.01, budget=20), uncertainty=BankUncertainty(np.zeros(40), families, 1.0)
+    )
+    asked = []
+    while (item := spread.next()) is not None:
+        asked.append(families[item])
+        for placement in (known, spread):
+            placement.add(item, float(len(asked) % 2), 1.0)
+    assert all(sorted(asked[at : at + 4]) == ["0", "1", "2", "3"] for at in range(0, 20, 4))
+    assert known.estimate.value == spread.estimate.value
+    # Five replies with p = 1/2 in each of four families: I = 5, J = 5 + 4 * 5 * 4 / 16 = 10 without the prior.
+    precision, extra = known.estimate.se**-2, 5.0
+    assert spread.estimate.se**2 == pytest.approx((precision + extra) / precision**2, rel=0.02)

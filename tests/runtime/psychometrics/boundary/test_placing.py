@@ -223,7 +223,7 @@ def test_a_model_left_out_of_the_panel_is_placed_where_all_its_replies_have_it(c
     panel = [f"{at}.run" for at in range(len(files)) if at != 3]
     assert call("calibrate", *panel, "-o", "bank.json", "-q")[0] == 0
     code, out, _ = call(
-        "place", "--bank", "bank.json", "--replay", "3.run", "--se", "0.25", "--json", "--chain", "compat"
+        "place", "--bank", "bank.json", "--replay", "3.run", "--se", "0.4", "--json", "--chain", "compat"
     )
     (few,) = checked(out)["models"]
     code, out, _ = call(
