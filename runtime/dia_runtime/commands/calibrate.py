@@ -173,10 +173,10 @@ def command(options: CalibrateOptions) -> int:
         echo("\n".join(map(as_rows, scale_tables(scaled.result, options.every)[:2])), nl=False)
     else:
         echo(FORMATS[options.form](scale_tables(scaled.result, options.every)), nl=False)
-    for warning in _warnings(scaled.result, options):
+    for warning in _warnings(scaled.result, options, panel):
         echo(f"warning: {visible(warning)}", err=True)
     if not is_quiet(options.quiet):
-        for note in [*_notes(scaled.result, options, panel), f"wrote the bank to {out}"]:
+        for note in [*_notes(scaled.result), f"wrote the bank to {out}"]:
             echo(f"note: {visible(note)}", err=True)
     return 0
 
@@ -245,12 +245,22 @@ def _families(labels_file: Path, family: str, panel: Panel) -> tuple[str | None,
     return families
 
 
-def _warnings(result: CalibrationResult, options: CalibrateOptions) -> list[str]:
-    """Return what makes figures inadequate; `--quiet` does not hide it."""
+def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
+    """Return what makes the method or its errors inadequate for these data; `--quiet` does not hide it."""
+    warnings = []
+    if panel.is_shares and options.method is None and options.preset is None:
+        warnings.append(
+            "the cells are shares of an unknown number of trials and count as one trial each, so standard errors are "
+            "rough"
+        )
+    if len(panel.models) > len(panel.items) and result.method == "mml_items":
+        warnings.append(
+            "there are more models than items: `--method cml` or `--method mml-persons` fits these data better"
+        )
     dependence = result.dependence
     if dependence is None:
-        return []
-    effect, warnings = dependence.effect, []
+        return warnings
+    effect = dependence.effect
     if effect is not None and dependence.is_rejected:
         p = "p < 0.001" if effect.p < 0.001 else f"p = {effect.p:.3f}"
         allowed = "the errors of abilities allow for it" if dependence.families else "the errors of abilities ignore it"
@@ -266,18 +276,9 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions) -> list[str]
     return warnings
 
 
-def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
+def _notes(result: CalibrationResult) -> list[str]:
     """Return notes that a reader of the tables needs."""
     notes = []
-    if panel.is_shares and options.method is None and options.preset is None:
-        notes.append(
-            "the cells are shares of an unknown number of trials and count as one trial each, so standard errors are "
-            "rough"
-        )
-    if len(panel.models) > len(panel.items) and result.method == "mml_items":
-        notes.append(
-            "there are more models than items: `--method cml` or `--method mml-persons` fits these data better"
-        )
     for what, entries in (("item", result.difficulties), ("model", result.abilities)):
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
