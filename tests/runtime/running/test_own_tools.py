@@ -108,7 +108,7 @@ def test_a_command_without_an_end_is_stopped(tiny: Make, source: str, reason: st
         ("--tool-command", "double", "does not name a tool|cannot be started"),
         ("--tool-command", "double=no-such-program", "`no-such-program` was not found"),
         ("--tool-command", "a b=true", "does not name a tool"),
-        ("--mcp", "no-such-program", "cannot be started"),
+        pytest.param("--mcp", "no-such-program", "cannot be started", marks=needs_mcp),
         pytest.param("--mcp", "true", "does not answer as an MCP server", marks=needs_mcp),
         ("--tools", "pyton", "did you mean `python`"),
     ],
