@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from dia_compiler.commands.cli import COMMANDS, run
+from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.commands.terminal import printable
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,6 +97,8 @@ def test_no_command_prints_what_a_terminal_obeys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sealed_file, "COST", {"n": 2, "r": 1, "p": 1})
+    monkeypatch.setattr(key_file, "ROUNDS", 2)
     Path("mine").mkdir()
     Path("mine/benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
     Path("mine/square.yaml").write_text(TEMPLATE, encoding="utf-8")
