@@ -290,6 +290,10 @@ CODES: dict[str, tuple[str, str]] = {
         "`dia.toml`, or `[tool.dia]` in pyproject.toml, is not valid TOML, or names a command or option that does "
         "not exist.",
     ),
+    "E606": (
+        "missing package",
+        "The command needs a package that is not installed. The message says which extra has it.",
+    ),
     "E610": ("not a part", "`dia merge` joins folders that `dia compile --part` made, or runs. Name those."),
     "E611": (
         "damaged part",
@@ -435,7 +439,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The run contains replies of a respondent of this name with other settings. Write to another file with "
         "`--out`.",
     ),
-    "E806": ("unknown respondent", "No respondent has this name. The message lists the available ones."),
+    "E806": (
+        "unknown respondent",
+        "No respondent has this name. The name of a model starts with its provider, as in `openai/gpt-4o-mini`, unless "
+        "`--base-url` says where it is. The message lists the built-in baselines, or the respondents of the run.",
+    ),
     "E807": ("number below 1", "`--attempts` and `--limit` must be at least 1."),
     "E808": (
         "no answers",
@@ -461,10 +469,15 @@ CODES: dict[str, tuple[str, str]] = {
         "missing API key",
         "The provider requires an API key. Set it in the environment, or in the file `.env` in the current folder.",
     ),
-    "E824": ("not a base URL", "`--base-url` takes the address of an OpenAI-compatible interface: http://host/v1."),
+    "E824": (
+        "not a base URL",
+        "`--base-url` takes the address of an OpenAI-compatible interface, usually http://host/v1. dia appends "
+        "`/chat/completions`.",
+    ),
     "E825": (
         "request rejected by the provider",
-        "The endpoint permanently rejected the key, the model or the request. The message contains its reason.",
+        "The endpoint permanently rejected the key, the model or the request, or there is none at this address. The "
+        "message contains the reason.",
     ),
     "E826": (
         "litellm is missing",

@@ -101,8 +101,14 @@ def read_text(path: Path, display_name: str) -> str:
 
     Raises DiaError if the file cannot be read, is larger, or holds characters that a reader cannot see.
     """
+    return text_of(read_bytes(path, display_name), display_name)
+
+
+def text_of(raw: bytes, display_name: str) -> str:
+    """Return the text of the bytes of a file. Raises DiaError as `read_text`."""
     start = Position(display_name, 1, 1)
-    raw = read_bytes(path, display_name)
+    if len(raw) > FILE_BYTES:
+        raise _too_large(start)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -121,8 +127,12 @@ def read_bytes(path: Path, display_name: str) -> bytes:
     except (OSError, RuntimeError, ValueError) as error:
         raise _error("E101", f"the file cannot be read: {getattr(error, 'strerror', None) or error}", start) from None
     if len(raw) > FILE_BYTES:
-        raise _error("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
+        raise _too_large(start)
     return raw
+
+
+def _too_large(start: Position) -> DiaError:
+    return _error("E103", "the file is larger than 1 MiB", start, "split it, or put data rows in a data file")
 
 
 # Control characters, the line breaks that editors and YAML count differently, and what turns the direction of writing
@@ -179,10 +189,26 @@ class _Builder:
             return _error("E104", "there is a tab where YAML expects spaces", place, "use spaces for indentation")
         if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
             return _error("E104", "a bracket or brace is not closed", self._place(error.context_mark), QUOTE)
+        before = line[: place.column - 1]
+        if "did not find expected key" in problem and not before.strip(" -"):
+            return _error(
+                "E104", "this line is indented differently than the lines above", place, "check the indentation"
+            )
+        if "did not find expected '-'" in problem and before.strip(" -"):
+            return _error("E104", "text after a quoted or bracketed value", place, QUOTE)
+        if "alias" in problem or "alphabetic" in problem:
+            self._refuse_colon(place)
         for words, message, help in SYNTAX:
             if words in problem:
                 return _error("E104", message, place, help)
         return _error("E104", f"not YAML: {problem}", place, QUOTE)
+
+    def _refuse_colon(self, place: Position) -> None:
+        """Report a `: ` in an unquoted value as the error, if it made a `*`, `&` or `!` the begin of a value."""
+        colon = _colon_in_value(self.lines[place.line - 1][: place.column - 1])
+        if colon is not None:
+            at = Position(self.display_name, place.line, colon + 1)
+            raise _error("E104", "a `: ` inside an unquoted value", at, QUOTE)
 
     def _place(self, mark: Any) -> Position:
         return Position(self.display_name, mark.line + 1, mark.column + 1)
@@ -223,6 +249,8 @@ class _Builder:
             raise _error("E107", f"nested more than {DEPTH} levels deep", place)
         if self.count > NODES:
             raise _error("E107", f"the file has more than {NODES} nodes", place, "put data rows in a data file")
+        if event.anchor is not None or event.tag is not None:
+            self._refuse_colon(place)
         if event.anchor is not None:
             if isinstance(event, yaml.AliasEvent):
                 help = "quote the value if it starts with `*`; otherwise write it out, or use `types` and `lists`"
@@ -320,6 +348,19 @@ SYNTAX: tuple[tuple[str, str, str], ...] = (
     ("unknown escape character", "an unknown escape in double quotes", "use single quotes, or write `\\\\`"),
     ("exceeded max depth", "nested too deeply", "use fewer levels"),
 )
+
+KEY = re.compile(r"\s*(- +)*[\w.,() -]*\Z")  # what may stand before the colon of a key: name(a, b)
+
+
+def _colon_in_value(before: str) -> int | None:
+    """Return where `: ` stands behind what is no key, as in `- answer == n: *m`."""
+    colon = before.find(": ")
+    while colon >= 0:
+        if not KEY.match(before[:colon]):
+            return colon
+        colon = before.find(": ", colon + 1)
+    return None
+
 
 INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 REAL = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,9}))?\Z")

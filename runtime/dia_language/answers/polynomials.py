@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from operator import add
 from typing import Any, TypeAlias
 
 from dia_language.answers.base import Comparison, Mode, Types, Undecided, Unreadable, unfit, within
@@ -15,6 +16,8 @@ from dia_language.numbers.radix import integer_of, integer_text
 from dia_language.numbers.values import Value, is_symbolic, normal
 
 DEGREE, TERMS, WORK, BITS = 1_000, 2_000, 400_000, 20_000
+TOO_LARGE = "a polynomial of too high a degree, or of coefficients with too many digits"
+LATEST = 32  # expressions whose terms are kept
 
 ZERO = Fraction(0)
 # Exponents of the variables, in the order of their declaration -> coefficient, never 0
@@ -84,6 +87,10 @@ class TermsBuilder:
         self.work += len(left) * len(right)
         if self.work > WORK:
             raise Unreadable("a polynomial that takes too long")
+        if len(left) == len(right) == 1:  # most products are of a number and a power
+            ((powers, factor),), ((others, other),) = left.items(), right.items()
+            both = tuple(map(add, powers, others))
+            return self._bounded({both: other if factor == 1 else factor if other == 1 else factor * other})
         terms: Terms = {}
         for powers, factor in left.items():
             for others, other in right.items():
@@ -94,6 +101,8 @@ class TermsBuilder:
     def _power(self, base: Terms, exponent: Fraction) -> Terms:
         if exponent.denominator != 1 or not 0 <= exponent <= DEGREE:
             raise Unreadable("a power that is no whole number, or too large")
+        if len(base) == 1:
+            return self._term_power(base, int(exponent))
         result, square, rest = self.rational(Fraction(1)), base, int(exponent)
         while rest:
             if rest & 1:
@@ -101,6 +110,17 @@ class TermsBuilder:
             rest >>= 1
             square = self._product(square, square) if rest else square
         return result
+
+    def _term_power(self, base: Terms, exponent: int) -> Terms:
+        """Return a power of a single term, within the same limits as by repeated multiplication."""
+        self.work += exponent.bit_length() + exponent.bit_count()
+        if self.work > WORK:
+            raise Unreadable("a polynomial that takes too long")
+        ((powers, factor),) = base.items()
+        bits = max(factor.numerator.bit_length(), factor.denominator.bit_length())
+        if (bits - 1) * exponent > BITS:  # a number with n bits is 2^(n - 1) or more: do not calculate too long a power
+            raise Unreadable(TOO_LARGE)
+        return self._bounded({tuple(n * exponent for n in powers): factor if factor == 1 else factor**exponent})
 
     def _bounded(self, terms: Terms) -> Terms:
         if len(terms) > TERMS:
@@ -112,7 +132,7 @@ class TermsBuilder:
     @staticmethod
     def _check(powers: tuple[int, ...], factor: Fraction) -> None:
         if sum(powers) > DEGREE or max(factor.numerator.bit_length(), factor.denominator.bit_length()) > BITS:
-            raise Unreadable("a polynomial of too high a degree, or of coefficients with too many digits")
+            raise Unreadable(TOO_LARGE)
 
 
 class PolynomialAnswer(WordAnswer):
@@ -128,6 +148,7 @@ class PolynomialAnswer(WordAnswer):
 
     def __init__(self, comparison: Comparison, types: Types) -> None:
         self.variables = variables_of(comparison) or ("x",)
+        self._latest: dict[Any, Terms] = {}
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -144,13 +165,24 @@ class PolynomialAnswer(WordAnswer):
             raise LanguageError(message, "declare its `variable`, or another `type`") from None
 
     def terms(self, value: Value) -> Terms:
-        """The terms of a polynomial given as a sympy object, a number, or in the stored form. Raises Unreadable."""
+        """The terms of a polynomial given as a sympy object, a number, or in the stored form. Do not change them.
+
+        Raises Unreadable.
+        """
         builder = TermsBuilder(self.variables)
         value = normal(value)
         if type(value) is str:
             terms: Terms = parse_formula(value, builder, "strict")
             return terms
-        return _terms(value, builder)
+        if not is_symbolic(value):
+            return _terms(value, builder)
+        # a compile writes, reads and compares the same few expressions again and again
+        if (parts := self._latest.get(value)) is None:
+            parts = _terms(value, builder)
+            if len(self._latest) >= LATEST:
+                self._latest.clear()
+            self._latest[value] = parts
+        return parts
 
     def _value(self, terms: Mapping[tuple[int, ...], Fraction]) -> Value:
         import sympy

@@ -206,8 +206,8 @@ def build_root(root: str, folder: str, is_writable: bool, has_proc: bool, readab
     mount(None, "/", None, RECURSIVE | PRIVATE)
     mount("tmpfs", root, "tmpfs", NO_SETUID | NO_DEVICES, b"mode=755,size=1m")
     for path in readable:  # /shown:/at, if a folder is shown in place of another
-        shown, _, place = path.partition(":/")
-        bind(shown, f"{root}/{place}" if place else root + path, READ_ONLY | NO_SETUID | NO_DEVICES)
+        visible, _, place = path.partition(":/")
+        bind(visible, f"{root}/{place}" if place else root + path, READ_ONLY | NO_SETUID | NO_DEVICES)
     for path in DEVICES:
         bind(path, root + path, NO_SETUID)
     bind(folder, root + HOME, NO_SETUID | NO_DEVICES | (0 if is_writable else READ_ONLY))

@@ -125,9 +125,9 @@ class ToolFolder:
     ) -> ToolRun:
         assert self.sandbox is not None
         shell = SHELL.resolve()
-        shown = tuple(readable([*paths, shell]))
-        hidden = tuple(path for path in self.hidden if path.is_dir() and set(path.parents) & set(shown))
-        workspace = Workspace(shown, self.folder, is_writable=True, hidden=hidden)
+        visible = tuple(readable([*paths, shell]))
+        hidden = tuple(path for path in self.hidden if path.is_dir() and set(path.parents) & set(visible))
+        workspace = Workspace(visible, self.folder, is_writable=True, hidden=hidden)
         allowance = Allowance(
             self.seconds, MEMORY_BYTES, has_bounded_address_space=has_bounded_address_space, writes=FILE_BYTES,
             processes_around=self.sandbox.processes, folder=self.folder, folder_bytes=FOLDER_BYTES,

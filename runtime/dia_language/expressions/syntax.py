@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position
@@ -143,10 +145,27 @@ def error_at(source: Source, offset: int, code: str, message: str, help: str | N
 
 
 def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaError:
+    reserved = _reserved_field(source.text)
+    if reserved is not None:
+        offset, word = reserved
+        message = f"`{word}` is a reserved word, which cannot stand behind a dot"
+        return error_at(source, offset, "E302", message, f"write ['{word}'] instead of .{word}, or choose another name")
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
     message, help = _explain_syntax_error(error.msg or "")
     return error_at(source, min(at, len(source.text.rstrip())), "E301", message, help)
+
+
+def _reserved_field(text: str) -> tuple[int, str] | None:
+    """Return the offset and the word of a field such as `a.class`, if another name in its place makes sense."""
+    for match in re.finditer(r"(?<=\.)[a-z]+\b", text):
+        if iskeyword(match[0]):
+            try:
+                ast.parse(wrapped(f"{text[: match.end()]}_{text[match.end() :]}")[0], mode="eval")
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                continue
+            return match.start(), match[0]
+    return None
 
 
 def _explain_syntax_error(problem: str) -> tuple[str, str | None]:

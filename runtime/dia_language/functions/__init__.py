@@ -78,6 +78,14 @@ class Function:
         return tuple((name, word) for (name, _), word in zip(self.parameters, words, strict=True))
 
     @property
+    def description(self) -> str:
+        """The signature, text, arguments and examples, as `dia functions NAME` prints them."""
+        examples = self.doc.removeprefix(self.text).strip()
+        arguments = "\n".join(f"    {name}: {words}" for name, words in self.arguments)
+        parts = [self.signature, self.text, arguments and f"Arguments:\n{arguments}", examples]
+        return "\n\n".join(part for part in parts if part)
+
+    @property
     def function_arguments(self) -> frozenset[int]:
         """The positions of the arguments that are names of functions."""
         return frozenset(at for at, (_, kind) in enumerate(self.parameters) if kind == "Function")

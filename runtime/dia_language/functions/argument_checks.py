@@ -140,6 +140,10 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "Moment": ("date or time (text such as 2026-01-31 or 2026-01-31T12:30:00Z)", time.is_moment),
     "Noun": ("text, or record of `one` and `many`", _is_noun),
+    "Phrase": (
+        "text, integer, or record of `one` and `many`",
+        lambda value: _is_integer(value) or _is_noun(value),
+    ),
     "Tree": ("tree (a record of `op` and `args`, a name, a number or a boolean)", _is_tree),
     "Record": ("record", lambda value: type(value) is Record),
     "Function": ("function", callable),
@@ -177,6 +181,7 @@ USUAL: dict[str, type] = {
     "Iterable[Value]": list,
     "Record": Record,
     "Noun": str,
+    "Phrase": str,
 }
 PLAIN = frozenset({str, bool, bytes, list, Record, type(None)})
 

@@ -21,6 +21,7 @@ Points: TypeAlias = list[list[Any]]
 Timestamp: TypeAlias = str
 Moment: TypeAlias = str
 Noun: TypeAlias = str | Record
+Phrase: TypeAlias = str | int | Record
 Function: TypeAlias = Callable[..., Any]
 Curve: TypeAlias = Record
 Point: TypeAlias = Record | None

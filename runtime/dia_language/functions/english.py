@@ -1,10 +1,11 @@
-"""English wording: plurals, verb agreement, ordinal numbers, enumerations."""
+"""English wording: plurals, articles, verb agreement, ordinal numbers, enumerations."""
 
 from __future__ import annotations
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.argument_types import Noun, Number, Value
+from dia_language.functions.argument_types import Noun, Number, Phrase, Value
+from dia_language.functions.indefinite_articles import takes_an
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
@@ -22,6 +23,12 @@ IRREGULAR = {
     "sheep": "sheep", "fish": "fish", "deer": "deer", "series": "series", "aircraft": "aircraft",
 }  # fmt: skip
 
+# Nouns without a singular: what is counted are pairs or pieces of them
+PLURAL_ONLY = frozenset({
+    "scissors", "trousers", "pants", "jeans", "shorts", "glasses", "goggles", "binoculars", "pliers", "tweezers",
+    "tongs", "clothes", "headphones", "pyjamas", "pajamas", "tights", "leggings", "sunglasses",
+})  # fmt: skip
+
 
 @library_function
 def plural(noun: Noun, n: Number = 2) -> str:
@@ -29,6 +36,7 @@ def plural(noun: Noun, n: Number = 2) -> str:
 
     `noun` is a record of `one` and `many`, or the singular as text. For text, the last word is put in the plural by the
     regular rules (-s, -es, -ies) or from a list of irregular nouns such as man, child, person, half, knife and mouse.
+    Raises an error for nouns without a singular, such as scissors: give a record for them.
 
     Examples:
         plural("apple", 3) -> "apples"
@@ -47,6 +55,9 @@ def plural(noun: Noun, n: Number = 2) -> str:
 
 def _many(noun: str) -> str:
     before, blank, word = noun.rpartition(" ")
+    if word.lower() in PLURAL_ONLY:
+        record = f'{{"one": "pair of {word}", "many": "pairs of {word}"}}'
+        raise LanguageError(f"`{word}` is a plural that has no singular; give `plural` a record: {record}")
     if word.lower() in IRREGULAR:
         many = IRREGULAR[word.lower()]
         return before + blank + (many.capitalize() if word[:1].isupper() else many)
@@ -55,6 +66,27 @@ def _many(noun: str) -> str:
     if word.endswith("y") and word[-2:-1] not in VOWELS:
         return noun[:-1] + "ies"
     return noun + "s"
+
+
+@library_function
+def a_or_an(phrase: Phrase) -> str:
+    """`phrase` with its indefinite article: an before a vowel sound, otherwise a.
+
+    `phrase` is a text, an integer, or a noun as a record of `one` and `many`. The sound decides, not the letter: there
+    are rules for silent h, for u and eu as in you, for acronyms and for numbers in digits, and lists of exceptions.
+    Pronunciation is American ("an herb").
+
+    Examples:
+        a_or_an("hour") -> "an hour"
+        a_or_an("university degree") -> "a university degree"
+        a_or_an(18) -> "an 18"
+        [a_or_an(text) for text in ["MBA", "unicorn", "11-year-old", "one-way street"]]
+            -> ["an MBA", "a unicorn", "an 11-year-old", "a one-way street"]
+    """
+    text = integer_text(phrase) if type(phrase) is int else str(phrase["one"] if type(phrase) is Record else phrase)
+    if not any(map(str.isalnum, text)):
+        raise LanguageError("`a_or_an` needs a phrase with a letter or digit")
+    return f"{'an' if takes_an(text) else 'a'} {text}"
 
 
 @library_function

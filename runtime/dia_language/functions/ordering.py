@@ -102,7 +102,7 @@ def distinct(values: Sequence[Value]) -> list[Value]:
     charge(len(values))
     if is_plain(values):
         return list(dict.fromkeys(values))
-    keys = [_key(value) for value in values]
+    keys = [hashable(value) for value in values]
     if None in keys:
         return _distinct_by_pairs(values)
     first: dict[Hashable, Value] = {}
@@ -120,7 +120,7 @@ def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
     return unequal
 
 
-def _key(value: Value) -> Hashable | None:
+def hashable(value: Value) -> Hashable | None:
     """A key that equal values share, or None if only computation can decide (symbolic expressions)."""
     if is_symbolic(value):
         return None
@@ -135,5 +135,5 @@ def _key(value: Value) -> Hashable | None:
 
 
 def _keys(kind: Hashable, values: Sequence[Value]) -> Hashable | None:
-    keys = tuple(map(_key, values))
+    keys = tuple(map(hashable, values))
     return None if None in keys else (kind, keys)

@@ -155,8 +155,12 @@ def decimal_scale(denominator: int) -> tuple[int, int] | None:
     return (places, 10**places // denominator) if odd == 1 else None
 
 
-def plain(value: Value) -> str:
-    """Return the value as prompts and f-strings print it."""
+def plain(value: Value, level: int = 0) -> str:
+    """Return the value as prompts and f-strings print it; `level` counts the lists and records around it.
+
+    Raises LanguageError for values that cannot be printed, and for those of more than PRINTED_LEVELS levels: Python's
+    own bound on recursion differs from version to version.
+    """
     kind = type(value)
     if kind is str:
         return str(value)
@@ -171,9 +175,9 @@ def plain(value: Value) -> str:
     if isinstance(value, bytes):
         raise LanguageError("bytes cannot be printed", "convert them with `hex`, `to_base64` or `text_of`")
     if isinstance(value, list):
-        return "[" + ", ".join(_inside(item) for item in value) + "]"
+        return "[" + ", ".join(_inside(item, level) for item in value) + "]"
     if isinstance(value, Record):
-        return "{" + ", ".join(f"{name}: {_inside(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {_inside(item, level)}" for name, item in value.items()) + "}"
     if isinstance(value, Entry):
         raise LanguageError(f"the entry `{value.name}` cannot be printed", "use one of its faces")
     if is_symbolic(value):
@@ -184,14 +188,19 @@ def plain(value: Value) -> str:
 
 
 TEXTS = {str}
+PRINTED_LEVELS = 100
 
 
 def _quotient_text(value: Fraction) -> str:
     return f"{integer_text(value.numerator)}/{integer_text(value.denominator)}"
 
 
-def _inside(value: Value) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else plain(value)
+def _inside(value: Value, level: int) -> str:
+    if level >= PRINTED_LEVELS:
+        raise LanguageError(
+            f"a value nested too deeply cannot be printed: more than {PRINTED_LEVELS} levels", code="E502"
+        )
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else plain(value, level + 1)
 
 
 def kind_of(value: Value) -> str:

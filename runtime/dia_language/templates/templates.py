@@ -7,7 +7,8 @@ and calls go to the function library, and indexing and comparison to the guards.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NoReturn
@@ -23,6 +24,7 @@ from dia_language.functions import library
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Value, plain
+from dia_language.templates.print_tags import AS_TEXT, faulty_print_tag
 from dia_language.workers.heartbeat import begin_evaluation
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -74,6 +76,14 @@ class ParsedTemplate:
     calls: tuple[Use, ...]
     function_names: tuple[Use, ...]
     printed: tuple[nodes.Name, ...] = ()
+
+
+class RefusedTemplate(DiaError):
+    """A template with parts that the language does not have; `parsed` has its names, which may be wrong too."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], parsed: ParsedTemplate) -> None:
+        super().__init__(diagnostics)
+        self.parsed = parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +139,46 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
         raise error_at(source, 0, "E312", f"the template is longer than {SOURCE_LIMIT} characters")
     if "\0" in text:
         raise error_at(source, text.index("\0"), "E312", "a template cannot contain the character NUL", "remove it")
+    if not text.isascii():
+        _require_ascii_numbers(source)
     reader = _TreeRewriter(source, replies, late)
     try:
         tree = _environment().parse(without_block_lines(text))
         reader.visit(tree, frozenset())
     except TemplateSyntaxError as error:
-        raise error_at(
-            source, _tag_offset(text, error.lineno), "E311", *_explain_syntax_error(str(error.message))
-        ) from None
+        raise _syntax_error(source, error) from None
     except RecursionError:
         raise error_at(source, 0, "E312", "the template is nested too deeply") from None
+    parsed = ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
+                            tuple(reader.printed))  # fmt: skip
     if reader.errors:
-        raise DiaError(reader.errors)
-    return ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
-                          tuple(reader.printed))  # fmt: skip
+        raise RefusedTemplate(reader.errors, parsed)
+    return parsed
+
+
+def _require_ascii_numbers(source: Source) -> None:
+    """Refuse numbers in tags in other digits than 0 to 9: Jinja reads some of them, and fails at others."""
+    with suppress(TemplateSyntaxError):  # which parsing reports
+        for line, kind, token in _environment().lex(source.text):
+            if kind in ("integer", "float") and not token.isascii():
+                starts = _line_starts(source.text)
+                offset = source.text.find(token, starts[min(line, len(starts)) - 1])
+                raise error_at(source, offset, "E311", f"`{token}` is no number", "write it in the digits 0 to 9")
+
+
+def _syntax_error(source: Source, error: TemplateSyntaxError) -> DiaError:
+    """Return Jinja's error at the tag that has it, as far as that can be told from the line that Jinja names."""
+    starts = _line_starts(source.text)
+    offset = _tag_offset(source.text, error.lineno, starts)
+    end = starts[error.lineno] if error.lineno < len(starts) else len(source.text)
+    problem = str(error.message)
+    if "unknown tag" not in problem and "closed is" not in problem:
+        fault = faulty_print_tag(source.text, offset, end, _environment())
+        if fault is not None and fault.help is not None:
+            return error_at(source, fault.offset, "E311", fault.message, fault.help)
+        if fault is not None:
+            offset, problem = fault.offset, fault.message
+    return error_at(source, offset, "E311", *_explain_syntax_error(problem))
 
 
 def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
@@ -162,7 +198,6 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
 
 
 TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
-AS_TEXT = "write literal braces as {{ '{{' }}, or put them between {% raw %} and {% endraw %}"
 # Jinja's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
     ("unexpected end of template", "the braces are not closed", AS_TEXT),
@@ -573,6 +608,31 @@ def compile_template(
     Those of them that are `assets` are printed in the form in which they are delivered, wherever they stand alone.
     Raises DiaError for names and functions that are not known.
     """
+    source, globals_ = parsed.source, _globals(parsed, namespace, values)
+    for name in parsed.printed:
+        name.name = delivered_name(name.name) if name.name in assets else name.name
+    try:
+        environment = _environment()
+        code = environment.compile(parsed.tree, "prompt", "<template>")
+        template = environment.template_class.from_code(environment, code, globals_)
+    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
+        raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
+    number = next(NUMBERS)
+    is_constant = not (parsed.names or parsed.calls or parsed.function_names)
+    return CompiledTemplate(source, number, template, is_constant)
+
+
+def unknown_names(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> tuple[Diagnostic, ...]:
+    """Return an error for each name and function of the template that is not known."""
+    try:
+        _globals(parsed, namespace, values)
+    except DiaError as error:
+        return error.diagnostics
+    return ()
+
+
+def _globals(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> dict[str, Any]:
+    """Return what the template's code looks up by name. Raises DiaError for names and functions that are not known."""
     source, globals_ = parsed.source, dict(GUARDS)
     faults: list[Diagnostic] = []
     for use in parsed.names:
@@ -594,17 +654,7 @@ def compile_template(
             faults += error.diagnostics
     if faults:  # each name once, where it is first
         raise DiaError({entry.message: entry for entry in reversed(faults)}.values())
-    for name in parsed.printed:
-        name.name = delivered_name(name.name) if name.name in assets else name.name
-    try:
-        environment = _environment()
-        code = environment.compile(parsed.tree, "prompt", "<template>")
-        template = environment.template_class.from_code(environment, code, globals_)
-    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
-        raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
-    number = next(NUMBERS)
-    is_constant = not (parsed.names or parsed.calls or parsed.function_names)
-    return CompiledTemplate(source, number, template, is_constant)
+    return globals_
 
 
 def delivered_name(asset: str) -> str:

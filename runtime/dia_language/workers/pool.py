@@ -347,10 +347,13 @@ def _is_stuck(worker: _Worker) -> bool:
 
 
 def _searches_too_long(worker: _Worker) -> bool:
-    """Return whether a search of many evaluations has been going on for too long."""
-    assert worker.task is not None and worker.search_clock is not None
-    is_searching = worker.searches % 2 == 1
-    return is_searching and worker.search_clock.seconds() > max(worker.task.seconds, SECONDS_BETWEEN)
+    """Return whether a search of many evaluations has been going on for too long.
+
+    A step that took half of the search's time is left to its own limit, whose message says what is slow.
+    """
+    assert worker.task is not None and worker.search_clock is not None and worker.clock is not None
+    is_searching, seconds = worker.searches % 2 == 1, max(worker.task.seconds, SECONDS_BETWEEN)
+    return is_searching and worker.search_clock.seconds() > seconds and worker.clock.seconds() < seconds / 2
 
 
 def _allowed_seconds(worker: _Worker) -> float:

@@ -312,6 +312,21 @@ def test_polynomials_are_read_and_written() -> None:
         settle(read("sqrt(2)*x", XY), plain)
 
 
+@given(coefficients, st.integers(0, 3), st.integers(0, 3), st.integers(0, 40))
+def test_powers_of_one_term_are_the_products(factor: Any, i: int, j: int, exponent: int) -> None:
+    term = f"(({factor})*x^{i}*y^{j})"
+    product = "*".join([term] * exponent) or "1"
+    assert equal(read(f"{term}^{exponent}", POLYNOMIAL), read(product, POLYNOMIAL), POLYNOMIAL)
+
+
+def test_powers_of_one_term_have_the_limits_of_all_polynomials() -> None:
+    plain = {"type": "polynomial"}
+    assert read("(2^100)^199 - 2^1000*(2^100)^189", plain) == 0
+    for text in ("(2^100)^200", "(x^2)^501", f"{'7' * 999}^1000", f"(1/{'7' * 999}*x)^1000"):
+        with pytest.raises(Unreadable, match="too high a degree"):
+            read(text, plain)
+
+
 def test_long_polynomials_are_compared() -> None:
     plain = {"type": "polynomial"}
     start = time.process_time()

@@ -83,6 +83,7 @@ def test_transforms_agree_with_the_integral_that_defines_them() -> None:
         assert call("laplace", expression, t, 2) == wanted
 
 
+@pytest.mark.long
 def test_transforms_that_do_not_exist_are_refused() -> None:
     assert code("laplace", call("exp", 3 * t), t, 2) == code("laplace", call("exp", t**2), t, 2) == "E504"
     assert code("laplace", t, t, t) == code("laplace", t, 2, 2) == "E501"

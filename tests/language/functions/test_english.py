@@ -30,8 +30,46 @@ def test_nouns_that_say_their_plural_themselves() -> None:
     assert call("plural", "Person", 2) == "People"
     assert call("plural", "day", call("sqrt", 2)) == call("plural", "day", -1) == "days"
     assert code("plural", "", 2) == code("plural", " ", 1) == "E501"
+    assert code("plural", "scissors") == code("plural", "pair of Trousers", 3) == "E501"
     with pytest.raises(LanguageError, match="`plural` needs text, or record of `one` and `many` as `noun`"):
         call("plural", Record(one="fig"), 2)
+
+
+# As in Merriam-Webster's dictionary and the Chicago Manual of Style (7.33 and 10.9)
+AN = """hour, honest mistake, honorable man, heir, heirloom, herb, apple, egg, ice cream, orange, umbrella, uncle, ugly fish,
+unanswered question, unidentified object, unimportant detail, uninvited guest, unironed shirt, usher, utter failure, urn, Uber,
+upper floor, onion, onerous task, omelet, eight, 8, 11, 18, 80, 81, 88, 800, 8000, 11000, 18,000, 8-sided die, 18-year-old, 11th, "hour",
+(old) car, $8 note, MBA, FBI agent, NBC show, HTML page, html file, X-ray, x-axis, F-16, H2O molecule, MP3, MSc, SOS, LED, LLMs, SUV,
+NPR host, mRNA vaccine, étude, Yvonne, yttrium rod, island, A, n-gon, s-shape, earl, aisle, Euler, Ewok, 18000000000"""
+A = """university, unicorn, unit, union, uniform, unique value, universal truth, unilateral act, useful tool, user, usual day, utensil,
+utopia, uranium rod, ukulele, Ukrainian, Ugandan, unanimous vote, ubiquitous sight, eulogy, European, euro, ewe, one-way street, one,
+once-famous man, house, hotel, historic day, herbivore, hundred, yard, year, yes, 1, 7, 10, 12, 17, 19, 100, 110, 118, 180, 1100, 1800,
+10800000000, UFO, US citizen, U-turn, UN vote, NASA launch, NATO base, RAM chip, URL, USB stick, PhD, BMW, T-shirt, CD, Mr. Smith,
+-8, world, xylophone, quilt, heirarchy"""
+
+
+@pytest.mark.parametrize(("article", "phrases"), [("an", AN), ("a", A)])
+def test_articles(article: str, phrases: str) -> None:
+    wrong = []
+    for phrase in phrases.replace(",\n", ", ").split(", "):
+        phrase = phrase.strip()
+        if call("a_or_an", phrase) != f"{article} {phrase}":
+            wrong.append(phrase)
+    assert not wrong
+
+
+@given(st.integers(0, 10**15))
+def test_the_article_of_a_number_is_that_of_its_name(n: int) -> None:
+    name = call("in_words", n)
+    article = "an" if name.startswith("e") else "a"
+    assert call("a_or_an", n) == f"{article} {n}"
+    assert call("a_or_an", f"{n:,}") == f"{article} {n:,}"
+    assert call("a_or_an", name) == f"{article} {name}"
+
+
+def test_articles_of_records_and_of_nothing() -> None:
+    assert call("a_or_an", Record(one="ox", many="oxen")) == "an ox"
+    assert code("a_or_an", "") == code("a_or_an", " - ") == code("a_or_an", Record(one="ox")) == "E501"
 
 
 def test_verbs_agree_with_the_pronoun() -> None:

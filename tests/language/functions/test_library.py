@@ -36,14 +36,14 @@ def test_every_example_has_the_value_that_the_docs_show(name: str, call: str, re
     assert shown(evaluated(call)) == result
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_has_examples_that_call_it(name: str) -> None:
-    function = library()[name]
-    examples = function.doc.removeprefix(function.text).strip().removeprefix("Examples:")
-    shown_lines = "\n".join(f"{call} -> {result}" for call, result in function.examples)
-    assert examples.split() == shown_lines.split()
-    assert all(f"{name}(" in call or f"({name}," in call for call, _ in function.examples)
-    assert function.examples
+def test_every_function_has_examples_that_call_it() -> None:
+    for name in FUNCTIONS:
+        function = library()[name]
+        examples = function.doc.removeprefix(function.text).strip().removeprefix("Examples:")
+        shown_lines = "\n".join(f"{call} -> {result}" for call, result in function.examples)
+        assert examples.split() == shown_lines.split(), name
+        assert all(f"{name}(" in call or f"({name}," in call for call, _ in function.examples), name
+        assert function.examples, name
 
 
 def test_the_examples_compile_in_a_spec(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,9 +52,8 @@ def test_the_examples_compile_in_a_spec(tmp_path: Path, capsys: pytest.CaptureFi
     assert run(["check", str(tmp_path)]) == 0, capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_names_differ_from_the_language_only_to_spare_pythons_own(name: str) -> None:
-    assert FUNCTIONS[name].__name__.removesuffix("_") == name
+def test_names_differ_from_the_language_only_to_spare_pythons_own() -> None:
+    assert [name for name, function in FUNCTIONS.items() if function.__name__.removesuffix("_") != name] == []
 
 
 def test_arguments_are_checked_before_the_function_sees_them() -> None:
@@ -114,5 +113,5 @@ def test_a_function_of_any_shape_takes_what_the_tests_of_its_kinds_let_through(
 def test_functions_are_known_by_the_places_of_functions_among_their_arguments() -> None:
     takers = {name for name, function in library().items() if function.function_arguments}
     ordering = {"sort_by", "max_by", "min_by", "group_by"}
-    assert takers == {"map", "filter", "reduce", "scan", "iterate", "fixpoint"} | ordering
+    assert takers == {"map", "filter", "reduce", "scan", "iterate", "fixpoint", "search", "reachable"} | ordering
     assert library()["reduce"].function_arguments == frozenset({0})

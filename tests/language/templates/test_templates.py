@@ -108,6 +108,7 @@ def test_long_rows_and_deep_nests() -> None:
         ("{{ n + 1 }} and {{ m * 2 }}", {3: "arithmetic is not", 19: "arithmetic is not"}),
         ("{% autoescape true %}{{ n }}{% endautoescape %}", {0: "`autoescape` is not part"}),
         ("seen \0# hidden #\0", {5: "a template cannot contain the character NUL"}),
+        ("\u0663\n{{ n }} {{ 1\U0001d7d8 }} {{ 2.\U0001d7d8 }}", {13: "`1\U0001d7d8` is no number"}),
     ],
 )
 def test_each_error_of_a_template_is_reported_at_its_place(text: str, messages: dict[int, str]) -> None:
