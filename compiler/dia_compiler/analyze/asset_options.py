@@ -60,7 +60,9 @@ class Artefacts(OwnFunctions):
     def is_possible(self, code: AssetCode) -> bool:
         """Whether the builder takes the options that are the same in all instances; tells the one that it does not."""
         try:
-            code.builder.validate(code.constants())
+            constants = code.constants()
+            code.builder.validate(constants)
+            code.builder.file_name(code.asset.name, constants)
         except OptionFault as fault:
             self.add_diagnostics(code.fault(fault).diagnostics)
             return False

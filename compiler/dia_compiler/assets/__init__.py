@@ -8,6 +8,7 @@ from dia_language.plugins import Registry
 
 from dia_compiler.assets.base import Builder
 from dia_compiler.assets.captcha import Captcha
+from dia_compiler.assets.csv import Csv
 from dia_compiler.assets.elf import Elf
 from dia_compiler.assets.hanoi import Hanoi
 from dia_compiler.assets.html import Html
@@ -23,6 +24,7 @@ from dia_compiler.assets.zip import Zip
 
 OWN: dict[str, Builder] = {
     "captcha": Captcha(),
+    "csv": Csv(),
     "elf": Elf(),
     "hanoi": Hanoi(),
     "html": Html(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 
 from dia_compiler.types.base import OptionFault, OptionKind, option
 
-__all__ = ["Builder", "BuilderOption", "Entropy", "OptionFault", "Site", "data", "template"]
+__all__ = ["FILE_NAME", "Builder", "BuilderOption", "Entropy", "OptionFault", "Site", "data", "template"]
 
 BuilderOption = OptionKind
 
@@ -41,6 +42,10 @@ def template(words: str, required: bool = False) -> BuilderOption:
     return option("template", words, required)
 
 
+FILE_NAME = data("the name of the file, such as sales.csv (default: the name of the asset)")
+SAFE_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,95}\.[A-Za-z0-9]{1,12}")
+
+
 class Builder(ABC):
     """A kind of artefact: its options, what it needs, and how it is made.
 
@@ -64,6 +69,16 @@ class Builder(ABC):
         Called before any work with the options that are the same in all instances, and before each building with all.
         """
         return None
+
+    def file_name(self, asset_name: str, options: Mapping[str, Any]) -> str:
+        """Return the name of the file. Raises OptionFault for one that is unsafe somewhere, such as a path."""
+        chosen = options.get("file_name") if "file_name" in self.options else None
+        if chosen is None:
+            return f"{asset_name}.{self.extension}"
+        if not isinstance(chosen, str) or not SAFE_FILE_NAME.fullmatch(chosen):
+            help = "use letters, digits, `_`, `-` and `.`, and end with an extension: sales.csv"
+            raise OptionFault("file_name", "this cannot be the name of a file", help)
+        return chosen
 
     @abstractmethod
     def build(self, options: Mapping[str, Any], site: Site) -> str | bytes:

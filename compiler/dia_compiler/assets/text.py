@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_compiler.assets.base import Builder, OptionFault, Site, template
+from dia_compiler.assets.base import FILE_NAME, Builder, OptionFault, Site, template
 
 
 class Text(Builder):
     """A text of the spec's own template."""
 
     summary = "plain text, such as a log, source code or a page"
-    options = {"text": template("the text", required=True)}
+    options = {"text": template("the text", required=True), "file_name": FILE_NAME}
     extension = "txt"
     media_type = "text/plain; charset=utf-8"
     is_text = True

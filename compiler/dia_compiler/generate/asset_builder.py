@@ -14,7 +14,7 @@ from typing import Any
 from dia_compiler.analyze.domains import Scope
 from dia_compiler.analyze.plan import AssetCode
 from dia_compiler.analyze.worker_resources import WorkerResources
-from dia_compiler.assets.base import Builder, Entropy, OptionFault, Site
+from dia_compiler.assets.base import Entropy, OptionFault, Site
 from dia_compiler.sampling.instance_tree import Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value
@@ -59,6 +59,7 @@ class AssetBuilder:
     def __init__(self, codes: Mapping[str, AssetCode], resources: WorkerResources) -> None:
         self.codes, self.resources = codes, resources
         self.last: dict[str, tuple[Any, str | bytes]] = {}
+        self.file_names: dict[str, str] = {}  # of the assets that were built last
         self.own: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property
@@ -73,12 +74,26 @@ class AssetBuilder:
         """Put the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
         code = self.codes[name]
         options = code.values(scope)
+        self.file_names[name] = self.file_name(code, options)
         inputs = (key, position, options)
         last = self.last.get(name)
         content = last[1] if last is not None and last[0] == inputs else self.built(code, options, key, position)
         self.last[name] = (inputs, content)
         scope[name] = content
-        scope[delivered_name(name)] = printed(code, content)
+        scope[delivered_name(name)] = printed(code, content, self.file_names[name])
+
+    def file_name(self, code: AssetCode, options: Mapping[str, Value]) -> str:
+        """Return the name of the asset's file. Raises DiaError if it cannot be one, or if another file has it."""
+        name = code.asset.name
+        try:
+            file_name = code.builder.file_name(name, options)
+            for other, other_code in self.codes.items() if code.deliver != INLINE else ():
+                is_other = other != name and other_code.deliver != INLINE
+                if is_other and self.file_names.get(other, "").lower() == file_name.lower():
+                    raise OptionFault("file_name", f"`{other}` has the same file name, {self.file_names[other]}")
+        except OptionFault as fault:
+            raise code.fault(fault) from None
+        return file_name
 
     def built(self, code: AssetCode, options: dict[str, Value], key: bytes, position: int) -> str | bytes:
         """Return the artefact. Raises DiaError at the option that cannot be."""
@@ -101,31 +116,29 @@ class AssetBuilder:
 
     def attachments(self, scope: Scope) -> tuple[Artefact, ...]:
         """Return the artefacts in the scope that do not stand in the prompt."""
-        return tuple(_artefact(code, scope[name]) for name, code in self.codes.items() if code.deliver != INLINE)
+        return tuple(
+            _artefact(code, scope[name], self.file_names[name])
+            for name, code in self.codes.items()
+            if code.deliver != INLINE
+        )
 
     def inlined(self) -> tuple[Artefact, ...]:
         """Return the artefacts that were built last and stand in the prompt itself."""
         return tuple(
-            _artefact(code, self.last[name][1])
+            _artefact(code, self.last[name][1], self.file_names[name])
             for name, code in self.codes.items()
             if code.deliver == INLINE and name in self.last
         )
 
 
-def printed(code: AssetCode, content: str | bytes) -> str:
+def printed(code: AssetCode, content: str | bytes, file_name: str) -> str:
     """What a prompt says where the asset stands: the text, the bytes in base64, or the name of the file beside it."""
     if code.deliver != INLINE:
-        return file_name(code.asset.name, code.builder)
+        return file_name
     return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")
 
 
-def file_name(name: str, builder: Builder) -> str:
-    """Return the name of an artefact's file."""
-    return f"{name}.{builder.extension}"
-
-
-def _artefact(code: AssetCode, content: str | bytes) -> Artefact:
+def _artefact(code: AssetCode, content: str | bytes, file_name: str) -> Artefact:
     encoded = content.encode() if isinstance(content, str) else content
-    builder, digest = code.builder, sha256(encoded).hexdigest()
-    name = file_name(code.asset.name, builder)
-    return Artefact(name, builder.extension, builder.media_type, code.deliver, encoded, digest)
+    digest = sha256(encoded).hexdigest()
+    return Artefact(file_name, code.builder.extension, code.builder.media_type, code.deliver, encoded, digest)

@@ -246,6 +246,7 @@ def test_a_template_whose_builder_lacks_its_extra_is_left_out(
     ]
 
 
+@pytest.mark.long
 def test_the_same_bytes_come_from_any_place_and_hash_seed(tmp_path: Path) -> None:
     specs = written(tmp_path / "specs", TEXTS)
     digests = set()
