@@ -1,0 +1,34 @@
+"""`dia lsp`: the language server that editors start."""
+
+from __future__ import annotations
+
+import click
+
+from dia_compiler.commands.programs import allow_programs
+
+
+@click.command("lsp")
+@click.option("--stdio", is_flag=True, help="Use standard input and output, as it always does; some editors add this.")
+@allow_programs
+def command(stdio: bool, allow_programs: str) -> int:
+    """Serve an editor while you write specs: errors, completion, documentation, fixes and formatting.
+
+    The editor starts this command and talks to it over standard input and output (the Language Server Protocol).
+    It needs the extra `editor`.
+
+    \b
+    Example:
+      dia lsp
+    """
+    from dia_language.diagnostics import DiaError, Diagnostic, install_extra
+
+    try:
+        from dia_compiler.editor.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        message = "`dia lsp` needs the package pygls"
+        raise DiaError(Diagnostic("E606", message, None, install_extra("editor"))) from None
+
+    serve(allow_programs)
+    return 0
