@@ -39,13 +39,17 @@ SAFE = 10**15
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one instance measures: seconds, its answer, each parameter; None for what has no size."""
+    """What one instance measures: seconds, its answer, each parameter; None for what has no size.
+
+    `sizes` says of values that are not measured by themselves what is measured: "length" or "digits".
+    """
 
     number: int
     seconds: float
     text: str
     answer: float | None
     measures: dict[str, float | str | None]
+    sizes: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def preview(
 ) -> tuple[list[Preview], Checked]:
     """Return the previews of the templates that a path names, and what the check of their specs found.
 
-    `instance` shows that one alone; `stress` measures so many instances. Raises DiaError for errors of the specs.
+    `instance` makes and shows that one alone; `stress` measures so many. Raises DiaError for errors of the specs.
     """
     checked = check(discover([path]), programs=allow_programs)
     order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
@@ -106,10 +110,11 @@ def preview(
     template_jobs = [(job_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]
     _refuse(checked)
     numbers = range(SHOWN if len(template_jobs) == 1 else 1) if instance is None else range(instance, instance + 1)
+    measured = stress or (COUNTED if instance is None else 0)  # no other one, which may fail
     previews = [Preview(job.template) for job, _ in template_jobs]
     with scratch_folder() as scratch:
         tasks = [
-            _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, stress or COUNTED)
+            _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, measured)
             for place, (job, programs) in enumerate(template_jobs)
         ]
         _gather(tasks, previews, checked)
@@ -206,8 +211,18 @@ def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tup
 def sample_of(instance: Instance, seconds: float) -> Sample:
     """Return the measures of an instance that took so many seconds."""
     measures = {name: measure(value) for name, value in instance.parameters.items()}
+    values = {**instance.parameters, "answer": instance.answer}
+    sizes = {name: size for name, value in values.items() if (size := _size(value)) is not None}
     answer = measure(instance.answer)
-    return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures)
+    return Sample(instance.number, seconds, instance.text, None if isinstance(answer, str) else answer, measures, sizes)
+
+
+def _size(value: Value) -> str | None:
+    """Return what `measure` gives of a value if it is not the value itself."""
+    if isinstance(value, (str, bytes, list)):
+        return "length"
+    is_long = isinstance(value, (int, Fraction)) and not -SAFE < value < SAFE
+    return "digits" if is_long else None
 
 
 def measure(value: Value) -> float | str | None:

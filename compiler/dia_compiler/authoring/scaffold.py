@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from dia_compiler.authoring.editor_schemas import editor_schema_text
 from dia_compiler.parse.spec_schema import FILES
+from dia_language import yaml_nodes
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.yaml_nodes import Mapping, read
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 SCHEMAS = ".schemas"
@@ -34,60 +35,60 @@ skip: I-DO-NOT-KNOW
 points: {{correct: 1, skipped: 0, wrong: -1}}
 """  # noqa: E501 - a file as it is written
 
-TEMPLATE = """\
-# yaml-language-server: $schema={schemas}/template.schema.json
-template: {name}
-title: {title}
-category: mathematics
-level: easy
-skills: [arithmetic]
-
-params: # drawn again for each instance
-  boxes: {{type: integer, min: 2, max: 60}}
-  pens: {{type: integer, min: 2, max: 90}}
-  lost: {{type: integer, min: 1, max: = boxes * pens - 1}}
-
-answer:
-  value: boxes * pens - lost
-  type: integer
-
-checks: # must be true for every instance; verify the answer independently of `value`
-  - (answer + lost) / boxes == pens
-
-mistakes: # typical wrong answers; reports count them
-  forgot_the_lost: boxes * pens
-
-prompt: |
-  A shop receives {{{{ boxes }}}} boxes of {{{{ pens }}}} pens each, and loses {{{{ lost }}}} of the pens.
-  How many pens are left?
-
-explanation: "{{{{ boxes }}}} x {{{{ pens }}}} - {{{{ lost }}}} = {{{{ answer }}}}"
-
-examples: # tests of this template, run by `dia check`
-  - params: {{boxes: 3, pens: 10, lost: 4}}
-    answer: 26
-    replies: {{correct: ["<xml>26</xml>"], skipped: ["<xml>I-DO-NOT-KNOW</xml>"], unparsed: ["26 pens"]}}
-"""
+STARTS = Path(__file__).parent / "starts"  # each compiles as it is, but for its name and title
+KINDS = {  # kind -> title of the first template of a benchmark
+    "plain": "Pens in boxes",
+    "choices": "Price in a sale",
+    "sessions": "A correct answer under doubt",
+    "assets": "Requests that failed",
+    "catalog": "Steps with a number",
+}
 
 
-def new_benchmark(name: str, parent: Path) -> list[Path]:
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A template that is not yet named, with the files that it reads.
+
+    `text` has the lines `template: NAME` and `title: TITLE`, like the files in `starts/`. `title` is that of the first
+    template of a new benchmark. `files` maps paths in the benchmark's folder to their content; a file that exists with
+    the same content is kept. `guesses` says what the author has to verify.
+    """
+
+    text: str
+    title: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    guesses: tuple[str, ...] = ()
+
+    def named(self, name: str, title: str) -> str:
+        """Return the text with a name and a title."""
+        text = self.text.replace("template: NAME\n", f"template: {name}\n", 1)
+        return text.replace("title: TITLE\n", f"title: {title}\n", 1)
+
+
+def start(kind: str = "plain") -> Draft:
+    """Return the template that `dia new` offers for a kind of template, one of KINDS."""
+    return Draft((STARTS / f"{kind}.yaml").read_text(encoding="utf-8"), KINDS[kind])
+
+
+def new_benchmark(name: str, parent: Path, draft: Draft | None = None) -> list[Path]:
     """Write a benchmark with one template into a folder of its name, and return the files.
 
     Raises DiaError (exit code 2) if the folder exists or cannot be written.
     """
     folder = parent / _checked(name)
     _refuse_existing(folder)
-    files = _schemas()
-    canary = str(uuid.uuid4())
-    files["benchmark.yaml"] = BENCHMARK.format(name=name, title=_title(name), canary=canary, schemas=SCHEMAS)
-    files["first_template.yaml"] = TEMPLATE.format(name="first_template", title="Pens in boxes", schemas=SCHEMAS)
-    return [_written(folder / path, text) for path, text in files.items()]
+    files = {path: text.encode() for path, text in _schemas().items()}
+    draft = draft or start()
+    benchmark = BENCHMARK.format(name=name, title=_title(name), canary=uuid.uuid4(), schemas=SCHEMAS)
+    files |= {"benchmark.yaml": benchmark.encode(), **draft.files}
+    files["first_template.yaml"] = draft.named("first_template", draft.title).encode()
+    return [_written(folder / path, content) for path, content in files.items()]
 
 
-def new_template(name: str, folder: Path) -> list[Path]:
-    """Write a template into a benchmark's folder, and return the files written.
+def new_template(name: str, folder: Path, draft: Draft | None = None) -> list[Path]:
+    """Write a template and the files that it reads into a benchmark's folder, and return the files written.
 
-    Raises DiaError (exit code 2) if the folder has no benchmark, or the file exists or cannot be written.
+    Raises DiaError (exit code 2) if the folder has no benchmark, or a file exists or cannot be written.
     """
     path = folder / f"{_checked(name)}.yaml"
     if not (folder / "benchmark.yaml").is_file():
@@ -95,10 +96,23 @@ def new_template(name: str, folder: Path) -> list[Path]:
         help = f"give the benchmark's folder with -o, or create a benchmark: dia new {name} --benchmark"
         raise DiaError(Diagnostic("E101", message, None, help))
     _refuse_existing(path)
+    draft = draft or start()
+    missing = [place for place, content in draft.files.items() if not _is_there(folder / place, content)]
     for place, schema in _schemas().items():
         if not (folder / place).exists():
-            _written(folder / place, schema)
-    return [_written(path, TEMPLATE.format(name=name, title=_title(name), schemas=SCHEMAS))]
+            _written(folder / place, schema.encode())
+    written = [_written(folder / place, draft.files[place]) for place in missing]
+    return [_written(path, draft.named(name, _title(name)).encode()), *written]
+
+
+def _is_there(path: Path, content: bytes) -> bool:
+    """Return whether the file exists with this content. Raises DiaError if it exists with another one."""
+    if not path.exists() and not path.is_symlink():
+        return False
+    if path.is_file() and path.read_bytes() == content:
+        return True
+    message = f"{path.as_posix()} already exists, with other content"
+    raise DiaError(Diagnostic("E601", message, None, "rename one of the two files"))
 
 
 def _checked(name: str) -> str:
@@ -122,10 +136,10 @@ def write_schemas(folder: Path) -> list[Path]:
         message = f"{folder.as_posix()} has no benchmark.yaml"
         raise DiaError(Diagnostic("E101", message, None, "give the folder of a benchmark"))
     path = folder / "benchmark.yaml"
-    root, _ = read(path, str(path))
-    types = root.get("types") if isinstance(root, Mapping) else None
-    named: list[str] = [key.text for key, _ in types.pairs] if isinstance(types, Mapping) else []
-    return [_written(folder / path, text) for path, text in _schemas(named).items()]
+    root, _ = yaml_nodes.read(path, str(path))
+    types = root.get("types") if isinstance(root, yaml_nodes.Mapping) else None
+    named: list[str] = [key.text for key, _ in types.pairs] if isinstance(types, yaml_nodes.Mapping) else []
+    return [_written(folder / path, text.encode()) for path, text in _schemas(named).items()]
 
 
 def _schemas(named_types: Iterable[str] = ()) -> dict[str, str]:
@@ -141,10 +155,10 @@ def _refuse_existing(path: Path) -> None:
         raise DiaError(Diagnostic("E601", f"{path.as_posix()} already exists", None, "choose another name"))
 
 
-def _written(path: Path, text: str) -> Path:
+def _written(path: Path, content: bytes) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        path.write_bytes(content)
     except OSError as error:
         raise DiaError(Diagnostic("E602", f"{path.as_posix()} cannot be written: {error.strerror}")) from None
     return path

@@ -8,8 +8,10 @@ from pathlib import Path
 from dia_compiler.authoring.scaffold import NAME
 from dia_compiler.parse.discover import BENCHMARK_FILE
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.yaml_nodes import Mapping, Scalar, pairs, parse
 from dia_runtime.data import data_folder
 
+SHARED = ("types", "functions", "macros", "lists", "catalogs")  # keys of a benchmark that its templates use
 LINE = re.compile(r"^(template|number):.*\n|^# yaml-language-server:.*\n", re.MULTILINE)
 FROM = re.compile(r"\bfrom: *[\"']?([\w./-]+\.[a-z]+)")  # a list, a catalog or rows of data in a file
 
@@ -34,7 +36,7 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
         raise _refused("E600", f"`{name[:80]}` is not a valid name for a template", help)
     if not (folder / BENCHMARK_FILE).is_file():
         raise _refused("E101", f"{folder.as_posix()} has no {BENCHMARK_FILE}", "choose the folder of a benchmark")
-    text = family.read_text(encoding="utf-8")
+    text = with_shared_names(family.read_text(encoding="utf-8"), (home / BENCHMARK_FILE).read_text(encoding="utf-8"))
     target = folder / f"{name}.yaml"
     if target.exists() or target.is_symlink():
         raise _refused("E601", f"{target.as_posix()} already exists", "choose another name")
@@ -52,6 +54,61 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
     for path, content in contents.items():
         _write(path, content)
     return list(contents)
+
+
+def with_shared_names(text: str, benchmark: str) -> str:
+    """Return the text of a template with what it takes from its benchmark: format, types, functions, lists and so on.
+
+    They are written below its other keys, or below its own names of that kind.
+    """
+    root = parse(benchmark, BENCHMARK_FILE)
+    own = {key.text: key for key, _ in pairs(parse(text, "template"))}
+    if "format" not in own and "sessions" not in own:
+        for (key, _), last in zip(
+            pairs(root), _ends(root, benchmark) if isinstance(root, Mapping) else (), strict=True
+        ):
+            if key.text == "format":
+                block = benchmark.split("\n")[key.position.line - 1 : last]
+                text = "\n".join([text.rstrip("\n"), "", *block, ""])
+    shared = {
+        (part, key.text): (key.position.line, line_after)
+        for part, node in pairs(root)
+        if part.text in SHARED and isinstance(node, Mapping) and not node.is_flow
+        for (key, _), line_after in zip(node.pairs, _ends(node, benchmark), strict=True)
+    }
+    lines, used, reached = benchmark.split("\n"), list[tuple[Scalar, str]](), text
+    while added := [name for name in shared if name not in used and _names(name[1], reached)]:
+        used += added
+        reached += "".join("\n".join(lines[first - 1 : last]) for first, last in map(shared.__getitem__, added))
+    for part in dict.fromkeys(part.text for part, _ in used):
+        block = [line for name in used if name[0].text == part for line in lines[shared[name][0] - 1 : shared[name][1]]]
+        if part in own:
+            at = own[part].position.line
+            text_lines = text.split("\n")
+            text = "\n".join([*text_lines[:at], *block, *text_lines[at:]])
+        else:
+            text = "\n".join([text.rstrip("\n"), "", f"{part}:", *block, ""])
+    return text
+
+
+def _ends(node: Mapping, text: str) -> list[int]:
+    """Return the last line of each pair of a block mapping, without comments that belong to the next one."""
+    starts = [key.position.line for key, _ in node.pairs]
+    lines = text.split("\n")
+    end = starts[-1]
+    while end < len(lines) and lines[end][:1] in (" ", "#") and lines[end].strip():
+        end += 1
+    ends = [start - 1 for start in starts[1:]] + [end]
+    for place, last in enumerate(ends):
+        while lines[last - 1].lstrip().startswith("#") or not lines[last - 1].strip():
+            last -= 1
+        ends[place] = last
+    return ends
+
+
+def _names(key: str, text: str) -> bool:
+    """Return whether a text has the name of a key, which may be followed by its arguments."""
+    return re.search(rf"\b{re.escape(key.partition('(')[0])}\b", text) is not None
 
 
 def _write(path: Path, content: bytes) -> None:

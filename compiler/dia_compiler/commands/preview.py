@@ -43,7 +43,7 @@ def command(
 ) -> int:
     """Show instances of a template: parameters, prompt, answer, checks, run time and degrees of freedom.
 
-    With -v, shows the whole prompt as the model reads it. Nothing is written.
+    With -v, shows the prompt as the model reads it, with what the benchmark puts around it. Nothing is written.
 
     \b
     Example:
@@ -101,34 +101,46 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     accepted, drawn = overview.draws
     parts += [f"{accepted:,} of {drawn:,} draws satisfy every `where`"] if accepted < drawn else []
     echo(f"  {' · '.join(parts)}")
+    base: Shown | None = None
     for instance in preview.shown:
-        _print_instance(instance, is_whole)
-    if not any(instance.sessions for instance in preview.shown):
+        base = instance if instance.variant is None else base
+        _print_instance(instance, base, is_whole)
+    if len(preview.samples) > 1 and not any(instance.sessions for instance in preview.shown):
         _print_answers(preview.samples)
     for name in _names(preview) if is_stress else ():
-        _plot(name, _bins(preview.samples, name))
+        _plot(_heading(preview, name), _bins(preview.samples, name), _heading(preview, "answer"))
 
 
-def _print_instance(instance: Shown, is_whole: bool) -> None:
+def _heading(preview: Preview, name: str) -> str:
+    """Return the heading of the column with a value, or with its length or number of digits."""
+    sizes = {sample.sizes[name] for sample in preview.samples if name in sample.sizes}
+    return f"{min(sizes)} of {name}" if sizes else name
+
+
+def _print_instance(instance: Shown, base: Shown | None, is_whole: bool) -> None:
+    """Print an instance; of a variant, only the values that differ from those of its instance, and the prompt."""
     name = f"instance {instance.number}" + (f" of {instance.item}" if instance.item else "")
     name += f", variant {instance.variant}" if instance.variant else f" ({instance.seconds * 1000:.1f} ms)"
     echo("\n" + click.style(name, bold=True), is_styled=True)
     truth = {} if instance.sessions else {"answer": instance.answer}
     facts = {**instance.parameters, **truth, **{f"mistake {k}": v for k, v in instance.mistakes.items()}}
+    if base is not None and instance.variant is not None:
+        before = {**base.parameters, "answer": base.answer, **{f"mistake {k}": v for k, v in base.mistakes.items()}}
+        facts = {name: value for name, value in facts.items() if before.get(name) != value}
     width = max(map(len, facts), default=0)
     for key, value in facts.items():
         echo(f"  {key.ljust(width)}  {visible(_cut(value))}")
     if instance.sessions:
-        _print_sessions(instance, is_whole)
+        _print_sessions(instance)
     for line in (instance.content if is_whole else instance.challenge).split("\n") if not instance.sessions else ():
-        echo(f"  | {visible(line if is_whole else _cut(line))}")
+        echo(f"  | {visible(line)}")
     for asset in instance.assets:
         echo(f"  attachment: {asset}")
     if instance.explanation and not instance.variant:
         echo(f"  explanation: {visible(_cut(instance.explanation))}")
 
 
-def _print_sessions(instance: Shown, is_whole: bool) -> None:
+def _print_sessions(instance: Shown) -> None:
     """Print each session: the replies that it reads, its turns with placeholders for replies, and the truth."""
     for session in instance.sessions:
         reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
@@ -141,7 +153,7 @@ def _print_sessions(instance: Shown, is_whole: bool) -> None:
             notes = f" ({', '.join(turn['notes'])})" if turn.get("notes") else ""
             echo(f"    {turn['speaker']}{visible(notes)}")
             for line in turn["text"].split("\n"):
-                echo(f"    | {visible(line if is_whole else _cut(line))}")
+                echo(f"    | {visible(line)}")
     for line in instance.truth:
         echo(f"  {visible(_cut(line))}")
 
@@ -185,13 +197,13 @@ def _is_within(value: Any, edge: tuple[Any, Any], is_last: bool) -> bool:
     return edge[0] != edge[1] and (edge[0] <= value < edge[1] or (is_last and value == edge[1]))
 
 
-def _plot(name: str, bins: list[dict[str, Any]]) -> None:
-    """Print bars of run time and answer by the size of the parameter."""
+def _plot(name: str, bins: list[dict[str, Any]], answer_heading: str) -> None:
+    """Print bars of the median run time and the median answer by the size of the parameter."""
     labels = [_label(row) for row in bins]
     width = max(map(len, [*labels, name]))
     slowest = max(row["seconds"] for row in bins)
     answers = [abs(row["answer"]) for row in bins if row["answer"] is not None]
-    echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{'answer' if answers else ''}")
+    echo(f"\n{name.ljust(width)}  {'n':>7}  {'run time'.ljust(BAR + 14)}{answer_heading if answers else ''}")
     for label, row in zip(labels, bins, strict=True):
         time = _bar(row["seconds"], slowest).ljust(BAR) + f" {row['seconds'] * 1000:8.2f} ms  "
         answer = "" if row["answer"] is None else f"{_bar(abs(row['answer']), max(answers))} {row['answer']:g}"

@@ -89,6 +89,6 @@ def hex_rows(content: bytes) -> list[str]:
     rows = []
     for start in range(0, len(content), 16):
         part = content[start : start + 16]
-        shown = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
-        rows.append(f"{start:08x}  {part.hex(' '):<47}  {shown}")
+        characters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        rows.append(f"{start:08x}  {part.hex(' '):<47}  {characters}")
     return rows

@@ -211,8 +211,8 @@ class Desk:
             await asyncio.sleep(max(PAUSE, SHARE * spent))
 
     def _changed(self, changed: set[str]) -> None:
-        known = set(self.files())
-        whole = any(file not in known for file in changed)  # benchmark.yaml, data, a new template
+        paths = set(self.files())
+        whole = any(file not in paths for file in changed)  # benchmark.yaml, data, a new template
         stale = [file for file in self.files() if whole or file in changed]
         for file in stale:
             self.states[file] = {"state": "waiting"}
@@ -222,10 +222,10 @@ class Desk:
 
     def _stamps(self) -> dict[str, tuple[int, int]]:
         """Return modification time and size of the files in the folders of the benchmarks."""
-        found: dict[str, tuple[int, int]] = {}
+        stamps: dict[str, tuple[int, int]] = {}
         for folder in {_home(Path(path)) for path in self.paths}:
-            _add_stamps(str(folder), found, is_top=True)
-        return found
+            _add_stamps(str(folder), stamps, is_top=True)
+        return stamps
 
     # what pages ask for
 
@@ -323,10 +323,10 @@ def _home(path: Path) -> Path:
 def _add_stamps(folder: str, stamps: dict[str, tuple[int, int]], is_top: bool = False) -> None:
     """Add the stamps of the files in a folder and below; bundles and hidden folders are left out."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        found = list(entries)
-        if not is_top and any(entry.name == "manifest.json" for entry in found):
+        children = list(entries)
+        if not is_top and any(entry.name == "manifest.json" for entry in children):
             return
-        for entry in found:
+        for entry in children:
             if entry.name.startswith("."):
                 continue
             with contextlib.suppress(OSError):

@@ -64,17 +64,17 @@ class Lane:
             self.pool.interrupt()
         await asyncio.wait([future])
 
-    def _work(self, task: Task, put: Callable[[Outcome | None], None]) -> None:
+    def _work(self, task: Task, add: Callable[[Outcome | None], None]) -> None:
         pool = self._started()
         try:
             for outcome in pool.outcomes(deque([task])):
-                put(outcome)
+                add(outcome)
         except WorkerBug as bug:
             message = f"a bug of dia: {str(bug).strip().splitlines()[-1]}"
-            put(Outcome(None, is_end=True, diagnostics=(Diagnostic("E900", message, None, None),)))
+            add(Outcome(None, is_end=True, diagnostics=(Diagnostic("E900", message, None, None),)))
             pool.close()
         finally:
-            put(None)
+            add(None)
             pool.refill()
 
     async def close(self) -> None:

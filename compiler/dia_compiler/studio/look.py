@@ -183,7 +183,7 @@ def _drawn(expansion: Expansion, draft: Draft) -> dict[str, str]:
 
 
 def _record(opened: _Opened, instance: Instance, seconds: float) -> Record:
-    expansion, shown = opened.made, asdict(shown_instance(instance, seconds))
+    expansion, record = opened.made, asdict(shown_instance(instance, seconds))
     question = question_record(instance, expansion, None)
     answer = answer_record(instance, expansion, question["id"], None)
     format = dict(instance.grading.format)
@@ -191,7 +191,7 @@ def _record(opened: _Opened, instance: Instance, seconds: float) -> Record:
     is_base, has_sessions = instance.variant is None, rendered is not None
     return {
         "kind": "instance",
-        **shown,
+        **record,
         "truth_reads": truth_reads(rendered.sessions, rendered.truth) if rendered is not None else {},
         "id": question["id"],
         "accept": [instance.grading.kind.write(value) for value in instance.accept],

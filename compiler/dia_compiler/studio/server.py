@@ -147,10 +147,10 @@ async def _attachment(request: web.Request) -> web.Response:
 
 def _kept(request: web.Request) -> tuple[str, str, bytes]:
     """Return name, media type and content of an attachment that was shown."""
-    kept = request.app[DESK].attachments.get(request.match_info["digest"])
-    if kept is None:
+    attachment = request.app[DESK].attachments.get(request.match_info["digest"])
+    if attachment is None:
         raise web.HTTPNotFound(text="this attachment is no longer kept; reload the page\n")
-    return kept
+    return attachment
 
 
 async def _pages(request: web.Request) -> web.Response:

@@ -36,10 +36,10 @@ class KeptNodes:
 
     def __call__(self, text: str, name: str) -> Node:
         """Return the root node of a file. Raises DiaError if it is not YAML."""
-        kept = self.nodes.get(name)
-        if kept is None or kept[0] != text:
-            kept = self.nodes[name] = (text, parse(text, name))
-        return kept[1]
+        entry = self.nodes.get(name)
+        if entry is None or entry[0] != text:
+            entry = self.nodes[name] = (text, parse(text, name))
+        return entry[1]
 
 
 PARSER = KeptNodes()  # of this worker
@@ -75,7 +75,7 @@ def survey(paths: list[str], programs: str) -> Iterator[Record]:
     Raises DiaError for paths that name no benchmark.
     """
     folders = discover([Path(path) for path in paths])
-    checked = check(folders, defers=True, programs=programs, parser=PARSER)
+    checked = check(folders, defers=True, programs=programs, parser=PARSER, skips_others=True)
     benchmarks = {item.folder.path: item for item in checked.benchmarks}
     yield {
         "benchmarks": [_benchmark(folder, benchmarks.get(folder.path)) for folder in folders],
@@ -149,7 +149,7 @@ def states(paths: list[str], files: list[str], programs: str) -> Iterator[Record
     folders = discover([Path(path) for path in paths])
     options = CompileOptions(TRIAL, programs=programs)
     with scratch_folder() as scratch:
-        checked = check(folders, defers=True, programs=programs, parser=PARSER)
+        checked = check(folders, defers=True, programs=programs, parser=PARSER, skips_others=True)
         static = checked.diagnostics.ordered(checked.sources)
         plans = [BundlePlan(item, seed_of(item.benchmark, None), options, False) for item in checked.benchmarks]
         left_out = {
