@@ -151,15 +151,18 @@ def check_specs(
     allow_programs: str = NO,
     estimates: bool = False,
     finds_shortcuts: bool = False,
+    k: int = TRIAL,
 ) -> Checked:
-    """Return every error of every spec: of its text, of its examples, and of three instances of each template.
+    """Return every error of every spec: of its text, of its examples, and of the first k instances of each template.
 
     With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. With
     `finds_shortcuts`, more instances are made, and rules that need no understanding are tried on them.
     """
-    options = CompileOptions(TRIAL, jobs=jobs or os.cpu_count() or 1, is_strict=is_strict, programs=allow_programs)
+    options = CompileOptions(k, jobs=jobs or os.cpu_count() or 1, is_strict=is_strict, programs=allow_programs)
     if finds_shortcuts:
-        return _probe([Path(path) for path in paths], replace(options, k=STRICT_TRIAL), on_progress, estimates).checked
+        return _probe(
+            [Path(path) for path in paths], replace(options, k=max(k, STRICT_TRIAL)), on_progress, estimates
+        ).checked
     folders = discover([Path(path) for path in paths])
     with _worker_pool(folders, options.jobs, options.k) as pool:
         from dia_compiler.pipeline import check_instances

@@ -14,7 +14,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
 from dia_language.workers.pool import WorkerPool
 from dia_runtime.bundle.files import path_errors
 
-from dia_compiler.analyze.check import Checked, CheckedBenchmark, check, faults_of
+from dia_compiler.analyze.check import NO_FILES, Checked, CheckedBenchmark, check, faults_of
 from dia_compiler.analyze.host_requirements import lacks
 from dia_compiler.analyze.requirements import extras_of
 from dia_compiler.analyze.settings import seed_of, settings_of
@@ -81,14 +81,17 @@ def check_instances(
     on_progress: Progress | None,
     estimates: bool = False,
     look: Callable[[TemplateJob, GatheredRows], None] | None = None,
+    unsaved: Mapping[Path, bytes] = NO_FILES,
 ) -> Checked:
     """Return every error of every spec, including those that only the first k instances show; nothing is written.
 
     With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. `look` is
-    called with the rows of each template that could be expanded, while they are there.
+    called with the rows of each template that could be expanded, while they are there. `unsaved` is that of `check`.
     """
     with scratch_folder() as scratch:
-        checked = check(folders, options.is_strict, defers=True, programs=options.programs)
+        checked = check(
+            folders, options.is_strict, defers=True, programs=options.programs, unsaved=unsaved, skips_others=True
+        )
         plans = [plan_of(item, options) for item in checked.benchmarks]
         template_jobs = [
             trial_job(plan, template, scratch, estimates) for plan in plans for template in plan.item.clean

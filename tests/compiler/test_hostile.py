@@ -112,7 +112,7 @@ TEMPLATES: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "power in a dead branch": ("{% if false %}{{ 10 ** (10 ** 9) }}{% endif %}", ("E312", 9, 3, "arithmetic")),
     "random": ("{{ [1,2,3]|random }}", ("E304", 9, 14, "`random` is not available")),
     "undefined": ("{{ undefined_name }}", ("E303", 9, 6, "`undefined_name`")),
-    "mutation": ("{{ items.append(9) }}{{ items }}", ("E312", 9, 12, "method calls")),
+    "mutation": ("{{ n.append(9) }}{{ n }}", ("E312", 9, 8, "method calls")),
     "lipsum": ("{{ lipsum(1000000) }}", ("E304", 9, 6, "`lipsum`")),
     "set": ("{% set n = 3 %}", ("E312", 9, 3, "`set`")),
     "import": ("{% import 'os' as os %}", ("E312", 9, 3, "`import`")),
@@ -276,8 +276,8 @@ FOLDERS: dict[str, tuple[dict[str, Content], tuple[str, str]]] = {
     "link that leaves": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("/etc/hostname")}, ("E101", "leads outside the folder")),
     "benchmark that leaves": ({"benchmark.yaml": link("/etc/hostname"), "t.yaml": template()}, ("E101", "outside")),
     "list that leaves": ({"benchmark.yaml": BENCHMARK, "w.txt": link("/etc/passwd"), "t.yaml": LIST}, ("E101", "outside")),
-    "link to itself": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("t.yaml")}, ("E101", "leads outside the folder")),
-    "list that links to itself": ({"benchmark.yaml": BENCHMARK, "w.txt": link("w.txt"), "t.yaml": LIST}, ("E101", "outside")),
+    "link to itself": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("t.yaml")}, ("E101", "is not a regular file")),
+    "list that links to itself": ({"benchmark.yaml": BENCHMARK, "w.txt": link("w.txt"), "t.yaml": LIST}, ("E101", "no file `specs/w.txt`")),
     "link to nothing": ({"benchmark.yaml": BENCHMARK, "t.yaml": link("nowhere.yaml")}, ("E101", "is not a regular file")),
     "folder in a link": (
         {"benchmark.yaml": BENCHMARK, "sub": link("/etc"), "t.yaml": LIST.replace("w.txt", "sub/passwd")}, ("E101", "outside")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from dia_compiler.analyze.answer_options import OLD_TOLERANCE, check_answer, check_format, warn_of_decimals
 from dia_compiler.analyze.prepare import prepare
@@ -20,14 +22,28 @@ from dia_compiler.parse.schema_errors import check_schema, is_misspelled
 from dia_compiler.parse.sessions.model_builder import build_sessions
 from dia_compiler.parse.sessions.rules import check_sessions, has_sessions
 from dia_compiler.parse.yaml_pitfalls import tell_split_values
+from dia_compiler.types.word_lists import WORD_LISTS, word_list
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position, closest, did_you_mean
-from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, begin_with, data, parse, read_text, size_of
+from dia_language.yaml_nodes import (
+    Mapping,
+    Node,
+    Scalar,
+    Sequence,
+    begin_with,
+    data,
+    parse,
+    read_bytes,
+    read_text,
+    size_of,
+    text_of,
+)
 from dia_runtime.bundle.canary import sentence
 
 DECLARED = 1_000
 BYTES_TOGETHER = 12 << 20
 NODES_TOGETHER = 200_000
+NO_FILES: Map[Path, bytes] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -93,16 +109,22 @@ def check(
     defers: bool = False,
     programs: str = NO,
     parser: Callable[[str, str], Node] = parse,
+    unsaved: Map[Path, bytes] = NO_FILES,
+    skips_others: bool = False,
 ) -> Checked:
     """Return the benchmarks of the folders, and every error of every file that can be told without evaluating.
 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
     `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
     `parser` turns the text of a file with that name into nodes, or returns those that it kept of the same text.
+    `unsaved` has what an editor shows in place of the spec files with these resolved paths. With `skips_others`, the
+    other template files of a folder with chosen ones are not parsed, so that nothing is said of them.
     """
     checked = Checked([], Diagnostics(), {})
     for folder in folders:
-        benchmark = _Checker(folder, checked, is_strict, defers, programs_of(folder.path, programs), parser).run()
+        benchmark = _Checker(
+            folder, checked, is_strict, defers, programs_of(folder.path, programs), parser, unsaved, skips_others
+        ).run()
         if benchmark is not None:
             checked.benchmarks.append(benchmark)
     if checked.is_full:  # nothing of it is worth an evaluation
@@ -119,6 +141,9 @@ def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
     return diagnostics.entries
 
 
+TEMPLATE_FILE = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n)*template[ \t]*:")  # it begins so
+
+
 class _Checker:
     """The check of one benchmark's folder."""
 
@@ -130,9 +155,12 @@ class _Checker:
         defers: bool,
         programs: str,
         parser: Callable[[str, str], Node],
+        unsaved: Map[Path, bytes],
+        skips_others: bool,
     ) -> None:
         self.folder, self.checked, self.diagnostics = folder, checked, checked.diagnostics
         self.is_strict, self.defers, self.programs, self.parser = is_strict, defers, programs, parser
+        self.unsaved, self.skips_others = unsaved, skips_others
         self.files: dict[str, bytes] = {}
         self.data_files = DataFiles(folder, self.files)
 
@@ -184,9 +212,13 @@ class _Checker:
         if self.checked.is_full:
             return None
         try:
-            text = read_text(path, display_name)
+            open_bytes = self.unsaved.get(path.resolve()) if self.unsaved else None
+            raw = read_bytes(path, display_name) if open_bytes is None else open_bytes
+            self.files[path.relative_to(self.folder.path).as_posix()] = raw
+            if self.skips_others and not self.is_chosen(path) and TEMPLATE_FILE.match(raw):
+                return None
+            text = text_of(raw, display_name)
             self.checked.sources[display_name] = text
-            self.files[path.relative_to(self.folder.path).as_posix()] = path.read_bytes()
             root = self.parser(text, display_name)
             self.checked.add(text, Position(display_name, 1, 1), root)
         except DiaError as error:
@@ -311,9 +343,15 @@ class _Checker:
                 self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
-        """Return the lists that come from files, one item a line."""
+        """Return the lists that come from files, one item a line, and built-in word lists."""
         items_by_list = {}
         for name, datum in lists.items():
+            words = datum.node.get("words") if isinstance(datum.node, Mapping) else None
+            if isinstance(words, Scalar) and words.text in WORD_LISTS:
+                items_by_list[name] = list(word_list(words.text))
+            elif isinstance(words, Scalar):
+                help = did_you_mean(words.text, WORD_LISTS) or f"the word lists are {', '.join(WORD_LISTS)}"
+                self.diagnostics.error("E303", f"unknown word list `{words.text}`", words.position, help)
             source = datum.node.get("from") if isinstance(datum.node, Mapping) else None
             if isinstance(source, Scalar):
                 items = self.read_list(source)
@@ -371,6 +409,10 @@ HEALTH_WARNINGS: dict[str, str] = {
     "k-equals-d": "The bundle contains every instance that the template can make.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
+    "record-in-prompt": (
+        "A prompt prints a person with pronouns, or a row, as a whole: `{name: Ann, they: she, ...}`. Probably one of "
+        "its fields is meant."
+    ),
     "shadowed-function": "A function of the spec hides a library function.",
     "shortcut": (
         "A rule that understands nothing finds the answer, such as the longest word of the prompt. Only "

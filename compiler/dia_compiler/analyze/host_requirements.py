@@ -22,6 +22,7 @@ EXTRAS = {
     "parquet": ("pyarrow",),
     "probe": ("sklearn",),
     "speed": ("gmpy2",),
+    "editor": ("pygls",),
 }
 KINDS = ("extra", "file", "tool")
 

@@ -155,7 +155,11 @@ class _Preparation(SessionAnalysis):
                 message = (
                     f"the parameter `{parameter.name}` is shown, but neither the answer nor the checks depend on it"
                 )
-                self.warn("answer-ignores-parameter", message, parameter.position)
+                help = (
+                    "use it in the answer or the checks; or if it only varies the text, allow it: "
+                    "`allow: {answer-ignores-parameter: reason}`"
+                )
+                self.warn("answer-ignores-parameter", message, parameter.position, help)
 
     def note_repeats(self) -> None:
         """Warns of checks that only say the solver's own expression again."""

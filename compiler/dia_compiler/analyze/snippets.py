@@ -10,7 +10,7 @@ from dia_compiler.analyze.dependencies import Dependencies
 from dia_compiler.analyze.domains import DatumCode, Maker, compile_datum
 from dia_compiler.analyze.names import Declarations
 from dia_compiler.analyze.plan import Prepared
-from dia_compiler.parse.model import Benchmark, Datum, Shared, Snippet, Template
+from dia_compiler.parse.model import Benchmark, Datum, Shared, Snippet, Template, TypeUse
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types.structures import CatalogDomain
 from dia_language.confinement.permission import NO, REFUSED
@@ -18,7 +18,15 @@ from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import ParsedExpression, Use
-from dia_language.templates.templates import CompiledTemplate, ParsedTemplate, compile_template, parse_template
+from dia_language.templates.templates import (
+    CompiledTemplate,
+    ParsedTemplate,
+    RefusedTemplate,
+    compile_template,
+    parse_template,
+    unknown_names,
+)
+from dia_language.yaml_nodes import data
 
 ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
 
@@ -71,6 +79,7 @@ class Pieces:
         self.solved = frozenset({"answer"} if template.session_spec is None else ())  # sessions have no answer
         self.runners: set[str] = set()
         self.ahead: dict[int, Ahead] = {}
+        self.refused: dict[int, ParsedTemplate] = {}  # told already; what they name is still looked up
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Add errors; a call of what a broken catalog may have meant to declare is none."""
@@ -129,11 +138,18 @@ class Pieces:
             return ahead.parsed
         try:
             return read(piece, replies)
+        except RefusedTemplate as error:
+            self.add_diagnostics(error.diagnostics)
+            self.refused[id(error.parsed)] = error.parsed
+            return error.parsed
         except DiaError as error:
             self.add_diagnostics(error.diagnostics)
             return None
 
     def compiled_template(self, parsed: ParsedTemplate, values: frozenset[str]) -> CompiledTemplate | None:
+        if id(parsed) in self.refused:
+            self.add_diagnostics(unknown_names(parsed, self.namespace, values))
+            return None
         try:
             compiled = compile_template(parsed, self.namespace, values, self.asset_names & values)
         except DiaError as error:
@@ -207,8 +223,23 @@ class Pieces:
         used = self.depends.base(self.depends.used(tree))
         self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
         has_leak = self.leaks(tree, piece, "a prompt")
+        self.note_whole_records(tree, piece)
         code = self.compiled_template(tree, values | answer_if_named(piece))
         return None if has_leak else code
+
+    def note_whole_records(self, tree: ParsedTemplate, piece: Snippet) -> None:
+        """Warn of a prompt that prints a person with pronouns, or a row, as a record instead of one of its fields."""
+        alone = {name.name for name in tree.printed}
+        for parameter in self.template.parameters:
+            field = _field_to_print(parameter.type)
+            if field is None or parameter.name not in alone:
+                continue
+            places = [use.offset for use in tree.names if use.name == parameter.name]
+            ends = {offset: piece.text[offset + len(parameter.name) :].lstrip() for offset in places}
+            offset = next((offset for offset, end in ends.items() if end.startswith("}")), 0)
+            message = f"`{parameter.name}` is a record, so the prompt shows its fields in braces"
+            help = f"print one field, as in {{{{ {parameter.name}.{field} }}}}"
+            self.warn("record-in-prompt", message, piece.place(offset), help)
 
     def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Report each part of a piece that depends on the answer although it must not; whether there is any."""
@@ -254,3 +285,11 @@ class Pieces:
 def answer_if_named(piece: Snippet) -> frozenset[str]:
     """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
     return frozenset({"answer"}) if "answer" in piece.text else frozenset()
+
+
+def _field_to_print(use: TypeUse) -> str | None:
+    """Return the field that a prompt probably means by a parameter of this type; None if it is no record."""
+    if use.kind == "name":
+        pronouns = use.options.get("pronouns")
+        return "name" if isinstance(pronouns, Datum) and data(pronouns.node) is True else None
+    return "COLUMN" if use.kind == "row" else None

@@ -56,7 +56,10 @@ class OwnFunctions(Pieces):
             message = f"functions call each other in a cycle: {' -> '.join(circle)}"
             message = f"`{name}` calls itself" if len(circle) == 2 else message
             self.diagnostics.error(
-                "E307", message, function.position, "use `iterate`, `reduce` or `fixpoint` for loops"
+                "E307",
+                message,
+                function.position,
+                "use `iterate`, `reduce` or `fixpoint` for loops, `search` or `reachable` to try possibilities",
             )
             done.add(name)
             self.depends.functions[name] = frozenset()
@@ -75,7 +78,8 @@ class OwnFunctions(Pieces):
         )
         if any(self.starts_programs(calls) for _, _, calls in parts):
             self.runners.add(name)
-        is_pure = not function.is_template and name not in self.runners and not self.depends.functions[name]
+        depends_on_instance = bool(self.depends.functions[name] - self.list_names)  # lists are the same in all of them
+        is_pure = not function.is_template and name not in self.runners and not depends_on_instance
         compiled = self.compiled_function(function)
         self.namespace.add(name, function.arity, compiled or missing, is_pure and function.body is not None)
 

@@ -30,6 +30,8 @@ PAUSE = 0.3  # seconds between two looks at the files
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
               help="How errors and warnings are printed.")  # fmt: skip
+@click.option("--k", type=click.IntRange(1, 100_000), default=3, show_default=True, metavar="N",
+              help="Instances of each template that are made and checked.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with code 1 if there are warnings.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
@@ -40,6 +42,7 @@ PAUSE = 0.3  # seconds between two looks at the files
 def command(
     paths: tuple[Path, ...],
     form: str,
+    k: int,
     strict: bool,
     jobs: int | None,
     watch: bool,
@@ -48,8 +51,9 @@ def command(
 ) -> int:
     """Report every error in every spec, with its location and a suggested fix.
 
-    Runs the worked examples of each template and makes three of its instances. Nothing is written. With -v, also prints
-    d(t), the number of different instances that each template can make, estimated where it cannot be counted.
+    Runs the worked examples of each template and makes three of its instances, or as many as --k says. Nothing is
+    written. With -v, also prints d(t), the number of different instances that each template can make, estimated where
+    it cannot be counted.
 
     \b
     Example:
@@ -57,11 +61,11 @@ def command(
     """
     form = "json" if as_json else form
     if not watch:
-        return check_once(list(paths), form, strict, jobs, allow_programs)
-    return check_again_and_again(list(paths), form, strict, jobs, allow_programs)
+        return check_once(list(paths), form, strict, jobs, allow_programs, k)
+    return check_again_and_again(list(paths), form, strict, jobs, allow_programs, k)
 
 
-def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> int:
+def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str, k: int) -> int:
     """Check the specs, print the errors and warnings, and return the exit code."""
     from dia_compiler.api import check_specs
 
@@ -74,6 +78,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
             allow_programs=programs,
             estimates=is_verbose(context),
             finds_shortcuts=strict,
+            k=k,
         )
     diagnostics = checked.diagnostics.ordered(checked.sources)
     errors = [entry for entry in diagnostics if entry.severity == "error"]
@@ -86,7 +91,7 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
         print_diagnostics(diagnostics, checked.sources)
         for item in checked.benchmarks:
             for left in item.left_out:
-                echo(f"left out: {left.template} needs {left.why}", err=True)
+                echo(f"left out of {item.benchmark.name}: {left.template} needs {left.why}", err=True)
         for name, freedom in checked.freedoms.items():
             echo(f"{name}: d(t) {freedom}", err=True)
         templates = sum(len(item.benchmark.templates) for item in checked.benchmarks)
@@ -98,14 +103,16 @@ def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, pro
     return 1 if strict and diagnostics else 0
 
 
-def check_again_and_again(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str) -> NoReturn:
+def check_again_and_again(
+    paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str, k: int
+) -> NoReturn:
     """Check the specs again after every change of a file, until Ctrl-C."""
     from dia_language.diagnostics import DiaError, render_diagnostic
 
     while True:
         stamps_before = stamps(paths)
         try:
-            check_once(paths, form, strict, jobs, programs)
+            check_once(paths, form, strict, jobs, programs, k)
         except DiaError as error:
             for entry in error.diagnostics:
                 echo(render_diagnostic(entry, getattr(error, "sources", {})), err=True)

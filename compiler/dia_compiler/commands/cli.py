@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("dia_compiler.commands.check", "Report every error in every spec."),
     "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
     "studio": ("dia_compiler.commands.studio", "Show templates in the browser while you write them."),
+    "lsp": ("dia_compiler.commands.lsp", "Serve an editor that shows errors as you type."),
     "probe": ("dia_compiler.commands.probe", "Find rules that answer questions without understanding."),
     "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
     "merge": ("dia_compiler.commands.merge", "Join parts into one bundle, or runs into one run."),

@@ -128,7 +128,7 @@ def _print_bundle(bundle: FrozenBundle) -> None:
     from dia_compiler.commands.steering import prediction_lines, predictions
 
     for item in bundle.left_out:
-        echo(f"left out: {item['template']} needs {item['why']}", err=True)
+        echo(f"left out of {bundle.benchmark}: {item['template']} needs {item['why']}", err=True)
     echo(f"{bundle.path.as_posix()}")
     questions, templates = counted(bundle.questions, "question"), counted(bundle.templates, "template")
     echo(f"  {questions} of {templates}")
@@ -136,7 +136,7 @@ def _print_bundle(bundle: FrozenBundle) -> None:
         for line in prediction_lines(facts):
             echo(line)
         for item in facts["refused"]:
-            echo(f"left out: {item['template']}: {item['why']}", err=True)
+            echo(f"left out of {bundle.benchmark}: {item['template']}: {item['why']}", err=True)
     echo(f"  digest {bundle.digest}")
 
 

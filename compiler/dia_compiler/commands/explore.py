@@ -51,7 +51,13 @@ def asking(command: Any) -> Any:
 )
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
               help="Run that the bank was calibrated from: shows what makes items hard. Repeatable.")  # fmt: skip
-@click.option("--move", "moved", multiple=True, metavar="NAME", help="Vary only this parameter. Repeatable.")
+@click.option(
+    "--move",
+    "moved",
+    multiple=True,
+    metavar="NAME",
+    help="Vary only this parameter; also a choice, a boolean or a row's column, as row.category. Repeatable.",
+)
 @click.option("--items", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of items to find.")
 @click.option(
     "--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Maximum number of questions to ask."

@@ -10,23 +10,28 @@ from dia_runtime.commands.terminal import echo
 
 
 @click.command("functions")
-@click.argument("name", required=False)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
-def command(name: str | None, as_json: bool) -> int:
-    """List the functions of the spec language, or describe one of them.
+def command(names: tuple[str, ...], as_json: bool) -> int:
+    """List the functions of the spec language, or describe those that are named.
 
     \b
     Example:
       dia functions next_prime
+      dia functions median mean
     """
     from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
 
     library_functions = library()
-    if name is not None and name not in library_functions:
-        raise DiaError(Diagnostic("E304", f"unknown function `{name}`", None, did_you_mean(name, library_functions)))
+    unknown = [name for name in dict.fromkeys(names) if name not in library_functions]
+    if unknown:
+        raise DiaError(
+            Diagnostic("E304", f"unknown function `{name}`", None, did_you_mean(name, library_functions))
+            for name in unknown
+        )
     chosen: list[Function] = (
-        [library_functions[name]]
-        if name
+        [library_functions[name] for name in dict.fromkeys(names)]
+        if names
         else sorted(library_functions.values(), key=lambda item: (item.module, item.name))
     )
     if as_json:
@@ -36,19 +41,11 @@ def command(name: str | None, as_json: bool) -> int:
             for item in chosen
         ]  # fmt: skip
         echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
-    elif name:
-        echo(_described(chosen[0]))
+    elif names:
+        echo("\n\n\n".join(item.description for item in chosen))
     else:
         _print_table(chosen)
     return 0
-
-
-def _described(function: Function) -> str:
-    """Return the signature, text, arguments and examples of a function."""
-    examples = function.doc.removeprefix(function.text).strip()
-    arguments = "\n".join(f"    {name}: {words}" for name, words in function.arguments)
-    parts = [function.signature, function.text, arguments and f"Arguments:\n{arguments}", examples]
-    return "\n\n".join(part for part in parts if part)
 
 
 def _print_table(functions: list[Function]) -> None:

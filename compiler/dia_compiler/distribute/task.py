@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from dia_language.workers.pool import Positions
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
 KEPT = 2
+MISTAKES_TRIED = 300  # instances after which a mistake that was the answer in each of them is an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,17 +123,35 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
     total = _divisible(expansion, job)
     batches, place, is_straight = _Batches(Writer(expansion, job.canary)), 0, True
     stop = min(job.span, total if job.last is None else job.last) if total is not None else None
-    refused = None
+    refused, unseen = None, set(expansion.prepared.mistakes)
     try:
         for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop)):
             place = instance.position
+            unseen -= instance.mistakes.keys()
             is_straight = is_straight and instance.position == instance.number
             yield from batches.add(instance)
     except TargetUnreached as why:
         refused = str(why)
     yield from batches.rest()
     summary = _summary(expansion, diagnostics, total, is_straight, place + 1, job.estimates)
+    if refused is None:
+        _require_mistakes(expansion, unseen)
     yield replace(summary, refused=refused)
+
+
+def _require_mistakes(expansion: Expansion, unseen: set[str]) -> None:
+    """Raise DiaError for a mistake that is the correct answer in many instances, of which more are drawn if need be."""
+    drafts = expansion.drafts(MISTAKES_TRIED, is_trial=True) if unseen else iter(())
+    with suppress(DiaError, TargetUnreached):  # of instances that are not asked for
+        for count, draft in enumerate(drafts):
+            unseen -= expansion.instance(draft).mistakes.keys()
+            if not unseen or count > MISTAKES_TRIED:
+                break
+    if unseen:
+        name = min(unseen)
+        place = expansion.prepared.mistakes[name].parsed.source.place(0)
+        message = f"the mistake `{name}` is the correct answer in every instance that was tried"
+        raise DiaError(Diagnostic("E508", message, place, "correct its expression, or remove it"))
 
 
 def _summary(

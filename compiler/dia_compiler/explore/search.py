@@ -243,9 +243,9 @@ def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
         parameter, _, option = name.partition(".")
         if not option:
             parameters[parameter] = middle
-        elif option == "bits":
+        elif option == "bits" and isinstance(middle, int):
             parameters[parameter] = 3 << max(middle - 2, 0)
-        elif option in ("length", "size"):
+        elif option in ("length", "size") and isinstance(middle, int):
             parameters[parameter] = [0] * middle
     if moves.deck is not None:
         parameters[moves.deck.parameter] = [0] * len(cell.skills)

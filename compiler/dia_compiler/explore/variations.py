@@ -1,23 +1,29 @@
 """What can be moved in a template, and the template moved: a spec of its own, in the text of the first.
 
 Moved are whole numbers that options of types give: bounds of integers, bits, lengths, sizes; and the entries of a
-catalog that a parameter takes a subset of. A level of a parameter is a set of edits of the template's file, so that a
-moved template is an ordinary spec, which is checked, compiled and verified as any other.
+catalog that a parameter takes a subset of. Where one names them, also the items of a choice, a boolean, and the
+categories of a data file's rows: these have no order, and each leaves a template with fewer instances.
+
+A level of a parameter is a set of edits of the template's file, or a condition on the parameter, so that a moved
+template is an ordinary spec, which is checked, compiled and verified as any other.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.numbers.values import Value
 from dia_language.yaml_nodes import Mapping as MappingNode
-from dia_language.yaml_nodes import Node, Scalar, pairs, parse
+from dia_language.yaml_nodes import Node, Scalar, data, pairs, parse
+from dia_language.yaml_nodes import Sequence as SequenceNode
 from dia_runtime.psychometrics.boundary.space import Cell, Dimension, Skill, Space
 
 from dia_compiler.analyze.check import CheckedBenchmark
-from dia_compiler.parse.model import Template
+from dia_compiler.parse.model import DataFile, Datum, Template
 from dia_compiler.types import TYPES
 
 # Type -> option that says how much of it there is -> the least and the most that is made of it.
@@ -37,6 +43,7 @@ SIZES: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "rows": {"size": (1, 1_000)},
 }
 RATIO, MOST_LEVELS, FEW = 1.25, 48, 12
+WIDEST = 30  # of the name of a level
 POWER = re.compile(r"= ?([0-9]{1,9})\*\*([0-9]{1,4})")
 DROPPED = ("examples", "variants", "instances", "number", "fuzz")  # what holds for the first template alone
 
@@ -53,11 +60,12 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a parameter: what it is called, a number in its middle, and the edits that make it."""
+    """A level of a parameter: what it is called, its middle or value, and the edits or the condition that make it."""
 
     name: str
-    middle: int
-    edits: tuple[Edit, ...]
+    middle: Value
+    edits: tuple[Edit, ...] = ()
+    where: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +122,8 @@ class Moves:
         """Return the levels of a cell in words."""
         return {knob.name: knob.levels[level].name for knob, level in zip(self.knobs, cell.levels, strict=True)}
 
-    def middles(self, cell: Cell) -> dict[str, int]:
-        """Parameter and option -> a number in the middle of the cell's level."""
+    def middles(self, cell: Cell) -> dict[str, Value]:
+        """Parameter and option -> a number in the middle of the cell's level, or the value that it fixes."""
         return {knob.name: knob.levels[level].middle for knob, level in zip(self.knobs, cell.levels, strict=True)}
 
     @property
@@ -133,7 +141,9 @@ class Moves:
         name_node = self.template.node.get("template")
         assert isinstance(name_node, Scalar)
         edits.append(_edit(name_node, name))
-        dropped_lines = list(_dropped(self.template.node, self.text))
+        wheres = [where for knob, level in zip(self.knobs, cell.levels, strict=True)
+                  if (where := knob.levels[level].where) is not None]  # fmt: skip
+        dropped_lines = list(_dropped(self.template.node, self.text, (*DROPPED, "where") if wheres else DROPPED))
         files: dict[str, str] = {}
         if self.deck is not None:
             removed_entries = [self.deck.lines[at] for at in range(len(self.deck.names)) if at not in cell.skills]
@@ -146,7 +156,11 @@ class Moves:
                 edits.append(_edit(self.deck.link, place))
         description = ", ".join([*(f"{key} {value}" for key, value in self.levels(cell).items()), *self.skills(cell)])
         head = f"# `{self.template.name}` moved by `dia explore`: {description}\n"
-        return {f"{name}.yaml": head + _without(_edited(self.text.split("\n"), edits), dropped_lines), **files}
+        text = head + _without(_edited(self.text.split("\n"), edits), dropped_lines)
+        if wheres:
+            conditions = [*_conditions(self.template.node.get("where")), *wheres]
+            text = text.rstrip("\n") + "\nwhere:\n" + "".join(f"  - {_quoted(one)}\n" for one in conditions)
+        return {f"{name}.yaml": text, **files}
 
 
 def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...] = ()) -> Moves:
@@ -161,13 +175,19 @@ def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...]
     prompt = "" if template.prompt is None else re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", template.prompt.text, flags=re.S)
     knobs = [knob for name, node in pairs(template.node.get("params")) for knob in _knobs(name.text, node, prompt)]
     knobs = [knob for knob in knobs if knob.name.partition(".")[0] not in catalog_parameters and _stands(knob, text)]
+    alternatives = list(_alternatives(template))
+    if chosen:
+        knobs += alternatives
     _require_known(chosen, knobs, deck, template)
     if chosen:
         knobs = [knob for knob in knobs if _is_wanted(knob.name, chosen)]
         deck = deck if deck is not None and _is_wanted(deck.parameter, chosen) else None
     if not knobs and deck is None:
         message = f"`{template.name}` has nothing to vary: no numeric option, and no set of entries"
-        help = "write bounds, a length or a size of a parameter as plain numbers"
+        names = ", ".join(f"`--move {knob.name}`" for knob in alternatives)
+        help = "write bounds, a length or a size of a parameter as plain numbers" + (
+            f"; or use {names}" if names else ""
+        )
         raise DiaError(Diagnostic("E897", message, template.position, help))
     return Moves(template, file, text, catalog, tuple(knobs), deck)
 
@@ -320,6 +340,70 @@ def _short(number: int) -> str:
     return text if len(text) <= 15 else f"{text[0]}e{len(text) - 1}"
 
 
+def _cut(text: str) -> str:
+    """Return a text that fits into a line: its beginning, without line breaks."""
+    text = " ".join(text.split())
+    return text if len(text) <= WIDEST else f"{text[: WIDEST - 3]}..."
+
+
+# choices and rows
+
+
+def _alternatives(template: Template) -> Iterator[Knob]:
+    """The values of choices and booleans, and the categories of rows: one level fixes one of them."""
+    for parameter in template.parameters:
+        name, options = parameter.name, parameter.type.options
+        source = options.get("from")
+        if parameter.type.kind == "boolean":
+            yield from _values(name, [False, True])
+        elif parameter.type.kind == "choice" and isinstance(items := options.get("of"), Datum):
+            values = data(items.node)
+            yield from _values(name, values if isinstance(values, list) else [])
+        elif parameter.type.kind == "row" and isinstance(source, DataFile):
+            for column in source.table.columns:
+                if column.isidentifier():
+                    yield from _values(f"{name}.{column}", _categories(source.table.column(column)))
+
+
+def _values(path: str, values: Sequence[Value]) -> Iterator[Knob]:
+    """Yield a level for each value, if they are few and can be written in a condition."""
+    is_plain = all(isinstance(value, int) or (isinstance(value, str) and value[:1] != "=") for value in values)
+    if is_plain and 2 <= len(values) <= MOST_LEVELS:
+        levels = tuple(Level(_cut(str(value)) or '""', value, where=f"{path} == {_literal(value)}") for value in values)
+        yield Knob(path, levels, 0)
+
+
+def _categories(column: Iterable[Value]) -> list[Value]:
+    """Return the different values of a column in the order of the file; none if hardly two rows share one."""
+    counts: dict[Value, int] = {}
+    for value in column:
+        if not isinstance(value, str | int):
+            return []
+        counts[value] = counts.get(value, 0) + 1
+        if len(counts) > MOST_LEVELS:
+            return []
+    return list(counts) if 2 * len(counts) <= sum(counts.values()) else []
+
+
+def _literal(value: Value) -> str:
+    """Return a text, an integer or a boolean as an expression."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _conditions(node: Node | None) -> list[str]:
+    """Return the conditions that the template has: one, or a list."""
+    if node is None:
+        return []
+    return [
+        item.text for item in (node.items if isinstance(node, SequenceNode) else (node,)) if isinstance(item, Scalar)
+    ]
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML in double quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
 # catalogs
 
 
@@ -437,12 +521,12 @@ def _edited(lines: list[str], edits: list[Edit]) -> list[str]:
     return lines
 
 
-def _dropped(root: Node, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the lines of the keys that do not hold for a moved template."""
+def _dropped(root: Node, text: str, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield the lines of these keys of the template."""
     keys = [key for key, _ in pairs(root)]
     ends = [key.position.line for key in keys[1:]] + [len(text.split("\n")) + 1]
     for key, end in zip(keys, ends, strict=True):
-        if key.text in DROPPED:
+        if key.text in names:
             yield key.position.line, end
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from dia_language.functions import library
 from dia_language.yaml_nodes import FILE_BYTES, Scalar
+from dia_language.yaml_nodes import Mapping as MappingNode
 from dia_runtime.bundle import merkle
 from dia_runtime.bundle.canary import marked
 from dia_runtime.bundle.canonical import bundle_id, canonical_line, manifest_bytes
@@ -32,7 +33,7 @@ from dia_compiler.freeze.shards import Files, write_file, write_lines
 from dia_compiler.freeze.spool import Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
-from dia_compiler.parse.model import Datum, Template, TypeUse
+from dia_compiler.parse.model import Datum, Shared, Template, TypeUse
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.steering import Steering
 from dia_compiler.types import TYPES
@@ -203,6 +204,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
         sum(rows.statistics.rows for rows in ready),
         sum(rows.statistics.items for rows in ready),
     )
+    word_lists = _used_lists(uses) | _declared_lists([benchmark.shared, *(rows.template.shared for rows in ready)])
     return with_checksum(
         {
             "format": FORMAT,
@@ -222,7 +224,7 @@ def _manifest(plan: BundlePlan, ready: Sequence[TemplateRows], root: str, files:
             "functions": {name: functions[name].revision for name in used if name in functions},
             "types": {use: TYPES[use].revision for use in sorted({use.kind for use in uses})},
             "builders": {name: BUILDERS[name].revision for name in sorted(_used_builders(ready))},
-            "word_lists": {name: WORD_LISTS[name].revision for name in sorted(_used_lists(uses))},
+            "word_lists": {name: WORD_LISTS[name].revision for name in sorted(word_lists)},
             "templates": [rows.template.name for rows in ready],
             "selection": plan.is_selection,
             "left_out": [{"template": item.template, "why": item.why} for item in plan.item.left_out],
@@ -255,8 +257,15 @@ def _used_types(ready: Sequence[TemplateRows]) -> list[TypeUse]:
     return uses
 
 
+def _declared_lists(shared: Iterable[Shared]) -> set[str]:
+    """Return the built-in word lists that the specs name under `lists`."""
+    nodes = [datum.node for part in shared for datum in part.lists.values()]
+    names = [node.get("words") for node in nodes if isinstance(node, MappingNode)]
+    return {name.text for name in names if isinstance(name, Scalar)}
+
+
 def _used_lists(uses: Sequence[TypeUse]) -> set[str]:
-    """Return the shipped word lists that the types may draw from."""
+    """Return the built-in word lists that the types may draw from."""
     names_used: set[str] = set()
     for use in uses:
         source = use.options.get("from") if use.kind == "words" else None

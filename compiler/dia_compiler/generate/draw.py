@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -26,7 +27,8 @@ from dia_compiler.sampling.instance_tree import (
 from dia_compiler.types.base import Domain, key_of
 from dia_compiler.types.choices import VAST, Rejected
 from dia_compiler.types.ranks import permutation
-from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
+from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Value, kind_of, plain
 from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search
 
@@ -50,6 +52,8 @@ class Drawing:
         self.key = template_key(DRAWING, prepared.benchmark.name, prepared.template.name, seed)
         self.each = prepared.template.each.text if prepared.template.each else None
         self.drawn = self.rejected = 0
+        self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
+        self.last_failure: tuple[CompiledExpression, Scope] | None = None
 
     # one draw
 
@@ -80,7 +84,11 @@ class Drawing:
             if step.kind == "let":
                 scope[step.name] = value
             else:
-                choose.check(truth_of(value, step.code.parsed.source))
+                holds = truth_of(value, step.code.parsed.source)
+                if not holds:
+                    self.failures[step.code.number] += 1
+                    self.last_failure = step.code, scope
+                choose.check(holds)
 
     def value(self, step: Step, scope: Scope, choose: Any, pick: Pick | None = None) -> Value:
         """Return a drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""
@@ -269,6 +277,11 @@ class Drawing:
         return prod(maker.make(dict(scope)).count for maker in self.prepared.makers.values())
 
     # telling
+
+    def strictest_condition(self) -> Position | None:
+        """Return the `where` that failed most often so far; None if none failed."""
+        failures = self.failures.most_common(1)
+        return self.prepared.places.get(failures[0][0]) if failures else None
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """Return the failure with the parameters that led to it."""

@@ -15,10 +15,11 @@ from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
 from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
-from dia_language.numbers.values import Entry, Record, Value, plain
+from dia_language.numbers.values import Entry, Record, Value, kind_of, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
+from dia_runtime.formats.base import STANDARD
 from dia_runtime.grading.grader import grade
 from dia_runtime.grading.verdicts import Verdict
 
@@ -40,7 +41,9 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
     instance = expansion.instance(Draft(_item(expansion, scope), number, 0, scope))
     answer = example.answer if instance.rendered_sessions is None else None
     if answer is not None and not _equals(expansion, answer, instance):
-        message = f"the example's answer is {_shown(answer)}, but the solver returns {instance.text}"
+        options = instance.grading.options
+        returned = instance.text if options is None else f"{instance.text} ({options.texts[instance.text]})"
+        message = f"the example's answer is {_shown(answer)}, but the solver returns {returned}"
         diagnostics.error("E507", message, answer.position)
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
@@ -53,7 +56,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
         _expect(expansion, instance, record, datum, Verdict.WRONG, diagnostics)
     for verdict, replies in example.replies.items():
         for scalar in replies:
-            _told(instance, record, scalar.text, verdict, scalar.position, diagnostics)
+            _require_verdict(instance, record, scalar.text, verdict, scalar.position, diagnostics, example.chain)
 
 
 def _item(expansion: Expansion, scope: Scope) -> Item:
@@ -76,8 +79,11 @@ def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Dia
     settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
     if not _is_inside(expansion, example, dict(expansion.lists), settled, diagnostics):
         return None
+    expansion.drawing.last_failure = None
     begin_search()
-    for attempt in range(1000):
+    # with every parameter fixed, each attempt would be the same, however long its conditions take
+    attempts = 1 if {parameter.name for parameter in expansion.prepared.template.parameters} <= fixed.keys() else 1000
+    for attempt in range(attempts):
         choose = RecordingChoose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
         try:
             scope = expansion.drawing.draw(choose, fixed)
@@ -87,8 +93,26 @@ def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Dia
         return scope if _is_inside(expansion, example, scope, fixed, diagnostics) else None
     end_search()
     if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, diagnostics):
-        diagnostics.error("E507", "the example's parameters do not satisfy every `where`", example.position)
+        diagnostics.error("E507", _failed_condition(expansion), example.position)
     return None
+
+
+def _failed_condition(expansion: Expansion) -> str:
+    """Return which `where` the last draw failed, with what it looked at in full."""
+    if expansion.drawing.last_failure is None:
+        return "no values can be drawn for the other parameters of the example"
+    code, scope = expansion.drawing.last_failure
+    names = dict.fromkeys(use.name for use in code.parsed.names if use.name in scope)
+    values = ", ".join(f"{name} = {_printed(scope[name])}" for name in names)
+    text = " ".join(code.parsed.source.text.split())
+    return f"the example's parameters do not satisfy `{text}`" + (f": {values}" if values else "")
+
+
+def _printed(value: Value) -> str:
+    try:
+        return plain(value)
+    except LanguageError:
+        return f"({kind_of(value)})"
 
 
 def _is_inside(
@@ -164,12 +188,32 @@ def _expect(
     except LanguageError:
         text = plain(value)
     format = instance.grading.format
-    _told(instance, record, FORMATS[format["kind"]].wrap(text, format), verdict, datum.position, diagnostics)
+    reply = FORMATS[format["kind"]].wrap(text, format)
+    _require_verdict(instance, record, reply, verdict, datum.position, diagnostics)
 
 
-def _told(
-    instance: Instance, record: Mapping[str, Any], reply: str, verdict: str, place: Position, diagnostics: Diagnostics
+def _require_verdict(
+    instance: Instance,
+    record: Mapping[str, Any],
+    reply: str,
+    verdict: str,
+    place: Position,
+    diagnostics: Diagnostics,
+    chain: Scalar | None = None,
 ) -> None:
-    actual = grade(record, reply, instance.grading.format).verdict
-    if actual != verdict:
-        diagnostics.error("E507", f"this reply is graded {actual}, but the example says {verdict}", place)
+    form = instance.grading.format
+    chains = dict.fromkeys((STANDARD, *FORMATS[str(form["kind"])].chains))
+    if chain is not None and chain.text not in chains:
+        names = ", ".join(chains)
+        diagnostics.error("E507", f"the format has no chain `{chain.text}`", chain.position, f"it has {names}")
+        return
+    graded = grade(record, reply, form) if chain is None else grade(record, reply, form, chain.text)
+    if graded.verdict != verdict:
+        by = f" by the chain {chain.text}" if chain is not None else ""
+        message = f"this reply is graded {graded.verdict}{by}, but the example says {verdict}"
+        reads = (
+            ""
+            if graded.extracted is None
+            else f": it is read as `{graded.extracted}`, and the answer is `{instance.text}`"
+        )
+        diagnostics.error("E507", message + reads, place)

@@ -36,6 +36,7 @@ from dia_runtime.grading.grader import Grader
 
 TRIED_ITEMS = 3
 REDRAWS = 1000
+REDRAWS_FOR_ALL = 50  # draws in which each redrawn parameter should change, before some of them suffice
 ALL = "all"
 MOST_OF_ALL = 100_000
 
@@ -244,8 +245,14 @@ class Expansion:
         of = f" of `{item.name}`" if item.name else ""
         message = f"only {counted(count, 'distinct instance')}{of} can be made, but k is {k:,}"
         message = message if count else f"no instance{of} can be made, but k is {k:,}"
-        help = (f"{why}; " if why else "") + "widen a parameter, or relax a `where`"
-        place = template.where[0].position if template.where and why else template.position
+        strictest = self.drawing.strictest_condition() if why else None
+        help = "widen a parameter" + (", or relax a `where`" if template.where else "")
+        if why and strictest:
+            relax = "relax this `where`" + (", which failed most often" if len(template.where) > 1 else "")
+            help = f"{why}; {relax}, or widen a parameter"
+        elif why:
+            help = f"{why}; {help}"
+        place = strictest or template.position
         return DiaError(Diagnostic("E505", message, place, help))
 
     def instance(self, draft: Draft) -> Instance:
@@ -322,17 +329,23 @@ class Expansion:
         drawing = self.drawing
         fixed = {name: scope[name] for name in self.prepared.makers if name not in wording.redraw}
         key = derived(drawing.key_for(base.item), "variant", wording.name or "", base.position)
-        old = [scope[name] for name in wording.redraw]
+        if not wording.redraw:
+            return RecordingChoose((), Stream(derived(key, 0))), scope
+        best: tuple[int, RecordingChoose, Scope] | None = None
         for attempt in range(REDRAWS):
             choose = RecordingChoose((), Stream(derived(key, attempt)))
-            if not wording.redraw:
-                return choose, scope
             try:
                 redrawn = drawing.draw(choose, fixed)
             except Rejected:
                 continue
-            if [redrawn[name] for name in wording.redraw] != old and self.is_inside(redrawn, wording):
-                return choose, redrawn | ({ORDER: scope[ORDER]} if ORDER in scope else {})
+            changed = sum(redrawn[name] != scope[name] for name in wording.redraw)
+            if changed > (best[0] if best else 0) and self.is_inside(redrawn, wording):
+                best = changed, choose, redrawn | ({ORDER: scope[ORDER]} if ORDER in scope else {})
+            # A parameter may have no other value, so that not all of them can change.
+            if best and (best[0] == len(wording.redraw) or attempt >= REDRAWS_FOR_ALL):
+                return best[1:]
+        if best:
+            return best[1:]
         message = f"no other values of {', '.join(wording.redraw)} fit instance {base.number}"
         raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or redraw fewer parameters"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,11 +37,20 @@ def discover(paths: list[Path]) -> list[Folder]:
     return list(folders.values())
 
 
+def folder_of_file(path: Path) -> Folder:
+    """The benchmark's folder of one spec file, which need not be on the disk yet. Raises DiaError (exit code 2)."""
+    if path.is_file():
+        return discover([path])[0]
+    folder, chosen = _folder_of(path)
+    files = _spec_files(folder) if folder.is_dir() else []
+    return Folder(folder, files, set()) if chosen is None else Folder(folder, [*files, chosen], {chosen.resolve()})
+
+
 def _folders(path: Path) -> list[tuple[Path, Path | None]]:
     if path.is_file():
         return [_folder_of(path)]
     if not path.is_dir():
-        raise _refused(f"no file or folder `{path}`", "name a folder with specs")
+        raise _refused(f"no file or folder `{path}`", "name the folder of a benchmark, or the file of a template")
     if (path / BENCHMARK_FILE).is_file():
         return [(path, None)]
     inner = sorted(place.parent for place in path.glob(f"*/{BENCHMARK_FILE}"))
@@ -104,8 +114,11 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def _is_inside(path: Path, home: Path) -> bool:
-    """Return whether the path lies in the resolved folder once links are followed; a link without end does not."""
+    """Return whether the path lies in the resolved folder once links are followed; a link to itself stays where it is.
+
+    `Path.resolve` raises for such a link before Python 3.13 and not since.
+    """
     try:
-        return path.resolve().is_relative_to(home)
-    except (OSError, RuntimeError, ValueError):
+        return Path(os.path.realpath(path)).is_relative_to(home)
+    except (OSError, ValueError):
         return False

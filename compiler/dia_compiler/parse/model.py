@@ -207,6 +207,7 @@ class Example:
     rejects: tuple[Datum, ...]
     replies: Map[str, tuple[Scalar, ...]]
     position: Position
+    chain: Scalar | None = None  # that reads the replies
 
 
 NAMING = frozenset({"params", "let", "assets", "slots", "deliver"})  # parts of a file whose keys are names

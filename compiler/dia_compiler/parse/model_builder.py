@@ -31,6 +31,7 @@ from dia_compiler.parse.model import (
     TypeUse,
     Variant,
 )
+from dia_compiler.parse.schema_errors import unknown_type
 from dia_compiler.types import TYPES
 from dia_language.answers.options import PLACES
 from dia_language.diagnostics import Diagnostics, Position, closest, did_you_mean
@@ -39,18 +40,12 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
 
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
+CHAIN = "chain"  # beside the verdicts in the replies of an example
 UNFOLDED = 10_000
 HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `holds` is true, or false
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
 # Keys of an answer that are no options of its type
-# Names of parameter types in other languages, and of answer types that parameters do not have
-OTHER_NAMES = {
-    "array": "list", "bool": "boolean", "char": "string", "datetime": "timestamp",
-    "decimal": "real", "dict": "record", "double": "real", "enum": "choice", "float": "real", "fraction": "rational",
-    "int": "integer", "number": "integer", "object": "record", "option": "choice", "select": "choice", "str": "string",
-    "text": "string", "time": "timestamp", "varchar": "string",
-}  # fmt: skip
 SOLVED = frozenset(["value", "accept", "accept_if", "share"])
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
@@ -246,11 +241,8 @@ class Builder:
         self.diagnostics.error("E307", message, kind.position, "define it with one of the language's own types")
 
     def _unknown_type(self, kind: Scalar) -> None:
-        name = kind.text
-        other_name = OTHER_NAMES.get(name.lower())
-        help = f"did you mean `{other_name}`?" if other_name else did_you_mean(name, [*TYPES, *self.types])
-        help = help or "such as integer, real, string, choice or list; `dia types` lists all types"
-        self.diagnostics.error("E401", f"unknown type `{name}`", kind.position, help)
+        if not any(entry.code == "E401" and entry.position == kind.position for entry in self.diagnostics.entries):
+            self.diagnostics.entries.append(unknown_type(kind.text, kind.position, self.types))
 
     def _resolved(
         self, name: str, merged: Map[str, tuple[Scalar, Node]], node: Mapping, inside: tuple[str, ...]
@@ -512,17 +504,25 @@ def build_examples(node: Node | None) -> tuple[Example, ...]:
     for item in node.items if isinstance(node, Sequence) else ():
         if isinstance(item, Mapping):
             answer = item.get("answer")
+            replies = item.get("replies")
             examples.append(
                 Example(
                     params={key.text: Datum(value) for key, value in pairs(item.get("params"))},
                     answer=Datum(answer) if answer is not None else None,
                     accepts=_data_items(item.get("accepts")),
                     rejects=_data_items(item.get("rejects")),
-                    replies={key.text: _scalars(value) for key, value in pairs(item.get("replies"))},
+                    replies={key.text: _scalars(value) for key, value in pairs(replies) if key.text != CHAIN},
                     position=item.position,
+                    chain=_chain(replies),
                 )
             )
     return tuple(examples)
+
+
+def _chain(replies: Node | None) -> Scalar | None:
+    """Return the name of the chain that reads the replies of an example."""
+    chain = replies.get(CHAIN) if isinstance(replies, Mapping) else None
+    return chain if isinstance(chain, Scalar) else None
 
 
 def _data_items(node: Node | None) -> tuple[Datum, ...]:

@@ -16,6 +16,7 @@ from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data
+from dia_runtime.formats import FORMATS
 
 Path = tuple[Any, ...]
 ENOUGH = 100
@@ -24,6 +25,13 @@ OTHER_KEYS = {
     "constraints": "where", "description": "notes", "distractor": "choices", "distractors": "choices",
     "id": "template", "name": "template", "options": "choices", "parameters": "params", "question": "prompt",
     "solution": "answer", "tags": "skills", "variables": "params",
+}  # fmt: skip
+# Names of parameter types in other languages, and of answer types that parameters do not have
+OTHER_TYPES = {
+    "array": "list", "bool": "boolean", "char": "string", "datetime": "timestamp",
+    "decimal": "real", "dict": "record", "double": "real", "enum": "choice", "float": "real", "fraction": "rational",
+    "int": "integer", "number": "integer", "object": "record", "option": "choice", "select": "choice", "str": "string",
+    "text": "string", "time": "timestamp", "varchar": "string",
 }  # fmt: skip
 FEW_KEYS = 15  # keys that an error lists; of more, it names the most similar ones
 
@@ -201,6 +209,8 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     if shape and "text" in kinds and shape not in kinds:
         message = f"{error.name} must be text, but YAML reads {shape} here"
         help = "quote the whole value, or put it on its own lines after `|`"
+        if isinstance(node, Mapping) and node.pairs and not node.is_flow:
+            help += f"; the `: ` behind `{node.pairs[0][0].text}` makes a key"
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
@@ -222,6 +232,8 @@ def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> st
         return None
     if node.text in TYPES:
         return f"write {{type: {node.text}, ...}}"
+    if "format" in key and node.text in FORMATS:
+        return f"write {{kind: {node.text}}}"
     return next((f"write {example}" for name, example in MAPPINGS.items() if name in key), None)
 
 
@@ -252,11 +264,25 @@ def _report_const(error: _SchemaError) -> Reports:
 
 
 def _report_pattern(error: _SchemaError) -> Reports:
+    if error.path[-1:] == ("type",):
+        yield error.path, unknown_type(str(error.error.instance), error.place)
+        return
     expected, help = _pattern_words(error.expected)
     if error.path == ("skills",):
-        expected, help = "a list or an expression", f"write [{_shown(error.error.instance)}]"
+        text = _shown(error.error.instance)
+        expected, help = "a list or an expression", f"write [{text}]"
+        if text[:1] == "[" or text[-1:] == ")":
+            help = f'begin an expression with `= `: write "= {text}"'
     message = f"{error.name} must be {expected}; this is `{_shown(error.error.instance)}`"
     yield error.path, error.diagnostic("E204", message, help)
+
+
+def unknown_type(name: str, place: Position, declared: Iterable[str] = ()) -> Diagnostic:
+    """Return the error for the name of a parameter type that there is not."""
+    other_name = OTHER_TYPES.get(name.lower())
+    help = f"did you mean `{other_name}`?" if other_name else did_you_mean(name, [*TYPES, *declared])
+    help = help or "such as integer, real, string, choice or list; `dia types` lists all types"
+    return Diagnostic("E401", f"unknown type `{_shown(name)}`", place, help)
 
 
 def _report_name(error: _SchemaError) -> Diagnostic:

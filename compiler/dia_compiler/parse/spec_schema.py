@@ -86,7 +86,14 @@ DEFINITIONS: Final[dict[str, Schema]] = {
         "allOf": [ref("signatures"), {"additionalProperties": ref("expression")}],
         "description": "One-line functions: name(a, b): expression.",
     },
-    "lists": named(any_of(array(), mapping({"from": text()}, required=["from"])), keys=NAME),
+    "lists": named(
+        any_of(
+            array(),
+            mapping({"from": text("A file with one item per line.")}, required=["from"]),
+            mapping({"words": text("A built-in word list: see docs/reference/types.md.")}, required=["words"]),
+        ),
+        keys=NAME,
+    ),
     "macros": {
         "allOf": [ref("signatures"), {"additionalProperties": ref("template")}],
         "description": "Reusable prompt fragments: name(a, b): template.",
@@ -259,7 +266,7 @@ SHARED: Final[dict[str, Schema]] = {
     "types": ref(
         "types", "Named parameter types: `name: {type: ..., ...}`; a parameter that uses one may override its options."
     ),
-    "lists": ref("lists", "Named lists: `name: [...]`, or `{from: FILE}` with one item per line."),
+    "lists": ref("lists", "Named lists: `name: [...]`, `{from: FILE}` with one item per line, or `{words: NAME}`."),
     "functions": ref("functions", "One-line functions: `double(x): 2 * x`."),
     "macros": ref("macros", 'Reusable prompt fragments: `row(a, b): "{{ a }} | {{ b }}"`.'),
     "catalogs": ref(
@@ -328,6 +335,10 @@ TEMPLATE: Final[dict[str, Schema]] = {
                         "wrong": EXAMPLE_REPLIES,
                         "skipped": EXAMPLE_REPLIES,
                         "unparsed": EXAMPLE_REPLIES,
+                        "chain": {
+                            "enum": ["standard", "strict", "lenient", "compat"],
+                            "description": "The chain that reads these replies; the default is that of scores.",
+                        },
                     }
                 ),
             },

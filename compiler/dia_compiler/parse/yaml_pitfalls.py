@@ -58,7 +58,13 @@ def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
 def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
     """Plain words where an expression is wanted are mostly meant as text, which has quotes of its own."""
     is_word = piece.text.isidentifier() and piece.origin.style == ""
-    if (entry.help or "").startswith("did you mean") or is_word or piece.shift or not SENTENCE.match(piece.text):
+    if (
+        (entry.help or "").startswith("did you mean")
+        or "reserved word" in entry.message
+        or is_word
+        or piece.shift
+        or not SENTENCE.match(piece.text)
+    ):
         return entry
     quoted = '"' + piece.text + '"'
     return replace(entry, help=f"text inside an expression needs its own quotes: '{quoted}'")

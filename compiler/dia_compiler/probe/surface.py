@@ -64,8 +64,8 @@ def decoded(text: str) -> str:
     def strings(block: re.Match[str]) -> str:
         encoded = block[0].replace("\n", "")
         content = base64.b64decode(encoded[: len(encoded) // 4 * 4])
-        found = [match[0].decode("ascii") for match in PRINTABLE.finditer(content)]
-        return "\n".join(["", *found, ""])
+        printable = [match[0].decode("ascii") for match in PRINTABLE.finditer(content)]
+        return "\n".join(["", *printable, ""])
 
     return ENCODED.sub(strings, text)
 
@@ -182,13 +182,13 @@ def without_shared_ends(texts: Sequence[str]) -> list[str]:
 
 def keywords(prompts: Sequence[Prompt], most: int) -> list[str]:
     """Return the tokens and lines that nearly all prompts have, the rarer ones in a prompt first."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for prompt in prompts:
         pieces = prompt.text.split() + prompt.lines
-        seen.update(set(pieces))
+        counts.update(set(pieces))
         total.update(pieces)
-    common = [piece for piece, number in seen.items() if number >= SHARED * len(prompts) and len(piece) <= 200]
+    common = [piece for piece, number in counts.items() if number >= SHARED * len(prompts) and len(piece) <= 200]
     return sorted(common, key=lambda piece: (total[piece], -len(piece), piece))[:most]
 
 

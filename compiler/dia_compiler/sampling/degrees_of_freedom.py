@@ -149,12 +149,12 @@ def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
     choice is vast, a draw fails, or too few draws are accepted within the time.
     """
     random, begin = Random(0), perf_counter()
-    total = accepted = made = 0
-    while made < DRAWS or (accepted < ENOUGH and made < MOST_DRAWS):
+    total = accepted = draws = 0
+    while draws < DRAWS or (accepted < ENOUGH and draws < MOST_DRAWS):
         if perf_counter() - begin > SECONDS:
             break
         choose = Weighing(random)
-        made += 1
+        draws += 1
         try:
             draw(choose)
         except Rejected:
@@ -163,4 +163,4 @@ def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
             return None
         accepted += 1
         total += choose.weight
-    return (total // made, made) if accepted >= FEWEST else None
+    return (total // draws, draws) if accepted >= FEWEST else None

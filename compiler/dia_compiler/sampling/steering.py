@@ -236,10 +236,10 @@ class Chooser:
 
     def unreached(self) -> TargetUnreached:
         """Return the reason for which there are no more instances where they were asked for."""
-        seen, target = sorted(self.seen), self.steering.target
+        successes, target = sorted(self.seen), self.steering.target
         message = f"too few of its instances have {target.text()}"
-        if seen:
-            ends = f"{seen[0].quantize(Decimal('0.01'))} to {seen[-1].quantize(Decimal('0.01'))}"
+        if successes:
+            ends = f"{successes[0].quantize(Decimal('0.01'))} to {successes[-1].quantize(Decimal('0.01'))}"
             message += f"; they are predicted from {ends}"
         return TargetUnreached(message)
 
@@ -256,18 +256,18 @@ def steering_of(bank: Bank, target: Target, templates: Sequence[str]) -> Steerin
     try:
         constant = exact(record["constant"])
         features = [_feature(entry) for entry in record["features"]]
-        known = {entry["template"]: entry for entry in record["templates"]}
+        entries = {entry["template"]: entry for entry in record["templates"]}
         new = record["new_templates"]
         rules, refused = {}, []
         for name in templates:
-            quality = known.get(name) or new
+            quality = entries.get(name) or new
             why = _refusal(quality, target)
             if why is not None or quality is None:
                 refused.append((name, why or ""))
                 continue
             own = tuple((feature, weight) for feature, weight in features if _concerns(feature, name))
             error = exact(float(quality["error"]))
-            rules[name] = TemplateRule(constant, own, error if name in known else _both(error, quality))
+            rules[name] = TemplateRule(constant, own, error if name in entries else _both(error, quality))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
         message = "the bank's explanation of difficulties is malformed"
         raise DiaError(Diagnostic("E894", message, None, "write it again with `dia explain --save`"), 3) from None

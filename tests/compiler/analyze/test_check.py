@@ -47,3 +47,18 @@ def test_all_templates_get_the_wrapper(wrapper: str, shown: str, tmp_path: Path)
 @pytest.mark.parametrize("wrapper, code", [("{{ nothing }}", "E303"), ("{{ challenge", "E311")])
 def test_all_templates_are_told_of_its_faults(wrapper: str, code: str, tmp_path: Path) -> None:
     assert wrapped(tmp_path, wrapper) == [([code], None)] * 3
+
+
+def test_a_named_file_is_checked_without_the_other_templates(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.yaml").write_text(BENCHMARK.replace("{wrapper}", "{{ challenge }}"))
+    one, other, catalog = (tmp_path / f"{name}.yaml" for name in ("one", "other", "catalog"))
+    one.write_text(TEMPLATE.format(name="one", more=""))
+    other.write_text("# a draft\n\ntemplate: other\nprompt: {{ a }}\n")
+    catalog.write_text("catalog: c\nentries: {{ a }}\n")
+
+    def files(path: Path) -> list[str]:
+        entries = check(discover([path]), skips_others=True).diagnostics.errors
+        return sorted(Path(entry.position.file).name for entry in entries if entry.position)
+
+    assert files(one) == ["catalog.yaml"]
+    assert files(tmp_path) == files(other) == ["catalog.yaml", "other.yaml"]

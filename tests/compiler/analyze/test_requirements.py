@@ -42,7 +42,7 @@ def test_what_lacks_something_is_left_out_with_one_line_each(
     assert run(["compile", str(specs), "-o", str(tmp_path / "out"), "-q"]) == 0
     told = capsys.readouterr()
     assert "5 questions of 1 template\n" in told.out
-    assert told.err.splitlines() == [f"left out: {name} needs {why}" for name, (_, why) in MISSING.items()]
+    assert told.err.splitlines() == [f"left out of needs: {name} needs {why}" for name, (_, why) in MISSING.items()]
     manifest = json.loads((tmp_path / "out" / "needs-0.0.0-k5" / "manifest.json").read_bytes())
     assert manifest["left_out"] == [{"template": name, "why": why} for name, (_, why) in MISSING.items()]
     assert manifest["templates"] == ["here"]

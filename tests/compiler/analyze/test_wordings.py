@@ -74,6 +74,19 @@ def test_a_variant_that_changes_the_answer_is_refused(tmp_path: Path) -> None:
     assert fault.position is not None and fault.position.line == 17
 
 
+def test_every_redrawn_parameter_changes_if_it_has_another_value(tmp_path: Path) -> None:
+    text = MARKET.replace(
+        "  baskets:", "  shop: {type: choice, of: [baker, grocer]}\n  town: {type: choice, of: [Ulm]}\n  baskets:"
+    )
+    text = text.replace("redraw: [person]", "redraw: [person, shop, town]")
+    asked = questions(tmp_path, text, k=30)
+    bases = {one.number: one for one in asked if one.variant is None}
+    for one in asked:
+        if one.variant == "renamed":
+            before = bases[one.number].parameters
+            assert [name for name in before if before[name] != one.parameters[name]] == ["person", "shop"]
+
+
 def test_a_redrawn_name_must_have_another_value(tmp_path: Path) -> None:
     spec = MARKET.replace("of: [Ann, Bo, Cy, Di]", "of: [Ann]")
     with pytest.raises(DiaError, match="no other values of person fit instance 0"):

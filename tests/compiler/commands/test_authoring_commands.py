@@ -55,6 +55,25 @@ def test_what_new_writes_compiles_and_editors_find_its_schemas(bench: Path, caps
         assert named != first and json.loads((path.parent / named).read_text())["properties"]
 
 
+def test_each_start_passes_a_check_and_the_oracle_scores_full_marks(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["new", "all", "--benchmark", "--catalog"]) == 0
+    starts = ("choices", "assets", "sessions", "plain")
+    for name in starts:
+        assert run(["new", name, "-o", "all", *([] if name == "plain" else [f"--{name}"])]) == 0
+        spec = yaml.safe_load((here / "all" / f"{name}.yaml").read_text())
+        assert spec["examples"] and (name == "sessions" or (spec["checks"] and spec["mistakes"]))
+    code, out, err = said(capsys, "check", "all")
+    assert (code, out) == (0, "5 templates, 0 errors, 0 warnings\n"), err
+    (here / "all" / "sessions.yaml").unlink()  # a session has no answer that an oracle could give
+    assert run(["compile", "all", "--k", "20", "--strict", "-o", "out"]) == 0
+    (bundle,) = (here / "out").glob("all-*")
+    assert run(["run", str(bundle), "--model", "oracle", "-o", "oracle.run"]) == 0
+    code, out, _ = said(capsys, "score", "oracle.run", "--json")
+    assert code == 0 and json.loads(out)["models"][0]["counts"]["correct"] == 80
+
+
 def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
     assert run(["new", "other", "--benchmark"]) == 0
     lines = [(bench / name / "benchmark.yaml").read_text().split("canary: ")[1] for name in ("my_bench", "other")]
@@ -70,6 +89,7 @@ def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
         (["new", "Third!"], "`Third!` is not a valid name"),
         (["new", "../up", "--benchmark"], "`../up` is not a valid name"),
         (["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"], "cannot be written"),
+        (["new", "x", "--assets", "--choices", "-o", "my_bench"], "are different starts"),
     ],
 )
 def test_new_replaces_nothing(

@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SPEC = 'template: sum\ntitle: Sum\nparams: {n: {type: integer, min: 1, max: 99}}\nanswer: {value: n + 1, type: integer}\nprompt: "{{ n }} + 1?"\n'
 SCRIPT = "import sys\nfrom dia_compiler.commands.cli import run\nif __name__ == '__main__':\n    sys.exit(run(sys.argv[1:]))\n"
 NAMES = ("signal", "enum", "selectors", "multiprocessing", "sympy", "jinja2", "yaml", "pickle", "dia_compiler")
 
 
+@pytest.mark.long
 def test_nothing_in_the_current_folder_is_imported(tmp_path: Path) -> None:
     folder, mark = tmp_path / "foreign", tmp_path / "imported"
     folder.mkdir()

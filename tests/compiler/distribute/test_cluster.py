@@ -126,6 +126,7 @@ def test_a_worker_that_is_killed_on_the_way_changes_no_byte(tmp_path: Path, mach
     assert content(one.path) == content(two.path)
 
 
+@pytest.mark.long
 def test_a_worker_with_another_library_is_refused(tmp_path: Path, machines: Machines) -> None:
     folder = specs(tmp_path / "specs", CUBES)
     told = tmp_path / "lying" / "sympy-0.7.dist-info"
@@ -163,6 +164,7 @@ def test_a_cluster_that_nobody_answers_for_is_told(tmp_path: Path, capsys: pytes
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.long
 def test_parts_behind_holes_are_made_again_where_they_are_merged(tmp_path: Path) -> None:
     folder = specs(tmp_path / "specs", LATE, HOLES)
     whole = compile([folder], k=2_400, out=tmp_path / "whole", jobs=2, use_cache=False).bundles[0]
@@ -173,6 +175,7 @@ def test_parts_behind_holes_are_made_again_where_they_are_merged(tmp_path: Path)
     assert found.made_here > 0  # of `late`; the parts of `holes` see from the first instances that there are some
 
 
+@pytest.mark.long
 def test_sessions_survive_parts_and_merging(tmp_path: Path) -> None:
     folder = ROOT / "docs" / "examples" / "sessions"
     whole = compile([folder], k=3, out=tmp_path / "whole", jobs=1, use_cache=False).bundles[0]

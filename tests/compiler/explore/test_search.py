@@ -69,6 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return call
 
 
+@pytest.mark.long
 def test_a_search_ends_with_a_bundle_and_a_bank_and_goes_on_where_it_stopped(folder: Explore) -> None:
     code, found, _ = folder("weak", "--items", "4", "--budget", "300", most=60)
     assert code in (1, 4) and (found["ending"], found["bundle"]) == ("questions without a reply", None)

@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from dia_compiler.analyze.check import check
 from dia_compiler.commands.cli import run
+from dia_compiler.explore.variations import moves_of
+from dia_compiler.parse.discover import discover
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, write_bank
+from helpers.places import ROOT
 
 BENCHMARK = "language: 2\nbenchmark: requests\nversion: 1.0.0\n"
 # A request and phrases that make it sound harmful (or harmless); the model declines or it does not.
@@ -106,6 +110,14 @@ SPECS = {
     "harmless": REQUESTS.format(correct=DECLINES.replace("!=", "=="), right=SERVED, wrong=DECLINED),
     "claims": CLAIMS,
 }
+
+
+def test_the_examples_of_requests_vary_by_their_phrases() -> None:
+    item = check(discover([ROOT / "docs" / "examples" / "requests"])).benchmarks[0]
+    assert len(item.clean) == 2
+    for template in item.clean:
+        deck = moves_of(item, template).deck
+        assert deck is not None and deck.parameter == "phrases" and len(deck.names) == 10 and deck.most == 6
 
 
 @pytest.mark.long

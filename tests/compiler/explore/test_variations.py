@@ -15,6 +15,7 @@ from dia_compiler.analyze.check import check
 from dia_compiler.commands.cli import run
 from dia_compiler.explore.variations import Moves, moves_of
 from dia_compiler.parse.discover import discover
+from dia_language.diagnostics import DiaError
 from dia_runtime.psychometrics.boundary.space import Cell
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, write_bank
 from helpers.places import ROOT
@@ -99,6 +100,55 @@ def test_entries_are_added_and_dropped_by_their_lines(moves: Make) -> None:
     held = yaml.safe_load(found.moved(Cell((), (1, 2)), "rules_x002")["rules_x002.yaml"])
     assert list(held["catalogs"]["rule"]["entries"]) == ["two", "ten"]
     assert held["params"]["size"] == {"type": "integer", "min": 2, "max": 2} and held["prompt"]
+
+
+CHOICES = """template: choices
+title: Choices
+params:
+  n: {type: integer, min: 1, max: 9}
+  greeting: {type: choice, of: ["Say: \\"hi\\"", "", two]}
+  computed: {type: choice, of: ["= 'a'", b]}
+  loud: {type: boolean}
+  row: {type: row, from: rows.jsonl, id: = row.id}
+where: n != 5
+answer: {value: n, type: integer}
+prompt: "{{ greeting }} {{ n }} {{ loud }} {{ computed }} {{ row.text }}"
+examples: []
+"""
+ROWS = [{"id": at, "text": f"text {at}", "kind": "ab"[at % 2], "level": at // 4, "share": 0.5} for at in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "level", "holds"),
+    [
+        ("greeting", 0, lambda p: p["greeting"] == 'Say: "hi"'),
+        ("greeting", 1, lambda p: p["greeting"] == ""),
+        ("loud", 1, lambda p: p["loud"] is True),
+        ("row.kind", 1, lambda p: p["row"]["record"]["kind"] == "b"),
+        ("row.level", 0, lambda p: p["row"]["record"]["level"] == 0),
+    ],
+)
+def test_choices_and_categories_of_rows_are_fixed_by_a_condition(
+    wanted: str, level: int, holds: Callable[[Any], bool], moves: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    assert [knob.name for knob in moves(CHOICES).knobs] == ["n"]  # the others only where they are named
+    found = moves(CHOICES, wanted)
+    files = found.moved(Cell((level,)), "choices_x001")
+    (tmp_path / "it.yaml").write_text(files["choices_x001.yaml"], encoding="utf-8")
+    assert run(["compile", str(tmp_path / "it.yaml"), "--k", "12", "-o", str(tmp_path / "b"), "-q"]) == 0
+    rows = [
+        json.loads(line) for line in next(tmp_path.glob("b/*/answers.jsonl")).read_text(encoding="utf-8").splitlines()
+    ]
+    assert len(rows) == 12 and all(holds(row["parameters"]) and row["parameters"]["n"] != 5 for row in rows)
+
+
+def test_what_could_be_named_is_listed(moves: Make, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS), encoding="utf-8")
+    with pytest.raises(DiaError) as caught:
+        moves(CHOICES, "row.text")
+    listed = "`n`, `greeting`, `loud`, `row.kind`, `row.level`"
+    assert caught.value.diagnostics[0].help == f"the options that can be varied: {listed}"
 
 
 @pytest.mark.parametrize("name", ["boundary/instructions", "dia_bench/d109_edit_script"])

@@ -29,6 +29,7 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "k-equals-d": [("max: 900", "max: 4"), ("  a:", "  x: {type: choice, of: [0]}\n  a:"), ("{{ a }}", "{{ x }}{{ a }}")],
     "low-acceptance": [("answer:", "where: (a + b) % 500 == 7\nanswer:")],
     "oversized-prompt": [("times", "times {{ repeat('x ', 16000) }}")],
+    "record-in-prompt": [("  b:", "  c: {type: name, pronouns: true}\n  b:"), ("{{ a }}", "{{ c.they }} {{ c }} {{ a }}")],
     "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],
     "answer-decimals": [("value: a * b, type: integer", "value: a * b, type: real, decimals: 2")],
     "unused-parameter": [("  b:", "  c: {type: boolean}\n  b:")],

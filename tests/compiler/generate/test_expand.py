@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from helpers.small_specs import expansion
+from helpers.small_specs import expansion, written
 
 K = 40
 TEMPLATE = """
@@ -65,3 +66,22 @@ def test_the_drawn_parameters_stay_as_they_are(tmp_path: Path) -> None:
     scopes = [dict(draft.scope) for draft in drafts]
     assert len(list(expanding.instances(drafts))) == 2 * len(drafts)
     assert [draft.scope for draft in drafts] == scopes
+
+
+SLOW = """\
+template: slow
+title: A condition that takes long for one value
+params: {n: {type: integer, min: 3, max: 10000}}
+let: {far: "last(iterate(next_prime, 2, 5000)) if n == 500 else 3"}
+where: far % 2 == 1 and n != 500
+answer: {value: n, type: integer}
+prompt: "{{ n }}"
+examples: [{params: {n: 500}, answer: 500}]
+"""
+
+
+def test_an_example_without_anything_to_draw_is_tried_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    written(tmp_path, SLOW)
+    assert run(["check", str(tmp_path)]) == 2
+    message = "error[E507]: the example's parameters do not satisfy `far % 2 == 1 and n != 500`: far = 48611"
+    assert message in capsys.readouterr().err

@@ -151,6 +151,7 @@ def test_draws_are_pinned() -> None:
     assert {name: digest(of, 4) for name, (of, _) in USES.items()} == PINS  # they must never change
 
 
+@pytest.mark.long
 def test_draws_are_the_same_without_gmpy2() -> None:
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\n{WITHOUT}", __file__]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout

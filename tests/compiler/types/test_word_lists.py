@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from bisect import bisect_left
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
+from dia_compiler.api import compile
 from dia_compiler.types.word_lists import FOLDER, WORD_LISTS, word_list
+from helpers.small_specs import found, written
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 
@@ -58,6 +63,32 @@ def test_no_word_stands_where_it_would_give_a_sentence_two_readings() -> None:
     assert not nouns & set(word_list("adjectives"))
     assert not set(word_list("past_transitive")) & set(word_list("past_intransitive"))
     assert not set(word_list("adverbs")) & (set(word_list("past_transitive")) | set(word_list("past_intransitive")))
+
+
+SPEC = """\
+template: t
+title: T
+lists: {pets: {words: animals}}
+params: {pet: {type: choice, of: "= [pet for pet in unique(pets + people) if length(pet) == 4]"}}
+answer: {value: "length([other for other in pets if other < pet])", type: integer}
+prompt: "What comes before {{ pet }}?"
+"""
+
+
+def test_expressions_use_the_lists_that_a_spec_names(tmp_path: Path) -> None:
+    folder = written(tmp_path / "specs", SPEC, "language: 2\nbenchmark: b\nlists: {people: {words: people}}\n")
+    (bundle,) = compile([folder], k=40, out=tmp_path / "out").bundles
+    lines = (bundle.path / "answers.jsonl").read_text("utf-8").splitlines()
+    animals = (FOLDER / "animals.txt").read_text("utf-8").split()
+    for record in map(json.loads, lines):
+        pet = record["parameters"]["pet"]
+        assert len(pet) == 4 and record["text"] == str(bisect_left(animals, pet))
+    assert json.loads((bundle.path / "manifest.json").read_bytes())["word_lists"] == {"animals": 1, "people": 1}
+
+
+def test_an_unknown_list_is_reported_at_its_place(tmp_path: Path) -> None:
+    error = found(tmp_path, SPEC.replace("words: animals", "words: animal"))[0]
+    assert (error.code, str(error.position)[-4:], error.help) == ("E303", "3:23", "did you mean `animals`?")
 
 
 def test_the_genders_of_first_names_have_no_name_in_common() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Map
 
 from dia_compiler.parse.model import Snippet
-from dia_compiler.parse.model_builder import snippet, snippets
+from dia_compiler.parse.model_builder import CHAIN, snippet, snippets
 from dia_compiler.parse.sessions.model import (
     KINDS,
     LIMIT,
@@ -163,7 +163,8 @@ def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
     for item in mappings(node):
         replies = {}
         for key, value in pairs(item.get("replies")):
-            replies[key.text] = items_of(value)
+            if key.text != CHAIN:
+                replies[key.text] = items_of(value)
         yield replies
 
 

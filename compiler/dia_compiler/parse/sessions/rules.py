@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dia_compiler.parse.model_builder import CHAIN
 from dia_compiler.parse.sessions.model import KINDS
 from dia_compiler.parse.sessions.model_builder import items_of, mappings
 from dia_language.diagnostics import Diagnostics, did_you_mean
@@ -56,7 +57,12 @@ def _check_examples(root: Mapping, diagnostics: Diagnostics) -> None:
                 diagnostics.error(
                     "E204", f"`{name}` cannot be used with `sessions`", key.position, "put it under `replies`"
                 )
-        nodes = [node for _, replies in pairs(item.get("replies")) for node in items_of(replies)]
+        replies = item.get("replies")
+        chain = replies.key(CHAIN) if isinstance(replies, Mapping) and has_sessions(root) else None
+        if chain is not None:
+            message = "replies of sessions are read by the chain of their formats"
+            diagnostics.error("E204", message, chain.position, "remove `chain`")
+        nodes = [node for _, listed in pairs(replies) for node in items_of(listed)]
         for node in nodes if not has_sessions(root) else ():
             if isinstance(node, Mapping):
                 message = "a reply must be a single text; a mapping of replies needs `sessions`"

@@ -1,0 +1,43 @@
+"""`dia functions` and `dia types` describe what is named, in that order."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from dia_compiler.commands.cli import run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heads"),
+    [
+        (["functions", "median", "sum", "median"], ["median(values)", "sum(values)"]),
+        (["functions", "sum"], ["sum(values)"]),
+        (["types", "set", "csv", "list"], ["set: ", "list: ", "csv: "]),
+        (["types", "xml", "text"], ["text: ", "answer type text: ", "answer format xml: "]),
+    ],
+)
+def test_several_names_are_described_once_each(
+    arguments: list[str], heads: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    places = [next(at for at, line in enumerate(lines) if line.startswith(head)) for head in heads]
+    assert places == sorted(places) and sum(line.startswith(tuple(heads)) for line in lines) == len(heads)
+
+
+def test_json_has_the_named_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["functions", "sum", "median", "--json"]) == 0
+    assert [item["name"] for item in json.loads(capsys.readouterr().out)["functions"]] == ["sum", "median"]
+    assert run(["types", "set", "csv", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert [[item["name"] for item in facts[kind]] for kind in ("types", "builders")] == [["set"], ["csv"]]
+    assert [item["name"] for item in facts["answer_types"]] == ["set"] and facts["answer_formats"] == []
+
+
+@pytest.mark.parametrize(("command", "code"), [("functions", "E304"), ("types", "E401")])
+def test_every_unknown_name_is_reported(command: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "sun", "integre"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count(f"error[{code}]") == 2
+    assert ("did you mean `sum`?" if command == "functions" else "did you mean `integer`?") in err
