@@ -8,24 +8,21 @@ import pytest
 from dia_runtime.data import data_folder
 
 PROGRAM = """
-import sys, time
-start = time.perf_counter()
+import sys
+before = set(sys.modules)
 import dia_runtime
-spent = time.perf_counter() - start
 heavy = {"sqlite3", "click", "json", "jinja2", "sympy", "rich", "hashlib"} & set(sys.modules)
-print(spent, *sorted(heavy))
+print(len(set(sys.modules) - before), *sorted(heavy))
 """
 
 
 def test_the_import_is_light() -> None:
     command = [sys.executable, "-I", "-S", "-c"]
     path = f"import sys; sys.path[:0] = {[p for p in sys.path if p]!r}\n"
-    told = [
-        subprocess.run([*command, path + PROGRAM], capture_output=True, text=True, check=True).stdout.split()
-        for _ in range(3)
-    ]
-    assert min(float(line[0]) for line in told) < 0.005
-    assert all(line[1:] == [] for line in told)
+    done = subprocess.run([*command, path + PROGRAM], capture_output=True, text=True, check=True)
+    number, *heavy = done.stdout.split()
+    assert int(number) < 30
+    assert heavy == []
 
 
 @pytest.mark.parametrize(

@@ -59,11 +59,11 @@ def path_errors(names: Iterable[str]) -> list[str]:
     >>> path_errors(["answers.jsonl", "Answers.jsonl"])
     ['`Answers.jsonl` and `answers.jsonl` are one file on some systems']
     """
-    errors, known = [], dict[str, str]()
+    errors, first_spelling = [], dict[str, str]()
     for name in names:
         if why := path_error(name):
             errors.append(f"the path {name!r} is refused: {why}")
-        elif (other := known.setdefault(name.casefold(), name)) != name:
+        elif (other := first_spelling.setdefault(name.casefold(), name)) != name:
             errors.append(f"`{name}` and `{other}` are one file on some systems")
     return errors
 

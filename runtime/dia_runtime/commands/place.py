@@ -154,7 +154,7 @@ def _ask_models(
 ) -> tuple[list[PlacementResult], int]:
     """Ask the models; return their placements and the exit code."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.commands.run import exit_code, note_left_out, run_file
+    from dia_runtime.commands.run import exit_code, note_left_out, note_retry, run_file
     from dia_runtime.psychometrics.boundary.placing import place
     from dia_runtime.respondents.registry import built_in_beside_url
 
@@ -163,7 +163,7 @@ def _ask_models(
     terms, opened, quiet = run_options(arguments), open_bundle(options.bundle), is_quiet(options.quiet)
     built_in_beside_url(options.models, [], terms.model_options)
     if not quiet:
-        terms = replace(terms, on_left_out=note_left_out)
+        terms = replace(terms, on_left_out=note_left_out, on_retry=note_retry)
     placed: list[PlacementResult] = []
     summaries = []
     for model in dict.fromkeys(options.models):

@@ -127,25 +127,26 @@ def _estimates(bundle: Bundle, names: list[str], options: RunCommandOptions, ter
     size = questions if options.limit is None else min(options.limit, questions)
     part, of = terms.part
     extent = Workload(size, options.attempts, part - 1, of)
-    asked = terms.model_options
-    for path, group in _files(bundle, names, options.out, asked):
+    chosen = terms.model_options
+    for path, group in _files(bundle, names, options.out, chosen):
         for model in group:
-            is_local = model in BASELINES or has_prefix(model) or asked.base_url is not None
+            is_local = model in BASELINES or has_prefix(model) or chosen.base_url is not None
             yield from estimate(
-                bundle, [model] if model in BASELINES else respondent_names(model, asked), model, path, extent,
-                system=asked.settings.system, max_tokens=asked.settings.max_tokens,
-                has_tools=asked.toolbox is not None, has_own_url=is_local, own_price=asked.prices.of(model),
+                bundle, [model] if model in BASELINES else respondent_names(model, chosen), model, path, extent,
+                system=chosen.settings.system, max_tokens=chosen.settings.max_tokens,
+                has_tools=chosen.toolbox is not None, has_own_url=is_local, own_price=chosen.prices.of(model),
             )  # fmt: skip
 
 
 def _estimate_line(entry: Estimate) -> str:
     """Return an estimate as a line."""
     least = "at least " if entry.is_minimum else ""
-    kept = f" ({entry.kept:,} replies are there)" if entry.kept else ""
+    stored = f" ({entry.kept:,} replies are there)" if entry.kept else ""
     cost = "unknown cost" if entry.cost is None else f"about {float(entry.cost):.4g} US dollars"
     return (
-        f"{entry.respondent}: {least}{counted(entry.requests, 'request')}{kept}, about {entry.prompt_tokens:,} prompt "
-        f"tokens and {entry.completion_tokens:,} completion tokens ({entry.per_reply:,} a reply, {entry.basis}), {cost}"
+        f"{entry.respondent}: {least}{counted(entry.requests, 'request')}{stored}, about {entry.prompt_tokens:,} "
+        f"prompt tokens and {entry.completion_tokens:,} completion tokens ({entry.per_reply:,} a reply, "
+        f"{entry.basis}), {cost}"
     )
 
 
@@ -232,7 +233,7 @@ def _run_one(
     quiet = is_quiet(options.quiet)
     try:
         with _progress(_shown_names(models, terms), quiet) as report:
-            noted = terms if quiet else replace(terms, on_left_out=note_left_out)
+            noted = terms if quiet else replace(terms, on_left_out=note_left_out, on_retry=note_retry)
             summary = run(bundle, models, path, options.limit, options.attempts, report, noted)
     except KeyboardInterrupt:
         message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
@@ -240,7 +241,8 @@ def _run_one(
         return None
     if not quiet:
         counts = [] if sys.stderr.isatty() else _summary_lines(summary)
-        for line in [*counts, *_flag_lines(summary), *_change_lines(summary), *_cause_lines(summary)]:
+        notes = (*_flag_lines(summary), *_change_lines(summary), *_tool_lines(summary), *_cause_lines(summary))
+        for line in [*counts, *notes]:
             echo(line, err=True)
     return summary
 
@@ -318,6 +320,11 @@ def note_left_out(respondent: str, reasons: Mapping[str, int]) -> None:
         print(visible(f"{respondent}: {counted(number, 'question')} not asked: {why}"), file=sys.stderr)
 
 
+def note_retry(respondent: str, why: str) -> None:
+    """Report why no reply has come yet, above any progress bars."""
+    print(visible(f"{respondent}: no reply yet: {why}; asking again"), file=sys.stderr)
+
+
 def _flag_lines(summary: RunSummary) -> Iterator[str]:
     """Yield what is no full answer among the new replies of each model, and what can be done."""
     from dia_runtime.grading.flags import FLAGS
@@ -327,6 +334,16 @@ def _flag_lines(summary: RunSummary) -> Iterator[str]:
             flag = FLAGS[name]
             finding = flag.finding[0].lower() + flag.finding[1:]
             yield f"{entry.respondent}: {finding}: {number:,} of {entry.asked - entry.errors:,}. {flag.advice}".rstrip()
+
+
+def _tool_lines(summary: RunSummary) -> Iterator[str]:
+    """Yield the models with tools that called none."""
+    from dia_runtime.grading.flags import NO_CALLS_ADVICE
+
+    for entry in summary.respondents:
+        replies = entry.asked - entry.errors
+        if entry.with_tool_calls == 0 and replies:
+            yield f"{entry.respondent}: no tool was called in any of {replies:,} replies. {NO_CALLS_ADVICE}"
 
 
 def _change_lines(summary: RunSummary) -> Iterator[str]:
@@ -380,6 +397,7 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,
                 "reasoning_tokens": entry.reasoning_tokens,
+                "replies_with_tool_calls": entry.with_tool_calls,
                 "cost": entry.cost,
             }
             for summary in summaries

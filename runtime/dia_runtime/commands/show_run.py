@@ -39,6 +39,7 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
     """Return what `dia show --json` prints for a run. Raises DiaError (exit 2) for an unknown question."""
     with read_store(path) as store:
         facts: dict[str, Any] = {"run": str(path), "bundle": store.facts.get("bundle_id")}
+        facts |= {key: store.facts.get(key) for key in ("benchmark", "version")}
         if id is None:
             return facts | {
                 "questions": store.size,
@@ -129,7 +130,9 @@ def run_text(facts: Mapping[str, Any]) -> str:
     """Return the facts as text."""
     if "replies" not in facts:
         lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
-        return "\n".join([f"{facts['run']}: {counted(facts['questions'], 'question')} of {facts['bundle']}", *lines])
+        name = " ".join(str(facts[key]) for key in ("benchmark", "version") if facts[key] is not None)
+        first = f"{facts['run']}: {counted(facts['questions'], 'question')} of {visible(name or 'a bundle')}"
+        return "\n".join([first, f"  bundle {facts['bundle']}", *lines])
     left_out = [f"[{entry['respondent']}]\nnot asked: {entry['why']}" for entry in facts["left_out"]]
     return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"]), *left_out])
 

@@ -95,17 +95,17 @@ def toolbox_of(arguments: ToolArguments) -> Toolbox | None:
         raise DiaError(Diagnostic("E851", message, None, NO_SANDBOX))
     tools: list[Tool] = [tool for name in names for tool in CONFINED_TOOLS[name]]
     own = [command_tool(text) for text in arguments.commands]
-    given = [*names, *(tool.name for tool in own)]
+    all_names = [*names, *(tool.name for tool in own)]
     records = [tool.record for tool in own]
     tools += own
     for command in arguments.mcp:
         server, of_server = mcp_tools(command)
-        given.append(server)
+        all_names.append(server)
         records += [tool.record for tool in of_server]
         tools += of_server
     _require_different([tool.name for tool in tools])
     return Toolbox(
-        tuple(given), tuple(tools), sandbox, arguments.calls, arguments.seconds, own=tuple(records),
+        tuple(all_names), tuple(tools), sandbox, arguments.calls, arguments.seconds, own=tuple(records),
         secrets=tuple(all_keys(Path())),
     )  # fmt: skip
 
@@ -133,9 +133,9 @@ def _names(lists: Sequence[str]) -> list[str]:
     names = [name.strip() for text in lists for name in text.split(",") if name.strip()]
     for name in names:
         if name not in NAMES:
-            known = "known: " + ", ".join(f"`{name}`" for name in NAMES)
+            help = "known: " + ", ".join(f"`{name}`" for name in NAMES)
             near = did_you_mean(name, NAMES)
-            fix = f"{near} ({known})" if near else f"{known}; tools of your own: `--tool-command`, `--mcp`"
+            fix = f"{near} ({help})" if near else f"{help}; tools of your own: `--tool-command`, `--mcp`"
             raise DiaError(Diagnostic("E852", visible(f"unknown tool `{name}`"), None, fix))
     return [name for name in NAMES if name in names]
 

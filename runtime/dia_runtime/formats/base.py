@@ -90,8 +90,8 @@ class Format(ABC):
     @classmethod
     def example(cls, kind: str) -> dict[str, Any]:
         """Return an example of the format in a spec, under its name there."""
-        shown = {name: option.example for name, option in cls.options.items() if option.example is not None}
-        return {"kind": kind, **shown}
+        examples = {name: option.example for name, option in cls.options.items() if option.example is not None}
+        return {"kind": kind, **examples}
 
     def faults(self, format: FormatRecord) -> list[str]:
         """Return one message for each error in a question's format of this kind."""

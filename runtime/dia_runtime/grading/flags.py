@@ -93,4 +93,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
         ),
     )
 }
+NO_CALLS_ADVICE: Final = (
+    "Either the model had no use for its tools, or its server drops them: some accept `tools` in a request and never "
+    "show them to the model."
+)
 REPLY_FLAGS = tuple(name for name, flag in FLAGS.items() if flag.finding)

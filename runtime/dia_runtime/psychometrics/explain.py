@@ -128,9 +128,9 @@ class Explanation:
             template = next(iter(templates))
         row = np.array([1.0, *(float(feature.measure(parameters, skills, template)) for feature in self.features)])
         se, error = math.sqrt(max(0.0, float(row @ self.covariance @ row))), self.error
-        known = {entry.template: entry for entry in self.result.templates}
-        if template in known:
-            error = known[template].error
+        fits = {entry.template: entry for entry in self.result.templates}
+        if template in fits:
+            error = fits[template].error
         elif self.result.new_templates is not None:
             se = math.hypot(se, self.result.new_templates.se)
             error = self.result.new_templates.error
@@ -212,8 +212,8 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     features, groups = _features(rows)
     design = _design(features, rows)
     fixed = [at for at, group in enumerate(groups) if group is None]
-    kept = {fixed[at] for at in independent(design[:, fixed])}
-    columns = [at for at, group in enumerate(groups) if group is not None or at in kept]
+    independent_columns = {fixed[at] for at in independent(design[:, fixed])}
+    columns = [at for at, group in enumerate(groups) if group is not None or at in independent_columns]
     features, design = [features[at - 1] for at in columns if at], design[:, columns]
     groups = [groups[at] for at in columns]
     number = sum(group is None for group in groups)

@@ -52,7 +52,7 @@ def _compared(result: Score) -> Iterable[Table]:
         for entry in result["rank_changes"]
         for change in entry["changes"]
     ]
-    headings = ("first holds %", "second holds %", "both hold %")
+    headings = ("first order holds %", "second order holds %", "both hold %")
     title = "Pairs of models that two figures rank in opposite orders"
     yield Table(title, ("figures", "leads by the first", "leads by the second", *headings), tuple(changes), 3)
     skips = [
@@ -132,7 +132,7 @@ def _power(power: Power | None) -> Iterable[Table]:
         return
     headings: tuple[str, ...] = ("figure", "items", "k", "variance between", "within", "SE %", "detectable %")
     if power["difference"] is not None:
-        headings = (*headings, f"items for {_percent(power['difference'])} %", "or k")
+        headings = (*headings, f"items for {(size := _percent(power['difference']))} %", f"or k for {size} %")
     chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
@@ -187,7 +187,7 @@ def mistake_tables(result: Score) -> list[Table]:
                 cells = (str(mistake["count"]), str(mistakes["wrong"]), figure_text(mistake["share"], 100, 2))
                 named.append((model["model"], template, name, *cells))
     whole = Table("Wrong replies explained by named mistakes",
-                  ("model", "wrong", "one", "several", "none", "explained %"), tuple(rows), 1,
+                  ("model", "wrong", "by one mistake", "by several", "by none", "explained %"), tuple(rows), 1,
                   figures=frozenset({5}))  # fmt: skip
     each = Table("Named mistakes", ("model", "template", "mistake", "replies", "of wrong", "share %"), tuple(named), 3,
                  figures=frozenset({5}))  # fmt: skip

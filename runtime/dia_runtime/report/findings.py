@@ -11,7 +11,7 @@ from typing import TypeVar
 from dia_language.diagnostics import counted, visible
 
 from dia_runtime.formats.base import RULES
-from dia_runtime.grading.flags import FLAGS, REPLY_FLAGS
+from dia_runtime.grading.flags import FLAGS, NO_CALLS_ADVICE, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
 from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
@@ -35,6 +35,7 @@ def findings(result: Score) -> list[str]:
         *_lost_to_format(result),
         *_replies_without_answer(result),
         *_changed_requests(result),
+        *_unused_tools(result),
         *_missing(result),
         *_old_rules(result),
     ]
@@ -171,6 +172,16 @@ def _changed_requests(result: Score) -> Iterator[str]:
         yield f"Other settings than asked for, in {requests} to {_short(name)}: {entry['change']}."
     if len(changes) > NAMED:
         yield f"Other settings than asked for: {len(changes) - NAMED} more changes, which `dia show RUN` lists."
+
+
+def _unused_tools(result: Score) -> Iterator[str]:
+    unused = [
+        (model["model"], replies_of(model))
+        for model in result["models"]
+        if model.get("replies_with_tool_calls") == 0 and replies_of(model)
+    ]
+    if unused:
+        yield f"No tool was called in any reply: {_listed(unused)}. {NO_CALLS_ADVICE}"
 
 
 def _missing(result: Score) -> Iterator[str]:

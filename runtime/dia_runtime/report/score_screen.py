@@ -13,7 +13,7 @@ from dia_runtime.report.findings import MANY_UNPARSED, findings, order_by_score,
 from dia_runtime.report.screens import Cell, Column, Grid, Paint, grid_of, grid_text, notes_text, paragraph, plain
 from dia_runtime.report.session_tables import LEDGER, PAPER, accuracies, ledger_counts, requested_session_tables
 from dia_runtime.report.tables import UNASKED, has_unasked, occurring_flags, title, with_own_names
-from dia_runtime.report.usage_tables import usage_tables
+from dia_runtime.report.usage_tables import usage_tables, without_unknown_columns
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import (
     Block,
@@ -70,7 +70,8 @@ def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Gr
     yield from _compared(result)
     skips = [entry for entry in result["skip_agreement"] if entry["both"] + entry["first"] + entry["second"]]
     without_pairs: Score = {**models_by(result, by), "comparisons": [], "skip_agreement": skips}
-    more = [*usage_tables(result), *comparison_tables(without_pairs), *requested_session_tables(result)]
+    usage = map(without_unknown_columns, usage_tables(result))
+    more = [*usage, *comparison_tables(without_pairs), *requested_session_tables(result)]
     for table in (*more, *(table for name in show for table in SHOWS[name](result))):
         yield grid_of(table)
 
@@ -182,11 +183,11 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
     cells = _score_cells([groups_by(model, label)[name] for name, model in pairs], result["k"], flags)
     columns = _score_columns(result["k"], flags)
     always = len(columns) - 2 - len(flags)
-    shown = [at for at in range(len(columns)) if at < always or any(row[at].role for row in cells)]
+    columns_shown = [at for at in range(len(columns)) if at < always or any(row[at].role for row in cells)]
     rows: list[Row | str] = []
     for at, (name, model) in enumerate(pairs):
         items = groups_by(model, label)[name]["n"]
-        data = [cells[at][column] for column in shown]
+        data = [cells[at][column] for column in columns_shown]
         if len(models) == 1:
             rows.append((Cell(name), Cell(f"{items:,}"), *data))
             continue
@@ -197,7 +198,7 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
         return
     first = Column(label if len(models) == 1 else f"{label} and model", is_name=True)
     items_column = [Column("items", is_repeated=True)] if len(models) == 1 else []
-    yield Grid(f"By {label}", (first, *items_column, *(columns[at] for at in shown)), tuple(rows))
+    yield Grid(f"By {label}", (first, *items_column, *(columns[at] for at in columns_shown)), tuple(rows))
 
 
 # Other wordings, sessions and comparisons

@@ -56,11 +56,11 @@ class Grid:
 
 def grid_of(table: Table) -> Grid:
     """Return a table of names and numbers as a grid, without the columns that are empty in every row."""
-    shown = [at for at in range(len(table.headings)) if at < table.labels or any(row[at] for row in table.rows)]
+    columns_shown = [at for at in range(len(table.headings)) if at < table.labels or any(row[at] for row in table.rows)]
     columns = tuple(
-        Column(table.headings[at], is_name=at < table.labels, begins_part=at in table.breaks) for at in shown
+        Column(table.headings[at], is_name=at < table.labels, begins_part=at in table.breaks) for at in columns_shown
     )
-    return Grid(table.title, columns, tuple(tuple(Cell(row[at]) for at in shown) for row in table.rows))
+    return Grid(table.title, columns, tuple(tuple(Cell(row[at]) for at in columns_shown) for row in table.rows))
 
 
 def grid_text(grid: Grid, width: int, paint: Paint = plain) -> str:
@@ -90,15 +90,15 @@ def _layout(grid: Grid, widths: Sequence[int], width: int) -> tuple[list[list[in
     names = [at for at, column in enumerate(grid.columns) if column.is_name]
     repeated = [at for at, column in enumerate(grid.columns) if column.is_repeated or column.is_name]
     others = [at for at in range(len(grid.columns)) if at not in repeated]
-    wanted = [widths[at] for at in names]
+    name_widths = [widths[at] for at in names]
     keys = sum(widths[at] for at in repeated if at not in names) + len(GAP) * len(repeated)
 
     def longest_name(part: Sequence[int]) -> int:
         """Return how long names can be next to these columns."""
         space = width - keys - sum(widths[at] for at in part) - len(GAP) * len(part) + len(GAP)
-        return _name_width(wanted, space)
+        return _name_width(name_widths, space)
 
-    enough = min(SHORTEST_NAME, max(wanted, default=0))
+    enough = min(SHORTEST_NAME, max(name_widths, default=0))
     if longest_name(others) >= enough:
         return [[*repeated, *others]], longest_name(others)
     parts = _parts(grid, others, lambda part: longest_name(part) >= enough)
@@ -115,10 +115,10 @@ def _parts(grid: Grid, columns: Sequence[int], fits: Callable[[Sequence[int]], b
     return parts
 
 
-def _name_width(wanted: Sequence[int], space: int) -> int:
+def _name_width(name_widths: Sequence[int], space: int) -> int:
     """Return the largest width to which all names can be cut so that together they take no more than `space`."""
-    width = max(wanted, default=0)
-    while width > 0 and sum(min(name, width) for name in wanted) > space:
+    width = max(name_widths, default=0)
+    while width > 0 and sum(min(name, width) for name in name_widths) > space:
         width -= 1
     return width
 
@@ -158,10 +158,10 @@ def shortened(name: str, width: int) -> str:
 
 def _prefix(text: str, width: int) -> str:
     """Return the longest beginning of the text that takes no more than `width` columns."""
-    taken, end = 0, 0
+    columns, end = 0, 0
     for character in text:
-        taken += displayed_width(character)
-        if taken > width:
+        columns += displayed_width(character)
+        if columns > width:
             break
         end += 1
     return text[:end]

@@ -67,11 +67,16 @@ def score_tables(result: Score, by: Sequence[str] = ()) -> list[Table]:
         rows = tuple((*row, str(model["missing"])) for row, model in zip(overall.rows, models, strict=True))
         overall = replace(overall, headings=(*overall.headings, UNASKED), rows=rows)
     tables = [overall]
-    for label in by or GROUPS:
+    for label in by or [label for label in GROUPS if not repeats_categories(models, label)]:
         pairs = [((name, model["model"]), block) for model in models for name, block in groups_by(model, label).items()]
         if pairs and (by or label == "variant" or len({name for (name, _), _ in pairs}) > 1):
             tables.append(_table(f"By {label}", (label, "model"), sorted(pairs, key=lambda pair: pair[0][0]), flags))
     return tables
+
+
+def repeats_categories(models: Sequence[Respondent], label: str) -> bool:
+    """Return whether the figures by domain are those by category: a template without a domain has its category's."""
+    return label == "domain" and all(groups_by(model, "domain") == groups_by(model, "category") for model in models)
 
 
 def ladder_tables(result: Score) -> list[Table]:

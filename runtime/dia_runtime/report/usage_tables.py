@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 
 from dia_runtime.report.tables import Table
@@ -28,6 +29,13 @@ def usage_tables(result: Score) -> list[Table]:
     models = models_with_usage(result)
     rows = tuple((model["model"], *usage_cells(model["usage"])) for model in models)
     return [Table(usage_title(models), ("model", *HEADINGS), rows, 1)] if rows else []
+
+
+def without_unknown_columns(table: Table) -> Table:
+    """Return the table without the columns that are unknown for every model."""
+    columns = [at for at in range(len(table.headings)) if any(row[at] != UNKNOWN for row in table.rows)]
+    rows = tuple(tuple(row[at] for at in columns) for row in table.rows)
+    return replace(table, headings=tuple(table.headings[at] for at in columns), rows=rows)
 
 
 def usage_title(models: list[Model]) -> str:

@@ -40,7 +40,7 @@ def _hardest(result: ViewsResult) -> Table:
         (
             question["question"],
             question["truth"],
-            ", ".join(f"{answer} {number}x" for answer, number in list(question["said"].items())[:SHOWN]),
+            ", ".join(f"{answer} ({number:,})" for answer, number in list(question["said"].items())[:SHOWN]),
             *(str(question["counts"][verdict]) for verdict in Verdict),
         )
         for question in result["hardest"]

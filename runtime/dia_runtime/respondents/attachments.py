@@ -220,11 +220,11 @@ def lost_parts(messages: Sequence[Mapping[str, Any]], body: Any) -> list[str]:
     Attachments are named by their media type. A body in the format of any provider is searched for the text of each
     part, or for its content in base64.
     """
-    wanted = Counter(map(_needle, content_parts(messages)))
+    expected = Counter(map(_needle, content_parts(messages)))
     texts = list(_texts(decoded(body)))
     return [
         label
-        for (label, needle), number in wanted.items()
+        for (label, needle), number in expected.items()
         if needle and sum(text.count(needle) for text in texts) < number
     ]
 

@@ -153,8 +153,8 @@ class LiteLLMClient:
         """Return the reply of the provider. Raises RequestError."""
         litellm, body = self._import_litellm(), self.request(question)
         checked = RequestCheck(body["messages"])
-        if known := next((self.lost[kind] for kind in checked.types & self.lost.keys()), ""):
-            raise RequestError("request", known)
+        if reason := next((self.lost[kind] for kind in checked.types & self.lost.keys()), ""):
+            raise RequestError("request", reason)
         start, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
             answer = await litellm.acompletion(

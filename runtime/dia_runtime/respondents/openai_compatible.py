@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import ssl
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 
     from dia_runtime.respondents.tools.toolbox import Toolbox
 
+CHAT_PATH = "/chat/completions"
 LARGEST_ANSWER = 16 << 20
 CONNECT_SECONDS = 20.0
 # Providers that continue a last message of the assistant, and the parameters that this needs
@@ -64,7 +67,7 @@ class Endpoint:
     @property
     def url(self) -> str:
         """Return the URL of the chat API."""
-        return f"{self.base_url.rstrip('/')}/chat/completions"
+        return self.base_url.rstrip("/") + CHAT_PATH
 
 
 class OpenAICompatible:
@@ -150,7 +153,7 @@ class OpenAICompatible:
             reply = await self._complete(self.request(question))
         except RequestError as trouble:
             message = redact(trouble.message, self.endpoint.key)
-            raise RequestError(trouble.kind, message, trouble.wait, trouble.status) from None
+            raise RequestError(trouble.kind, message, trouble.wait, trouble.status, trouble.is_unconnected) from None
         return redact_reply(reply, self.endpoint.key)
 
     async def _complete(self, body: Mapping[str, Any]) -> Reply:
@@ -158,7 +161,10 @@ class OpenAICompatible:
         status, kind, wait, content = await self._post(body)
         seconds = decimal_text(time.monotonic() - start, 3)
         if status != 200:
-            return _refusal_reply(status, *_refusal_details(content), seconds, asked_at, wait)
+            code, message = _refusal_details(content)
+            if status == 404:  # often a wrong path
+                message = f"{message.removeprefix('404').strip()[:200]} (POST {self.endpoint.url})".strip()
+            return _refusal_reply(status, code, message, seconds, asked_at, wait)
         answer = _parse(content, kind)
         if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
             code, message = _error_details(answer["error"])  # a failure under status 200
@@ -188,6 +194,9 @@ class OpenAICompatible:
             raise RequestError("timeout", f"no reply within {self.timeout:g} s") from None
         except aiohttp.InvalidURL:
             raise RequestError("fatal", f"`{self.endpoint.url}` is not a valid address") from None
+        except aiohttp.ClientConnectorError as error:
+            message = f"cannot connect to {error.host}:{error.port}: {_connection_problem(error)}"
+            raise RequestError("network", message[:300], is_unconnected=True) from None
         except (aiohttp.ClientError, OSError) as error:
             raise RequestError("network", f"{type(error).__name__}: {error}"[:300]) from None
 
@@ -207,6 +216,15 @@ class OpenAICompatible:
         if self.session is not None:
             await self.session.close()
             self.session = None
+
+
+def _connection_problem(error: aiohttp.ClientConnectorError) -> str:
+    """Return why a connection could not be opened, in the words of the operating system if it has any."""
+    cause = getattr(error, "certificate_error", None) or error.os_error
+    if isinstance(cause, ssl.SSLError) or not isinstance(cause, OSError):
+        return str(cause)
+    # Those of name resolution have negative numbers, which `os.strerror` does not know.
+    return os.strerror(cause.errno) if cause.errno and cause.errno > 0 else cause.strerror or str(cause)
 
 
 def proxy_of(url: str) -> str | None:

@@ -19,7 +19,7 @@ from dia_runtime.respondents.api_keys import DEFAULT_KEY, find_key
 from dia_runtime.respondents.attachments import AssetReader
 from dia_runtime.respondents.baselines import Abstain, Guess, Oracle, Wrong
 from dia_runtime.respondents.chat import Settings
-from dia_runtime.respondents.openai_compatible import Endpoint, OpenAICompatible, is_local
+from dia_runtime.respondents.openai_compatible import CHAT_PATH, Endpoint, OpenAICompatible, is_local
 from dia_runtime.respondents.prices import OwnPrices
 from dia_runtime.respondents.providers import ENDPOINTS, KEYLESS
 from dia_runtime.respondents.respondent import AsyncRespondent, Respondent, Truth
@@ -138,12 +138,13 @@ def is_known(model: str, options: ModelOptions) -> bool:
 
 
 def require_known(model: str, options: ModelOptions) -> None:
-    """Raise DiaError (exit 2), with the names of the baselines, for an unknown name."""
+    """Raise DiaError (exit 2) for an unknown name."""
     if model not in BASELINES and not is_known(model, options):
+        built_in = "the built-in baselines are " + ", ".join(f"`{name}`" for name in BASELINES)
         near = did_you_mean(model, BASELINES)
-        names = "known: " + ", ".join(f"`{name}`" for name in BASELINES)
+        fix = "write the provider too, as in `openai/gpt-4o-mini`, or add `--base-url` for an endpoint of your own"
         message = visible(f"unknown model `{model}`")
-        raise DiaError(Diagnostic("E806", message, None, f"{near} ({names})" if near else names))
+        raise DiaError(Diagnostic("E806", message, None, f"{near} ({built_in})" if near else f"{fix}; {built_in}"))
 
 
 def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: ModelOptions) -> list[str]:
@@ -190,6 +191,9 @@ def require_base_url(url: str) -> None:
         is_one = False
     if not is_one:
         raise DiaError(Diagnostic("E824", visible(f"`{url}` is not a base URL"), None, "write http(s)://host/v1"))
+    if parts.path.rstrip("/").endswith(CHAT_PATH):
+        fix = f"remove `{CHAT_PATH}`, which dia appends"
+        raise DiaError(Diagnostic("E824", visible(f"`{url}` is the address of requests, not a base URL"), None, fix))
     if parts.username is not None or parts.query or parts.fragment or not url.isprintable():
         fix = "write only http(s)://host/v1; keys come from the environment"
         raise DiaError(Diagnostic("E824", "the base URL contains more than a host and a path", None, fix))

@@ -31,10 +31,10 @@ def request_changes(
     >>> request_changes({"max_tokens": 9}, {"generationConfig": {"maxOutputTokens": 8}})
     'litellm changed max_tokens from 9 to 8'
     """
-    meant, sent = _settings(parameters), _settings(body)
+    intended, sent = _settings(parameters), _settings(body)
     changes = []
     for name in NAMES:
-        before, after = meant.get(name), sent.get(name)
+        before, after = intended.get(name), sent.get(name)
         if before is None and after is not None:
             if name != "max_tokens" or most_tokens is None or after < most_tokens:
                 allowed = f" (the model allows {most_tokens:,})" if name == "max_tokens" and most_tokens else ""

@@ -51,12 +51,20 @@ class RequestError(Exception):
     `kind` says what to do: retry (RETRYABLE), record an error for this question (`request`), leave the question open
     (`later`: a person has not replied yet), or stop asking this respondent (`fatal`: a rejected key, a model that does
     not exist). `wait` is the number of seconds that the endpoint asked dia to wait, `status` its HTTP status if it
-    refused the request.
+    refused the request. `is_unconnected` says that no connection to the endpoint could be opened.
     """
 
-    def __init__(self, kind: ErrorKind, message: str, wait: float | None = None, status: int | None = None) -> None:
+    def __init__(
+        self,
+        kind: ErrorKind,
+        message: str,
+        wait: float | None = None,
+        status: int | None = None,
+        is_unconnected: bool = False,
+    ) -> None:
         super().__init__(message)
         self.kind, self.message, self.wait, self.status = kind, message, wait, status
+        self.is_unconnected = is_unconnected
 
 
 class AsyncRespondent(Protocol):

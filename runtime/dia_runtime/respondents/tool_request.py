@@ -70,5 +70,5 @@ REPEATED_BY_LITELLM = "provider_specific_fields"
 def assistant_message(message: Record) -> dict[str, Any]:
     """Return the message with calls as the next request repeats it."""
     names = (*REPEATED, REPEATED_BY_LITELLM)
-    kept = {name: message[name] for name in names if message.get(name) is not None}
-    return {"role": "assistant", "content": None, **kept}
+    fields = {name: message[name] for name in names if message.get(name) is not None}
+    return {"role": "assistant", "content": None, **fields}

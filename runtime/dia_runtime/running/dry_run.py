@@ -72,7 +72,7 @@ def _estimate(
     number = None
     if store is not None:
         number = next((entry.id for entry in store.respondents() if entry.name == name), None)
-    requests = characters = kept = 0
+    requests = characters = stored = 0
     is_minimum = has_tools
     for position, question in enumerate(islice(bundle.questions(), extent.questions)):
         if position not in extent.positions:
@@ -80,7 +80,7 @@ def _estimate(
         there = 0
         if store is not None and number is not None:
             there = sum(attempt <= extent.attempts for attempt in store.answered(number, position))
-        kept += there
+        stored += there
         missing = extent.attempts - there
         sent = list(_requests(question))
         is_minimum = is_minimum or "sessions" in question
@@ -98,7 +98,7 @@ def _estimate(
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
     listed = None if has_own_url else price_of(provider, model_id)
     cost = cost_of(own_price or listed, usage)
-    return Estimate(name, requests, kept, is_minimum, prompt_tokens, completion_tokens, per_reply, basis, cost)
+    return Estimate(name, requests, stored, is_minimum, prompt_tokens, completion_tokens, per_reply, basis, cost)
 
 
 def _requests(question: Mapping[str, Any]) -> Iterator[int]:

@@ -45,8 +45,8 @@ def reasons_not_asked(bundle: Bundle, roles: Roles, extent: Workload) -> dict[in
 def _reasons_undeliverable(roles: Roles, question: Mapping[str, Any]) -> Iterator[str]:
     """Yield why attachments of a question cannot be sent."""
     assets = question.get("assets") or ()
-    asked = set(roles_in(question["sessions"])) if "sessions" in question else {SUBJECT}
-    for role in sorted(asked) if assets else ():
+    roles_asked = set(roles_in(question["sessions"])) if "sessions" in question else {SUBJECT}
+    for role in sorted(roles_asked) if assets else ():
         undeliverable: Callable[[Mapping[str, Any]], str | None] | None
         undeliverable = getattr(roles.get(role), "undeliverable", None)
         if undeliverable is None:

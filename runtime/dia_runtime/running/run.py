@@ -45,6 +45,7 @@ from dia_runtime.running.sessions import CodeEvaluator
 from dia_runtime.running.writers import StoreThread
 from dia_runtime.store.error_causes import Cause
 from dia_runtime.store.store import Store, open_store
+from dia_runtime.store.tool_transcripts import split_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,8 @@ class RespondentSummary:
     was because of the provider. Requests, tokens and cost are those of this call; None if the provider does not report
     them. `left_out` maps reasons why questions could not be asked to the number of questions, `flags` the
     flags of new replies that are no full answers to their number, and `causes` says why new replies are errors.
-    `request_changes` maps what a client library changed in requests to the number of replies.
+    `request_changes` maps what a client library changed in requests to the number of replies, and `with_tool_calls` is
+    the number of new replies before which tools were called; None if the respondent has no tools.
     """
 
     respondent: str
@@ -91,6 +93,7 @@ class RespondentSummary:
     causes: Sequence[Cause] = ()
     request_changes: Mapping[str, int] = field(default_factory=dict)
     reasoning_tokens: int | None = None
+    with_tool_calls: int | None = None
 
 
 @dataclass(slots=True)
@@ -101,8 +104,9 @@ class RunOptions:
     `roles` names the models of the other roles in sessions ({"judge": NAME}, or "none"), and `role_urls` their
     endpoints if they differ from that of the respondents. `choosers` creates, for a respondent, an object that chooses
     the next question from its replies so far; without it, all questions are asked. `on_left_out` receives a respondent
-    with the numbers of questions that cannot be asked, by reason, before its first request. `patience` is the longest
-    time in seconds to wait for a model that refuses every request because of a rate limit.
+    with the numbers of questions that cannot be asked, by reason, before its first request. `on_retry` receives a
+    respondent that has not replied yet, with the reason why dia asks it again. `patience` is the longest time in
+    seconds to wait for a model that refuses every request because of a rate limit.
     """
 
     model_options: ModelOptions = field(default_factory=ModelOptions)
@@ -115,6 +119,7 @@ class RunOptions:
     role_urls: Mapping[str, str] = field(default_factory=dict)
     choosers: ChooserFactory | None = None
     on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
+    on_retry: Callable[[str, str], None] | None = None
     patience: float = DEFAULT_PATIENCE
 
 
@@ -186,7 +191,7 @@ def run(
             )
             scheduler.on_progress, scheduler.players, scheduler.evaluator = _telling(on_progress), players, evaluator
             scheduler.choosers, scheduler.on_left_out = options.choosers, options.on_left_out
-            scheduler.patience = options.patience
+            scheduler.on_retry, scheduler.patience = options.on_retry, options.patience
             at_once = [_at_once(model, truth) for model in unique_models]
             states = _waited_for(scheduler, [blocking for blocking in at_once if blocking is not None], respondents)
     return RunSummary(
@@ -301,6 +306,7 @@ def _summary(state: RespondentState) -> RespondentSummary:
         state.causes.causes(),
         dict(state.request_changes.most_common()),
         state.reasoning_tokens,
+        state.with_tool_calls if split_tools(state.name)[1] else None,
     )
 
 

@@ -37,6 +37,7 @@ from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import CauseCounter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
+from dia_runtime.store.tool_transcripts import has_calls
 
 FAILURES_THAT_END = 20  # failed questions in a row after which the network or the provider counts as unreachable
 BUDGET_SPENT = "the budget is spent"
@@ -100,9 +101,11 @@ class RespondentState:
     left_out: Counter[str] = field(default_factory=Counter)
     flags: Counter[str] = field(default_factory=Counter)
     request_changes: Counter[str] = field(default_factory=Counter)
+    with_tool_calls: int = 0
     causes: CauseCounter = field(default_factory=CauseCounter)
     preflight: Preflight | None = None
     has_replied: bool = False
+    is_retry_noted: bool = False
     is_checked: bool = False
     not_asked: Mapping[int, str] = field(default_factory=dict)
 
@@ -114,11 +117,12 @@ class RespondentState:
             self.causes.add(reply.error)
         if not is_session:
             self.flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
-            self.count_changes(reply)
+            self.count_traits(reply)
             self.spend(reply)
 
-    def count_changes(self, reply: Reply | StoredTurn) -> None:
-        """Count what a client library changed in the request."""
+    def count_traits(self, reply: Reply | StoredTurn) -> None:
+        """Count what a client library changed in the request, and whether tools were called."""
+        self.with_tool_calls += has_calls(reply.tool_transcript)
         if reply.request_changes is not None:
             self.request_changes[reply.request_changes] += 1
 
@@ -155,6 +159,7 @@ class Scheduler:
     cache: ReplyCache | None = None
     on_progress: Callable[[RespondentState], None] | None = None
     on_left_out: Callable[[str, Mapping[str, int]], None] | None = None
+    on_retry: Callable[[str, str], None] | None = None
     patience: float = DEFAULT_PATIENCE
     rate_limiters: dict[tuple[str, str], RateLimiter] = field(default_factory=dict)
     parallel: dict[str, ParallelRequests] = field(default_factory=dict)
@@ -377,11 +382,20 @@ class Scheduler:
                 failures += 1
                 if failures > self.retries:
                     break
+                self.note_retry(state, error)
                 await sleep_unless(backoff_seconds(failures), state.is_over)
         self.count_failure(state, error)
+        if error.is_unconnected and not state.has_replied and not state.earlier_replies:
+            state.end(error.message)  # a wrong address or no server, rather than a network that was interrupted
         if error.status is not None and error.kind == "request" and not state.has_replied:
             await self.check_model(state, respondent, attempt, error)
         return failed_reply(error, tries)
+
+    def note_retry(self, state: RespondentState, error: RequestError) -> None:
+        """Report, once, why a respondent that has not replied yet is asked again."""
+        if self.on_retry is not None and not state.has_replied and not state.is_retry_noted:
+            state.is_retry_noted = True
+            self.on_retry(state.name, visible(error.message))
 
     async def check_model(
         self, state: RespondentState, respondent: AsyncRespondent, attempt: int, error: RequestError
@@ -471,7 +485,7 @@ class QuestionBackend:
         """Store and count the turn."""
         writer = self.scheduler.turn_writer(self.state)
         await writer.keep(self.job.attempt, turn)
-        self.state.count_changes(turn)
+        self.state.count_traits(turn)
         self.state.spend(turn)
 
     @asynccontextmanager

@@ -77,10 +77,10 @@ class ToolLoop:
             )
         )
         self.messages.append(reply.message)
-        for number, (asked, call) in enumerate(zip(requested, calls, strict=True), 1):
+        for number, (request, call) in enumerate(zip(requested, calls, strict=True), 1):
             is_last = number == len(calls) and not self.calls_left
             content = f"{call.output}\n{NO_CALLS_LEFT}" if is_last else call.output
-            self.messages.append({"role": "tool", "tool_call_id": asked.id, "content": content})
+            self.messages.append({"role": "tool", "tool_call_id": request.id, "content": content})
 
     async def call(self, call: RequestedCall, session: ToolSession) -> ToolCall:
         """Run a call, if one is left."""

@@ -397,6 +397,9 @@ class Model(Respondent):
         list[RequestChange],
         "What a client library changed in the requests, such as `max_tokens`, with the numbers of replies.",
     ]
+    replies_with_tool_calls: NotRequired[
+        Annotated[Count, "Number of replies before which the model called a tool, for a model with tools."]
+    ]
     usage: NotRequired[Annotated[Usage, "Tokens, seconds and cost of the graded replies."]]
     labels: Annotated[dict[str, str], "The respondent's labels in the file of `--labels`."]
     ability: NotRequired[

@@ -28,6 +28,7 @@ from dia_runtime.scoring.statistics.resample import METHODS, Intervals
 from dia_runtime.scoring.tool_effects import TOOLS
 from dia_runtime.scoring.usage import UsageTally
 from dia_runtime.store.store import Store, bundle_facts, read_store, require_answers_of, require_root
+from dia_runtime.store.tool_transcripts import split_tools
 
 if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
@@ -249,6 +250,8 @@ def _models(
             reasons = store.left_out_reasons(respondent.id)
             left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
             of_run = {"left_out": left_out, "request_changes": store.request_changes(respondent.id)}
+            if split_tools(respondent.name)[1]:
+                of_run["replies_with_tool_calls"] = store.replies_with_tool_calls(respondent.id)
             yield cast(
                 Model, {"model": respondent.name, "run": str(store.path), **of_run, "usage": usage.result(), **result}
             )

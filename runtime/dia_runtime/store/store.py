@@ -50,6 +50,7 @@ from dia_runtime.store.schema import (
     read_header,
     storable,
 )
+from dia_runtime.store.tool_transcripts import has_calls
 
 BUSY_SECONDS = 30
 LARGEST_VALUE = 1 << 27  # bytes; no more than 10 million characters of a reply are ever stored
@@ -228,6 +229,16 @@ class Store:
             ") GROUP BY change ORDER BY replies DESC, change"
         )
         return [{"change": str(change), "replies": number} for change, number in self.rows(query, respondent)]
+
+    def replies_with_tool_calls(self, respondent: int) -> int:
+        """Return the number of replies and turns of a respondent before which tools were called."""
+        if self.version < FIRST_WITH_TOOLS:
+            return 0
+        query = (
+            "SELECT tool_transcript FROM reply WHERE respondent = ?1 AND tool_transcript IS NOT NULL"
+            " UNION ALL SELECT tool_transcript FROM turn WHERE respondent = ?1 AND tool_transcript IS NOT NULL"
+        )
+        return sum(has_calls(text) for (text,) in self.rows(query, respondent))
 
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
         """Return the stored turns of a question, or of a shared session, in the order in which they were added.
@@ -415,11 +426,11 @@ class Store:
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Return all rows of a statement."""
         with self.sqlite_errors():
-            return self._connection.execute(query, values).fetchall()
+            return self._connection.execute(query, _bindings(query, values)).fetchall()
 
     def _iterate(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         with self.sqlite_errors():
-            yield from self._connection.execute(query, values)
+            yield from self._connection.execute(query, _bindings(query, values))
 
     def record(self, text: str) -> dict[str, Any]:
         """Return a grading record as it was stored."""
@@ -485,6 +496,11 @@ def open_store(path: str | os.PathLike[str], questions_root: str) -> Store:
         store.close()
         raise
     return store
+
+
+def _bindings(query: str, values: tuple[Any, ...]) -> tuple[Any, ...] | dict[str, Any]:
+    """Return the values by number for a statement that numbers them, as Python 3.14 requires: `?1` is a name there."""
+    return {str(number): value for number, value in enumerate(values, 1)} if "?1" in query else values
 
 
 def _roll_back_journal(place: Path) -> None:

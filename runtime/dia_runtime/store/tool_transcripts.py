@@ -100,6 +100,16 @@ def tool_transcript_or_none(text: str | None) -> ToolTranscript | None:
         return None
 
 
+def has_calls(text: str | None) -> bool:
+    """Return whether the model called a tool, by the text that is kept with a reply.
+
+    >>> has_calls(None), has_calls('{"sandbox":null,"steps":[],"tool_transcript":1}')
+    (False, False)
+    """
+    transcript = tool_transcript_or_none(text)
+    return transcript is not None and bool(transcript.calls)
+
+
 def readable_tool_transcript(transcript: ToolTranscript) -> str:
     """Return the steps for people to read: the texts beside calls, and each call with its arguments and output."""
     return "\n".join(line for role, text in tool_messages(transcript) for line in (f"[{role}]", text))

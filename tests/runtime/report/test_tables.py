@@ -77,6 +77,16 @@ def test_one_group_needs_no_table() -> None:
     assert len(score_tables(result(("a", block()), groups=("x", "y")))) == 2
 
 
+def test_domains_that_are_the_categories_have_no_table_of_their_own() -> None:
+    score = result(("a", block()), groups=("x", "y"))
+    (model,) = score["models"]
+    model["by_domain"] = dict(model["by_category"])
+    assert [table.title for table in score_tables(score)[1:]] == ["By category"]
+    assert [table.title for table in score_tables(score, by=["domain"])[1:]] == ["By domain"]
+    model["by_domain"]["y"] = block(conf=figure(0.25))
+    assert [table.title for table in score_tables(score)[1:]] == ["By category", "By domain"]
+
+
 def test_columns_are_aligned_also_under_wide_and_combining_characters() -> None:
     text = as_text(score_tables(result(("模型", block()), ("e\u0301", block()), ("plain", block()))))
     lines = text.splitlines()[2:6]

@@ -103,7 +103,16 @@ def test_secrets_are_taken_out_of_texts() -> None:
     assert redact(f"Bearer {KEY}, {KEY}!", None, "", KEY) == "Bearer ***, ***!"
 
 
-BASE_URLS = ["ftp://h/v1", "h:80/v1", "http://", "", "http://user:pass@h/v1", "http://h/v1?key=x", "http://h/#x"]
+BASE_URLS = [
+    "ftp://h/v1",
+    "h:80/v1",
+    "http://",
+    "",
+    "http://user:pass@h/v1",
+    "http://h/v1?key=x",
+    "http://h/#x",
+    "http://h/v1/chat/completions/",
+]
 
 
 @pytest.mark.parametrize(
@@ -279,6 +288,7 @@ def test_a_run_that_cannot_be_made_is_told(tiny: Make, place: str, capsys: pytes
     assert "E80" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @LITELLM
 def test_litellm_reads_no_file_that_lies_about(tiny: Make, tmp_path: Path) -> None:
     """litellm's own import loads `.env` files, also those of folders above it, with any names in them."""

@@ -44,7 +44,7 @@ def written(tmp_path: Path) -> Write:
     def write(inner: str) -> str:
         path = tmp_path / "the program.py"
         path.write_text(textwrap.dedent(LOOP) + textwrap.indent(textwrap.dedent(inner), "    "), encoding="utf-8")
-        return f"command:{sys.executable} {shlex.quote(str(path))}"
+        return f"command:{shlex.join([sys.executable, str(path)])}"
 
     return write
 

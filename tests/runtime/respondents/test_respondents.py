@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -264,6 +266,25 @@ def test_a_lost_network_ends_the_asking_and_the_next_call_goes_on(tiny: Make, th
     with loop.serve(loop.says(), server.port):
         (again,) = asked(bundle, held).respondents
     assert (again.asked, again.kept, again.errors) == (50, 10, 0) and len(rows()) == 60
+
+
+def test_an_address_where_nothing_listens_ends_with_the_first_question(tiny: Make) -> None:
+    """A wrong address is reported at the first retry, and does not cost the retries of every question."""
+    with loop.serve(loop.says()) as server:
+        pass
+    notes: list[tuple[str, str]] = []
+    options = terms(server, retries=2, on_retry=lambda name, why: notes.append((name, why)))
+    (entry,) = asked(tiny(k=30), options).respondents
+    why = f"cannot connect to 127.0.0.1:{server.port}: {os.strerror(errno.ECONNREFUSED)}"
+    assert notes == [("openai/m", why)]
+    assert entry.ended == why and entry.is_refused and (entry.errors, entry.requests) == (1, 3)
+    assert rows("a.run", "text, error, tries") == [(None, f"network: {why}", 3)]
+
+
+def test_an_error_404_names_the_address_that_was_asked(tiny: Make) -> None:
+    with loop.serve(loop.fails(404, "page not found")) as server:
+        (entry,) = asked(tiny(), terms(server)).respondents
+    assert entry.ended == f"404 page not found (POST {server.url}/chat/completions)"
 
 
 def test_events_are_joined_and_a_cut_stream_is_asked_again(tiny: Make) -> None:

@@ -164,6 +164,7 @@ SERVER = """
 """
 
 
+@pytest.mark.long
 @needs_mcp
 def test_each_question_has_its_own_copy_of_an_mcp_server(tiny: Make) -> None:
     tools = ToolArguments(mcp=(program("server.py", SERVER),), seconds=30)
@@ -298,3 +299,24 @@ def _commands_with(text: str) -> list[str]:
         if text in line and "dia_compiler" not in line:
             lines.append(line)
     return lines
+
+
+# Tools that nobody calls
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_model_that_calls_no_tool_is_reported(tiny: Make, capsys: pytest.CaptureFixture[str], steps: int) -> None:
+    """A server may accept `tools` and drop them: the figures with tools are then those without."""
+    bundle = tiny(templates=1, k=2)
+    tool = f"double={program('double.py', DOUBLE)}"
+    with loop.serve(calls(*(("double", {"input": "4"}) for _ in range(steps)))) as server:
+        dia(
+            ["run", str(bundle), "--model", "openai/m", "--base-url", server.url, "--tool-command", tool, "-o", "a.run"]
+        )
+    assert ("no tool was called in any of 2 replies" in " ".join(capsys.readouterr().err.split())) == (not steps)
+    dia(["score", "a.run", "--json"])
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert model["replies_with_tool_calls"] == (2 if steps else 0)
+    dia(["score", "a.run"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert ("No tool was called in any reply: openai/m+tools=double 2." in text) == (not steps)

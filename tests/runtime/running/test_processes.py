@@ -169,6 +169,7 @@ def test_a_kill_while_questions_are_laid_down_leaves_nothing_in_the_way(tiny: Ma
     assert entry.asked == 10
 
 
+@pytest.mark.long
 def test_processes_that_begin_together_lay_the_questions_down_once(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=2_000), tmp_path / "a.run"
     program = "import sys; from dia_runtime.running.run import run; run(sys.argv[1], 'oracle', sys.argv[2], limit=100)"

@@ -105,8 +105,8 @@ class _HashedFile:
 def _questions(bundle: Bundle, columns: Columns) -> Iterator[Record]:
     for question, answer in questions_and_answers(bundle, sessions=True):
         has_sessions = SESSIONS in question
-        asked = () if has_sessions else question["messages"]
-        messages = [{"role": message["role"], "content": _text(message["content"])} for message in asked]
+        conversation = () if has_sessions else question["messages"]
+        messages = [{"role": message["role"], "content": _text(message["content"])} for message in conversation]
         record = origin(bundle, question) | {
             **{name: question[name] for name in ("category", "domain", "level")},
             "skills": [str(skill) for skill in question.get("skills") or ()],

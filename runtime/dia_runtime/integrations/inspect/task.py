@@ -51,8 +51,8 @@ def task_of(
     rows: Iterable[Row], folder: Path, tools: Choice = False, sandbox: str = "docker", prefill: bool = False
 ) -> Task:
     """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
-    given = chosen_tools(tools)
-    samples = [_sample(row, folder, bool(given)) for row in rows]
+    tools_of_task = chosen_tools(tools)
+    samples = [_sample(row, folder, bool(tools_of_task)) for row in rows]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
     sessions_of_samples = [
         sample.metadata["sessions"] for sample in samples if sample.metadata and "sessions" in sample.metadata
@@ -62,9 +62,9 @@ def task_of(
     last = _played(room) if sessions_of_samples else generate()
     return Task(
         dataset=MemoryDataset(samples),
-        solver=[use_tools(given), last] if given else [last],
+        solver=[use_tools(tools_of_task), last] if tools_of_task else [last],
         scorer=verdict_and_share() if sessions_of_samples else verdict(),
-        sandbox=sandbox if given else None,
+        sandbox=sandbox if tools_of_task else None,
         metadata=names,
     )
 

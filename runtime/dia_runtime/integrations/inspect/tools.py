@@ -25,7 +25,7 @@ def chosen_tools(choice: Choice) -> list[Tool]:
         if name not in TOOLS:
             fix = did_you_mean(name, TOOLS) or f"the tools are {', '.join(TOOLS)}; `-T tools=true` gives all"
             raise DiaError(Diagnostic("E852", visible(f"unknown tool `{name}`"), None, fix))
-    return [made for name in TOOLS if name in names for made in TOOLS[name]()]
+    return [tool for name in TOOLS if name in names for tool in TOOLS[name]()]
 
 
 @tool

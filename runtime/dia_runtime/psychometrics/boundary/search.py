@@ -282,8 +282,8 @@ class Search:
         """Return the share of the others that have a cell's level, averaged over its dimensions."""
         if not others or not self.space.dimensions:
             return np.zeros(len(cells))
-        levels, taken = (np.array([cell.levels for cell in group]) for group in (cells, others))
-        return np.asarray((levels[:, None, :] == taken[None, :, :]).mean(axis=(1, 2)))
+        levels, accepted = (np.array([cell.levels for cell in group]) for group in (cells, others))
+        return np.asarray((levels[:, None, :] == accepted[None, :, :]).mean(axis=(1, 2)))
 
     def _initial_cells(self, number: int) -> Iterator[Cell]:
         """Return the initial cells: from easiest to hardest, or the most promising if difficulties are predicted."""

@@ -136,10 +136,10 @@ def _scales(weights: Array, information: Array, groups: Sequence[str | None], sc
     following = scales.copy()
     for group in sorted({name for name in groups if name is not None}):
         columns = np.array([name == group for name in groups])
-        known = float((1 - variances[columns] / scales[columns] ** 2).clip(0, 1).sum())
+        share = float((1 - variances[columns] / scales[columns] ** 2).clip(0, 1).sum())
         squares = float((weights[columns] ** 2).sum())
         scale = float(scales[columns][0])
-        target = (squares / max(known, 1e-6)) ** 0.5
+        target = (squares / max(share, 1e-6)) ** 0.5
         following[columns] = np.clip(
             scale * (target / scale) ** power, max(LEAST_SCALE, scale / 4), min(10.0, scale * 4)
         )

@@ -71,8 +71,8 @@ def family_effects(successes: Array, trials: NDArray[np.int_], families: NDArray
         return None
     data = _wins(successes, trials, families, number)
     models = len(successes)
-    seen = data.number.sum(axis=1) > 0
-    if not seen.any() or len(set(data.first[seen]) | set(data.second[seen])) < models:
+    answered = data.number.sum(axis=1) > 0
+    if not answered.any() or len(set(data.first[answered]) | set(data.second[answered])) < models:
         return None
     start = _maximum(data, np.zeros(models), 0.0, False)
     test = None if start is None else _score_test(data, start, number)

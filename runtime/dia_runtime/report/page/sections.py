@@ -21,6 +21,7 @@ from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
 from dia_runtime.report.pictures.verdicts import bars, groups
+from dia_runtime.report.tables import repeats_categories
 from dia_runtime.scoring.figures import page_figures
 from dia_runtime.scoring.predicted import PredictedSuccess
 from dia_runtime.scoring.results import Block, Respondent, Score, figure_of, has_figure
@@ -38,10 +39,11 @@ def sections(
 ) -> list[Section]:
     """Return the sections that have something to show, in order."""
     models = ranked(score)
+    fields = [label for label in ("domain", "category") if not repeats_categories(models, label)]
     candidates = [
         _leaderboard(score, models, notes),
         _reliability(score, models),
-        *(_groups(score, models, label) for label in dict.fromkeys(("domain", "category", *by))),
+        *(_groups(score, models, label) for label in dict.fromkeys((*fields, *by))),
         sessions(score, models),
         on_one_scale(scale) if scale else None,
         predicted_and_observed(predicted) if predicted else None,

@@ -41,6 +41,7 @@ def differing(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     ]
 
 
+@pytest.mark.long
 @recorded
 @pytest.mark.parametrize("number", ["1", "2", "3", "4"])
 def test_every_published_figure_comes_out(number: str, call: Call) -> None:

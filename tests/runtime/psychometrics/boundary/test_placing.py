@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -183,7 +184,7 @@ def test_a_killed_placement_loses_and_repeats_nothing(call: Call, bundle: Path, 
               "    print(json.dumps({'id': asked['id'], 'text': '<xml>5</xml>'}), flush=True)\n"  # fmt: skip
     Path("model.py").write_text(program, encoding="utf-8")
     command = [sys.executable, "-m", "dia_compiler.commands.cli", "place", "--bank", str(bank), "--bundle", str(bundle),
-               "--model", f"command:{sys.executable} model.py", "-o", "a.run", "--budget", "30", "-q"]  # fmt: skip
+               "--model", f"command:{shlex.quote(sys.executable)} model.py", "-o", "a.run", "--budget", "30", "-q"]  # fmt: skip
     for _ in range(3):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         time.sleep(1.6)

@@ -192,6 +192,7 @@ def test_what_is_foretold_is_where_a_search_begins() -> None:
     assert sum(abs(logit(ask.item.cell)) < 0.7 for ask in first) >= len(first) - 1
 
 
+@pytest.mark.long
 def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[str]) -> None:
     path = ROOT / "docs" / "studies" / "boundary_search.py"
     study = runpy.run_path(str(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -54,7 +55,7 @@ def made(bundle_writer: Make, tmp_path: Path) -> Make:
 @pytest.fixture
 def program(tmp_path: Path) -> str:
     (tmp_path / "persona_program.py").write_text(PROGRAM)
-    return f"command:{sys.executable} persona_program.py"
+    return f"command:{shlex.quote(sys.executable)} persona_program.py"
 
 
 def transcripts(path: str) -> list[str | None]:

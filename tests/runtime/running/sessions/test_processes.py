@@ -164,6 +164,7 @@ def test_a_kill_between_two_turns_asks_only_the_second(bundle_writer: Make, tmp_
     assert [reply for _, _, _, _, found in texts(text) for reply in found] == ["A", "A", "A", "B"]
 
 
+@pytest.mark.long
 def test_two_processes_share_the_work_and_what_questions_share(mixed: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     with loop.serve(scripted.plays(delay=0.05)) as server:

@@ -210,6 +210,7 @@ def test_a_bank_of_other_models_is_told(call: Call, tmp_path: Path) -> None:
     assert call("score", "a.run", "--bank", "nowhere.json")[0] == 2
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the recordings are not in {DATA}")
 def test_ability_goes_with_the_published_composite_as_numpy_says(call: Call) -> None:
     """8 of the 15 models are recorded; the paper's 0.59 (0.5814 from its data) is of all."""
