@@ -102,7 +102,7 @@ def builders() -> str:
 BUILDERS_HEAD = (
     "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
     "`checks`, read the files back with the functions of the fields *archives*, *audio*, *drawings*, *elf*, *images*, "
-    "*logs*, *pdf*, *plots* and *web_pages*. `dia types NAME` shows an entry in the terminal."
+    "*logs*, *pdf*, *plots*, *tables* and *web_pages*. `dia types NAME` shows an entry in the terminal."
 )
 
 
@@ -177,8 +177,8 @@ def flow(value: Any) -> str:
 
 PARAMETERS_HEAD = (
     "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
-    "meet. A condition refers to the value by the parameter's name, or by `it` inside `of:`. `dia types NAME` shows an "
-    "entry in the terminal."
+    "meet. A condition calls the value `it`, or by the name of the parameter; inside `of:`, it is always `it`. "
+    "`dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
@@ -186,8 +186,9 @@ ANSWERS_HEAD = (
     "`accept_if`."
 )
 WORDS_HEAD = (
-    "Built-in lists for the type `words` (`from: NAME`). Sentences, names and addresses are made from them, too. "
-    "Because a change to a list changes bundles, it also increases the revision."
+    "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
+    "`pets` is a list, as in `[pet for pet in pets if length(pet) == 4]`. Sentences, names and addresses are made from "
+    "the lists, too. Because a change to a list changes bundles, it also increases the revision."
 )
 OPTIONS_HEAD = (
     "In a list, set, tuple, matrix or record, an option of the elements can be given next to `type`, for all elements, "
@@ -292,20 +293,24 @@ ERRORS_HEAD = (
 def figures() -> str:
     """The page of verdicts and figures."""
     verdicts = [(f"`{verdict}`", sentence(verdict.meaning), verdict.colour) for verdict in Verdict]
-    parts = ["# Verdicts and figures", NOTE, "## Verdicts", VERDICTS_HEAD]
+    parts = ["# Names of verdicts and figures", NOTE, FIGURE_NAMES_HEAD, "## Verdicts", VERDICTS_HEAD]
     parts.append(table(("verdict", "meaning", "colour in pictures"), verdicts))
     parts += ["## Figures", MODEL_FIGURES_HEAD]
     for family in Family:
         rows = [_figure_row(figure) for figure in MODEL_FIGURES.values() if figure.family is family]
-        headings = ("name", "heading", "meaning", "unit", "better", "compared", "picture")
+        headings = ("name", "heading in tables", "in words", "meaning", "unit", "better", "compared", "picture")
         parts += [f"### {family.value.capitalize()}", table(headings, rows)]
     return page(parts)
 
 
+FIGURE_NAMES_HEAD = (
+    "What the verdicts and figures are called in JSON, in tables, in reports and in pictures. "
+    "[Verdicts and figures](../explanation/figures.md) has the formulas."
+)
 VERDICTS_HEAD = "The verdict on each reply, in the order in which tables and pictures show them."
 MODEL_FIGURES_HEAD = (
     "The figures that `dia score` computes for every model. The name is the key in JSON and the argument of "
-    "`--compare`; tables print shares in percent."
+    "`--compare`; tables print shares in percent. Reports, pictures and the titles of tables use the words."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 
@@ -314,7 +319,8 @@ def _figure_row(figure: Figure) -> tuple[str, ...]:
     is_compared = "yes" if figure.name in compared_figures() else ""
     picture = f"`{figure.leaderboard.kind}`" if figure.leaderboard else ""
     better = DIRECTIONS[figure.more_is_better]
-    return f"`{figure.name}`", figure.heading, figure.meaning, figure.unit.name.lower(), better, is_compared, picture
+    unit = figure.unit.name.lower()
+    return f"`{figure.name}`", figure.heading, figure.label, figure.meaning, unit, better, is_compared, picture
 
 
 def health_warnings() -> str:

@@ -282,8 +282,8 @@ def _tried(world: World, theta: float, queries: int, seed: int) -> tuple[np.ndar
 def main() -> None:
     """Prints both studies."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=11)
+    parser.add_argument("--repeats", type=int, default=12)
+    parser.add_argument("--seed", type=int, default=2001)
     given = parser.parse_args()
     searches(given.repeats, given.seed)
     beside_a_fixed_set(given.repeats, given.seed)
