@@ -30,10 +30,17 @@ PAGES = sorted(path for path in [ROOT / "README.md", *DOCS.rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = re.compile(r"(python3 -m venv|git clone|\. \.venv/bin/activate)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-LONG, LONG_PAGES = (
-    pytest.mark.long,
-    {"README", "ask-models", "explore", "run-sessions"},
-)  # they ask or search for seconds
+LONG = pytest.mark.long
+EVERYDAY_PAGES = {
+    "abstention",
+    "calibrate",
+    "export",
+    "language",
+    "multiple-choice",
+    "place",
+    "read-a-check",
+    "tutorial",
+}
 SETTING = re.compile(r"([a-z_]+)=(\$\(.*\))")
 
 
@@ -78,8 +85,7 @@ class Shell:
             return process.wait(30), printed
 
     def _bash(self, line: str) -> subprocess.CompletedProcess[str]:
-        here = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=here, check=False)
+        return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -87,6 +93,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     """A shell in a folder of its own that holds a copy of specs/."""
     shutil.copytree(ROOT / "specs", tmp_path / "specs")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     return Shell(capsys)
 
 
@@ -133,7 +140,7 @@ def has_commands(page: Path) -> bool:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=LONG if page.stem in LONG_PAGES else (), id=page.stem)
+        pytest.param(page, marks=() if page.stem in EVERYDAY_PAGES else LONG, id=page.stem)
         for page in PAGES
         if has_commands(page)
     ],

@@ -59,6 +59,7 @@ import other.jsonl --from jsonl --letters A-D --field model=model -o b.run
 import replies.jsonl --from jsonl --letters A-D --field model={evil} -o c.run
 merge a.run b.run -o both.run
 studio {evil}
+lsp {evil}
 show a.run
 show a.run q1
 score a.run

@@ -27,7 +27,7 @@ Dia = Callable[..., Any]
 
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
 SESSIONS = ROOT / "docs" / "examples" / "sessions"  # a benchmark of its own, for no baseline can answer it
-DIGEST = "18b904f180f0065152aa86f7ac68deb7745f5d66a1e4a89076c315a607ce719e"
+DIGEST = "65e5f7287f76a9f02abb46943b376b8bd5fdcc9ec1a7e304e862ba7b3f1115ca"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import email
 import html.parser
 import http.client
@@ -150,6 +151,12 @@ def log_in_an_archive(asked: Asked) -> str:
     return first
 
 
+def largest_order(asked: Asked) -> str:
+    (name,) = (name for name in asked.beside if name.endswith(".csv"))
+    rows = csv.DictReader(io.StringIO(asked.beside[name].decode()), delimiter=";")
+    return max(rows, key=lambda row: int(row["amount"]) * int(row["price"]))["customer"]
+
+
 class Reply(io.BytesIO):
     """What a socket is to http.client."""
 
@@ -221,7 +228,7 @@ SOLVERS: dict[str, Callable[[Asked], str]] = {
     solver.__name__: solver
     for solver in (
         morse_recording, dialled_number, loudest_sample, hidden_message, who_took_it, read_off, document_author,
-        log_in_an_archive, next_page, visible_word, named_functions, ticket,
+        log_in_an_archive, largest_order, next_page, visible_word, named_functions, ticket,
     )
 }  # fmt: skip
 

@@ -27,13 +27,13 @@ def main(arguments: list[str]) -> None:
     except ImportError:
         sys.exit("atheris is not installed: pip install atheris (there are wheels for CPython 3.11 to 3.13 on Linux)")
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # the latter for tests/helpers
-    with atheris.instrument_imports(include=["dia_compiler", "dia_runtime", "yaml"]):
+    with atheris.instrument_imports(include=["dia_language", "dia_compiler", "dia_runtime", "yaml"]):
         import seeds
         from targets import TARGETS
     if not arguments or arguments[0] not in TARGETS:
         sys.exit(f"name one of {', '.join(TARGETS)}")
     name, *options = arguments
-    found, words = FOUND / name, FOUND / "words.dict"
+    found, words = FOUND / name, FOUND / f"{name}.dict"
     found.mkdir(parents=True, exist_ok=True)
     words.write_text(seeds.dictionary(), encoding="ascii")
     for number, text in enumerate(seeds.texts(name)):

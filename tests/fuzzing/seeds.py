@@ -122,10 +122,23 @@ CALLS = (  # more calls than the examples of the docs have
 )  # fmt: skip
 
 
+PRINTED = (
+    "{% for word in words %}{{ loop.index }}. {{ word }}{% if not loop.last %}, {% endif %}{% endfor %}",
+    "{% for i in range(n) if i -%}\n{{ i }}\n{% else %}none{% endfor %}",
+    "{% if flag and n > 3 %}{{ text | upper }}{% elif x < 0 %}{{ item.b | join(', ') }}{% else %}{{ item['a'] }}{% endif %}",
+    "{# a note #}{{ '{{' }}{% raw %}{{ n }}{% endraw %}{{ words[0] ~ n }} {{ n if flag else x }} {{ not flag }}",
+    "{{ words | length }} {{ words[-1] }} {{ text | lower }} {{ 'a' in text }}",
+)
+"""Templates in the names of the fuzzer's scope: every statement and every kind of printing."""
+
+
 def texts(target: str) -> Iterator[str]:
     """The inputs that a target starts from beside its corpus."""
     if target == "expression":
         yield from (text for _, text in expressions())
+    if target == "template":
+        yield from PRINTED
+        yield from (f"{{{{ {text} }}}}" for _, text in expressions())
     if target == "spec":
         yield from (template("fuzzed", *parts) for parts in TEMPLATES.values())
 

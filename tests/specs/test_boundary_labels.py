@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sqlite3
 import sys
@@ -62,7 +63,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(["compile", str(SPECS / "refusal.yaml"), "--k", "1", "-o", str(folder), "-q"]) == 0
     (bundle,) = folder.glob("boundary*")
     (folder / "persona.py").write_text(PERSONA, encoding="utf-8")
-    command = f"command:{sys.executable} {folder / 'persona.py'} {LABELLED}"
+    command = f"command:{shlex.join([sys.executable, str(folder / 'persona.py'), str(LABELLED)])}"
     path = folder / "a.run"
     code = run(
         ["run", str(bundle), "--model", command, "--attempts", "2", "--role", "judge=none", "-o", str(path), "-q"]

@@ -75,6 +75,7 @@ def solved(challenges: Challenges) -> dict[str, Solved]:
     return {id: solve(*texts(challenge)) for id, challenge in challenges["common_subsequence"].items()}
 
 
+@pytest.mark.long
 def test_every_truth_is_a_common_subsequence_of_the_greatest_length(
     solved: dict[str, Solved], answers: Answers
 ) -> None:
@@ -91,6 +92,7 @@ def verdict(record: dict[str, Any], text: str) -> str:
     return grade(record, f"<xml>{text}</xml>", FORMAT).verdict
 
 
+@pytest.mark.long
 def test_other_longest_common_subsequences_are_right(solved: dict[str, Solved], answers: Answers) -> None:
     others = 0
     for id, task in solved.items():
