@@ -138,6 +138,7 @@ class Prepared:
     accept: list[DatumCode] = field(default_factory=list)
     accept_if: CompiledExpression | None = None
     share: CompiledExpression | None = None
+    unanswerable: CompiledExpression | None = None
     checks: list[CompiledExpression] = field(default_factory=list)
     mistakes: dict[str, CompiledExpression] = field(default_factory=dict)
     wording: Wording = field(default_factory=lambda: Wording(None))

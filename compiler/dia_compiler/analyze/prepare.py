@@ -71,6 +71,8 @@ class _Preparation(SessionAnalysis):
                 tree = self.result.answer.parsed
                 self.leaks(tree, answer.value, "the answer itself")
                 self.result.uses["answer"] = self.depends.base(self.depends.used(tree))
+            if answer.unanswerable is not None:
+                self.result.unanswerable = self.code(answer.unanswerable, self.values)
             self.result.comparison = self.datum(answer.comparison, "the options of the answer")
             self.result.accept = [item for datum in answer.accept if (item := self.datum(datum)) is not None]
             if answer.accept_if is not None:
@@ -131,6 +133,8 @@ class _Preparation(SessionAnalysis):
         used = self.result.uses.get("answer", frozenset()) | self.result.uses.get("distractors", frozenset())
         if self.result.comparison is not None:
             used |= self.depends.base(self.depends.needed(self.result.comparison))
+        if self.result.unanswerable is not None:
+            used |= self.depends.base(self.depends.used(self.result.unanswerable.parsed))
         for maker in self.result.makers.values():
             used |= self.depends.base(self.depends.needed(maker))
         return used

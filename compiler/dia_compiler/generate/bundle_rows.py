@@ -158,14 +158,18 @@ class RoundTrip:
         self.grading: Grading | None = None
 
     def check(self, instance: Instance) -> None:
-        """Raise DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong."""
+        """Raise DiaError unless the truth is graded correct, the skip token skipped, every named mistake wrong.
+
+        Of an unanswerable question, the truth is the skip token.
+        """
         if instance.rendered_sessions is not None:
             return  # the truth is what the model says; what grades it has been compiled as it is stored
         grading = instance.grading
         holds = condition(instance.accept_if) if instance.accept_if is not None else None
         share = stored_share(instance.share) if instance.share is not None else None
         if grading is not self.grading:
-            self.expect(instance, grading.format["skip"], Verdict.SKIPPED, "the skip token", holds, share)
+            verdict = Verdict.CORRECT if grading.is_unanswerable else Verdict.SKIPPED
+            self.expect(instance, grading.format["skip"], verdict, "the skip token", holds, share)
             self.grading = grading
         self.expect(instance, instance.text, Verdict.CORRECT, ANSWER, holds, share)
         for value in instance.accept:

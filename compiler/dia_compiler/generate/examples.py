@@ -156,6 +156,8 @@ def _equals(expansion: Expansion, datum: Datum, instance: Instance) -> bool:
         and not isinstance(value, str)
     ):
         value = datum.node.text
+    if instance.grading.is_unanswerable or value == instance.grading.format["skip"]:
+        return bool(value == instance.text)
     if instance.grading.options is not None:
         return bool(instance.answer in (value, instance.grading.options.letter_of(value)))
     try:

@@ -86,6 +86,11 @@ class Grading:
     instruction: str
     options: Lettered | None = None
 
+    @property
+    def is_unanswerable(self) -> bool:
+        """Return whether only an abstention is correct."""
+        return self.comparison.get("unanswerable") is True
+
 
 class Draft(NamedTuple):
     """What an instance is made of: where it stands, and its drawn parameters."""
@@ -104,7 +109,7 @@ class Expansion:
         self.prepared, self.settings = prepared, settings
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
-        self.same_grading: Grading | None = None  # where all instances are graded alike
+        self.same_gradings: dict[bool, Grading] = {}  # where all (un)answerable instances are graded alike
         self.asset_builder = AssetBuilder(prepared.assets, resources)
 
     @property
@@ -270,6 +275,7 @@ class Expansion:
         grading = self.solve(scope)
         options = grading.options
         text = options.gold if options else self.canonical_text(scope["answer"], grading)
+        text = grading.format["skip"] if grading.is_unanswerable else text
         self.check(scope, text)
         challenge = self.challenge(scope, grading, wording)
         return Instance(
@@ -281,7 +287,7 @@ class Expansion:
             grading=grading,
             answer=options.gold if options else scope["answer"],
             text=text,
-            accept=tuple(self.settled(datum.evaluate(scope), grading) for datum in prepared.accept),
+            accept=self.accepted_forms(scope, grading),
             accept_if=condition_record(prepared, scope) if prepared.accept_if else None,
             mistakes=self.mistakes(scope, grading, text),
             challenge=challenge,
@@ -302,7 +308,8 @@ class Expansion:
             variant = self.make_variant(base, scope, wording, choose)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
-        if variant.text != base.text and not variant.grading.kind.equal(variant.answer, base.answer):
+        differs = variant.text != base.text and not variant.grading.kind.equal(variant.answer, base.answer)
+        if differs or variant.grading.is_unanswerable != base.grading.is_unanswerable:
             texts = f"`{base.text[:40]}` and `{variant.text[:40]}`"
             message = f"the variant `{wording.name}` has a different answer than its instance: {texts}"
             help = "redraw only parameters that the answer does not depend on"
@@ -383,16 +390,24 @@ class Expansion:
         if self.prepared.options is not None:
             options = lettered(self.prepared.options, scope, self.settings)
             return replace(self.new_grading(options.comparison, options.format), options=options)
-        if self.same_grading is not None:
-            return self.same_grading
+        is_unanswerable = self.is_unanswerable(scope)
+        if is_unanswerable in self.same_gradings:
+            return self.same_gradings[is_unanswerable]
         code = self.prepared.comparison
         assert code is not None
-        grading = self.new_grading(comparison_of(code.evaluate(scope)), self.settings.format)
+        grading = self.new_grading(comparison_of(code.evaluate(scope)), self.settings.format, is_unanswerable)
         if code.is_constant:
-            self.same_grading = grading
+            self.same_gradings[is_unanswerable] = grading
         return grading
 
-    def new_grading(self, comparison: dict[str, Any], format: Mapping[str, Any]) -> Grading:
+    def is_unanswerable(self, scope: Scope) -> bool:
+        """Return whether the answer's `unanswerable` holds. Raises DiaError unless it is true or false."""
+        code = self.prepared.unanswerable
+        return code is not None and truth_of(code(scope), code.parsed.source)
+
+    def new_grading(
+        self, comparison: dict[str, Any], format: Mapping[str, Any], is_unanswerable: bool = False
+    ) -> Grading:
         """Return the grading by a comparison in an answer format. Raises DiaError at the answer."""
         messages = validate(comparison)
         if messages:
@@ -401,6 +416,8 @@ class Expansion:
             comparison["accept_if"] = {}  # the condition itself differs from instance to instance
         if self.prepared.share is not None:
             comparison["share"] = {}
+        if self.prepared.unanswerable is not None:
+            comparison["unanswerable"] = is_unanswerable
         kind = answer_type(comparison)
         instruction = self.settings.instruction(kind.describe(), format)
         return Grading(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
@@ -411,6 +428,12 @@ class Expansion:
             return grading.kind.settle(value)
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
+
+    def accepted_forms(self, scope: Scope, grading: Grading) -> tuple[Value, ...]:
+        """Return the equivalent forms of the answer; none if only an abstention is correct."""
+        if grading.is_unanswerable:
+            return ()
+        return tuple(self.settled(datum.evaluate(scope), grading) for datum in self.prepared.accept)
 
     def canonical_text(self, value: Value, grading: Grading) -> str:
         """Return the canonical text of an answer. Raises DiaError at the answer's `value`."""
@@ -446,6 +469,8 @@ class Expansion:
         except LanguageError as error:
             place = code.parsed.source.place(0)
             raise DiaError(Diagnostic(error.code, error.message, place, error.help)) from None
+        if grading.is_unanswerable:
+            return text
         return None if text == truth or grading.kind.equal(value, scope["answer"]) else text
 
     # texts

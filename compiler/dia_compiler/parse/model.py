@@ -153,6 +153,7 @@ class Answer:
     accept_if: Snippet | None
     position: Position
     share: Snippet | None = None
+    unanswerable: Snippet | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `h
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
 # Keys of an answer that are no options of its type
-SOLVED = frozenset(["value", "accept", "accept_if", "share"])
+SOLVED = frozenset(["value", "accept", "accept_if", "share", "unanswerable"])
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
 
@@ -407,6 +407,7 @@ def build_answer(node: Node | None) -> Answer | None:
         accept_if=snippet(node.get("accept_if")),
         position=node.position,
         share=snippet(node.get("share")),
+        unanswerable=snippet(node.get("unanswerable")),
     )
 
 

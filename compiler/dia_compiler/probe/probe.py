@@ -7,12 +7,12 @@ The idea is that of annotation artefacts and hypothesis-only baselines (Gururang
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from math import comb, nan
 from typing import Any
 
-from dia_compiler.probe.rules import LEARNERS, Example, Rule
+from dia_compiler.probe.rules import DECIDERS, LEARNERS, Example, Learner, Rule
 from dia_compiler.probe.surface import Prompt, without_shared_ends
 
 LEVEL = 0.05
@@ -21,6 +21,7 @@ FIRST_LOOK = 24  # examples after which a rule that was hardly ever right is giv
 FEWEST = 20  # instances, below which nothing is learnt
 FLOOR = 0.25
 SPARE = 0.05  # above blind guessing
+UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"  # what a rule of DECIDERS says
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,9 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
                     texts: Mapping[str, str] | None = None) -> Shortcut | None:  # fmt: skip
     """Return the best shortcut of the questions of one template; None if there are too few, or no single answer.
 
-    `answers` gives the record of an answer by the id of its question, `texts` the text of an attachment by its path.
+    Of a template with unanswerable questions it is the worse of two: the best rule that decides whether a question is
+    unanswerable, and the best one that gives the answers of the others. `answers` gives the record of an answer by the
+    id of its question, `texts` the text of an attachment by its path.
     """
     base = [one for one in questions if one["variant"] is None and "messages" in one]
     items = {one["item"]: one for one in reversed(base)}
@@ -63,16 +66,32 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
         return None
     ordered = sorted(base, key=lambda one: sha256(str(one["id"]).encode()).digest())
     examples = _examples(ordered, answers, texts or {})
+    decisions = [answers[str(one["id"])].get("comparison", {}).get("unanswerable") for one in ordered]
+    if None in decisions:
+        return _best_shortcut(examples, base[0], LEARNERS)
+    labels = [UNANSWERABLE if is_unanswerable else ANSWERABLE for is_unanswerable in decisions]
+    labelled = [Example(one.prompt, label, frozenset([label])) for one, label in zip(examples, labels, strict=True)]
+    deciding = _best_shortcut(labelled, base[0], DECIDERS)
+    deciding = replace(deciding, rule=f"whether it is unanswerable: {deciding.rule}", points=None)
+    answerable = [one for one, is_unanswerable in zip(examples, decisions, strict=True) if not is_unanswerable]
+    if len(answerable) < FEWEST:
+        return deciding
+    answering = _best_shortcut(answerable, base[0], LEARNERS)
+    return max(answering, deciding, key=lambda shortcut: shortcut.low - shortcut.limit)
+
+
+def _best_shortcut(examples: Sequence[Example], question: Mapping[str, Any], learners: Sequence[Learner]) -> Shortcut:
+    """Learn rules on the first half of the examples, and return the one that is best on the second."""
     half = len(examples) // 2
     learning, held_out = examples[:half], examples[half:]
-    best = _best_rules(learning)
+    best = _best_rules(learning, learners)
     right, rule = max(((sum(map(one.is_right, held_out)), one) for one in best), key=lambda pair: pair[0])
     low, high = exact_interval(right, len(held_out), LEVEL / len(best))
     distinct = len({example.answer for example in examples})
     limit = max(FLOOR, 1 / distinct + SPARE)
-    benchmark = str(base[0]["id"]).split("/", 1)[0]
-    points = _expected_points(base[0]["points"], right / len(held_out))
-    return Shortcut(benchmark, str(base[0]["template"]), rule.name, right, len(held_out), len(best), low, high, limit,
+    benchmark = str(question["id"]).split("/", 1)[0]
+    points = _expected_points(question["points"], right / len(held_out))
+    return Shortcut(benchmark, str(question["template"]), rule.name, right, len(held_out), len(best), low, high, limit,
                     points)  # fmt: skip
 
 
@@ -89,14 +108,14 @@ def _examples(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Mapp
     return examples
 
 
-def _best_rules(examples: Sequence[Example]) -> list[Rule]:
+def _best_rules(examples: Sequence[Example], learners: Sequence[Learner]) -> list[Rule]:
     """Return the rules that answer most of the examples, those that need fewer words first among equals."""
     scores: list[tuple[int, int, str, Rule]] = []
     look = examples[:FIRST_LOOK]
-    for learn in LEARNERS:
+    for learn in learners:
         for rule in learn(examples):
             hits = sum(map(rule.is_right, look))
-            if 8 * hits >= len(look) or learn is LEARNERS[0]:
+            if 8 * hits >= len(look) or learn is learners[0]:
                 total = hits + sum(map(rule.is_right, examples[FIRST_LOOK:]))
                 scores.append((-total, len(rule.name), rule.name, rule))
     return [rule for *_, rule in sorted(scores, key=lambda entry: entry[:3])[:JUDGED]]

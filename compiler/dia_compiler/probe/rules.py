@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, product
+from itertools import accumulate, pairwise, product
 from math import log
 from typing import Any
 
@@ -381,4 +381,51 @@ def _growing(tree: Any) -> Guess:
     return lambda prompt: str(tree.predict([prompt.counts])[0])
 
 
-LEARNERS = (constant, picked, beside_keywords, neighbours, lines, trees)
+# Rules that decide between a few labels
+
+
+def words(examples: Sequence[Example]) -> Iterator[Rule]:
+    """Yield a rule for each word and pair of adjacent words of some prompts, and naive Bayes over all of them."""
+    labels = sorted({example.answer for example in examples})
+    if len(labels) != 2:
+        return
+    features = [_words_and_pairs(example.prompt) for example in examples]
+    totals = Counter(example.answer for example in examples)
+    with_label = {label: Counter[str]() for label in labels}
+    for example, present in zip(examples, features, strict=True):
+        with_label[example.answer].update(present)
+    shares = {
+        word: [(with_label[label][word] + 0.5) / (totals[label] + 1) for label in labels]
+        for word in sorted({word for counts in with_label.values() for word in counts})
+        if sum(counts[word] for counts in with_label.values()) >= FEWEST_TIMES
+    }
+    for word, (first, second) in shares.items():
+        one, other = labels if first > second else reversed(labels)
+        yield Rule(f"`{one}` if it has `{word[:40]}`", _by_presence(word, one, other))
+    base = log((totals[labels[0]] + 0.5) / (totals[labels[1]] + 0.5))
+    weights = {word: (log(first / second), log((1 - first) / (1 - second))) for word, (first, second) in shares.items()}
+
+    def guess(prompt: Prompt) -> str:
+        present = _words_and_pairs(prompt)
+        score = base + sum(pair[word not in present] for word, pair in weights.items())
+        return labels[0] if score > 0 else labels[1]
+
+    yield Rule("naive Bayes over its words", guess)
+
+
+def _words_and_pairs(prompt: Prompt) -> frozenset[str]:
+    if _words_and_pairs not in prompt.memory:
+        tokens = [token.text for token in prompt.tokens("word")]
+        pairs = (f"{one} {other}" for one, other in pairwise(tokens))
+        prompt.memory[_words_and_pairs] = frozenset([*tokens, *pairs])
+    present: frozenset[str] = prompt.memory[_words_and_pairs]
+    return present
+
+
+def _by_presence(word: str, present: str, absent: str) -> Guess:
+    return lambda prompt: present if word in _words_and_pairs(prompt) else absent
+
+
+Learner = Callable[[Sequence[Example]], Iterator[Rule]]
+LEARNERS: tuple[Learner, ...] = (constant, picked, beside_keywords, neighbours, lines, trees)
+DECIDERS: tuple[Learner, ...] = (constant, words, trees)  # whether a question is unanswerable

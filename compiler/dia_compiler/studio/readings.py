@@ -106,6 +106,8 @@ def _why(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, ch
         return f"No step finds an answer{lost}."
     if graded.verdict is Verdict.SKIPPED:
         return "The text is the skip token."
+    if record["comparison"].get("unanswerable"):
+        return "The question is unanswerable: only the skip token is correct."
     if chain in FORMATS[format["kind"]].verbatim:
         equal = "equals" if graded.is_correct else "differs from"
         return f"This chain compares texts: what it found {equal} the answer in its format."

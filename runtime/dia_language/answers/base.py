@@ -19,7 +19,7 @@ Comparison: TypeAlias = Mapping[str, Any]
 CHARACTERS: Final = 1_000_000
 DIGITS: Final = 100_000
 ELEMENTS: Final = 100_000
-COMMON: Final = frozenset({"type", "accept_if", "share"})
+COMMON: Final = frozenset({"type", "accept_if", "share", "unanswerable"})
 
 
 class Unreadable(Exception):

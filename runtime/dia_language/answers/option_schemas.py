@@ -79,4 +79,8 @@ COMMON_SCHEMAS: Final[dict[str, Schema]] = {
     "share": ref("expression", "An expression over `reply`: partial credit from 0 to 1, in addition to the verdict."),
     "accept": array(words="A list of equivalent values that are also accepted."),
     "accept_if": ref("expression", "A condition on `reply`, the parsed reply, that decides alone what is correct."),
+    "unanswerable": ref(
+        "expression",
+        "Whether the question cannot be answered: then the abstention token is correct, and everything else is wrong.",
+    ),
 }

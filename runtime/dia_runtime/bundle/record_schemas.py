@@ -14,7 +14,7 @@ from dia_language.diagnostics import LanguageError
 from dia_runtime.data import data_folder
 
 SCHEMAS = {"questions": "question", "answers": "answer", "templates": "template-record", "commitments": "commitment"}
-PROGRAMS = ("accept_if", "share")  # parts of a comparison that the type does not read
+UNTYPED = ("accept_if", "share", "unanswerable")  # parts of a comparison that the type does not read
 
 
 def schema_error(record: Mapping[str, Any], kind: str) -> str | None:
@@ -57,7 +57,7 @@ def _in_words(message: str) -> str:
 def _comparison_error(comparison: Mapping[str, Any]) -> str | None:
     if comparison.get("type") == "sessions":  # judged by the record's `truth`
         return None
-    kind = {name: value for name, value in comparison.items() if name not in PROGRAMS}
+    kind = {name: value for name, value in comparison.items() if name not in UNTYPED}
     return _type_error(json.dumps(kind, sort_keys=True))
 
 

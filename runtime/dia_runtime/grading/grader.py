@@ -2,9 +2,10 @@
 
 - error: there is no reply.
 - unparsed: no answer could be extracted from the reply.
-- skipped: the answer is the skip token, in the same case.
+- skipped: the answer is the skip token, in the same case, and the question can be answered.
 - correct: read as the answer's type, it is the truth or an accepted form; where the answer has a condition
   (`accept_if`), the condition alone decides, and an evaluation of it that fails on the reply is a no.
+  Where the comparison says that the question is unanswerable, the skip token is correct and nothing else is.
 - wrong: everything else, also what cannot be read as the type, and what can be proven neither right nor wrong.
 
 Strict and lenient chains read strictly and leniently. A chain that a format names verbatim (compat of xml) reads
@@ -84,6 +85,7 @@ class Grader:
         self.ignores_markup = ignores_markup(self.chain, format)
         self.skip: str = format.get("skip") or ""
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
+        self.is_unanswerable = comparison.get("unanswerable") is True
         self.answer, self.comparison = answer or typed(comparison), comparison
         self.held: Value = object()  # the truth that was last found to be of the answer's type
 
@@ -133,7 +135,10 @@ class Grader:
     ) -> tuple[Verdict, frozenset[str], Fraction | None]:
         """Return the verdict on the answer's text, its flags and its partial credit."""
         if answer_text == self.skip and self.skip:
-            return Verdict.SKIPPED, NO_FLAGS, None
+            full = Fraction(1) if self.is_unanswerable and self.has_share else None
+            return self._abstention, NO_FLAGS, full
+        if self.is_unanswerable:
+            return Verdict.WRONG, NO_FLAGS, Fraction(0) if self.has_share else None
         value = self._value(answer_text)
         part = self._share(share, value) if self.has_share else None
         return *self._judged(value, truth, accept, accept_if), part
@@ -160,6 +165,11 @@ class Grader:
         if self.chain != "strict" or chain not in (STANDARD, *self.form.chains):
             return None
         return Grader(self.comparison, self.format, chain, self.answer)
+
+    @property
+    def _abstention(self) -> Verdict:
+        """Return the verdict on the skip token."""
+        return Verdict.CORRECT if self.is_unanswerable else Verdict.SKIPPED
 
     def _compared(self, answer_text: str, text: str) -> Verdict:
         if answer_text == self.form.wrap(text, self.format):

@@ -55,7 +55,8 @@ class Judged(NamedTuple):
     """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
     `extracted` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
-    `truth` the canonical text of the right answer. A skip would have had the points `skip_points`.
+    `truth` the canonical text of the right answer. A skip would have had the points `skip_points`. `unanswerable` says
+    whether only an abstention is correct; it is None for templates without unanswerable questions.
     """
 
     question: StoredQuestion
@@ -70,6 +71,7 @@ class Judged(NamedTuple):
     skip_points: Exact = 0
     sessions: Judgement | None = None
     record: Truth | None = None
+    unanswerable: bool | None = None
 
 
 def reading(entry: Judged) -> str | None:
@@ -174,6 +176,7 @@ class Judge:
             reply,
             prepared.text,
             prepared.marks[Verdict.SKIPPED].low,
+            unanswerable=prepared.grader.is_unanswerable if "unanswerable" in prepared.grader.comparison else None,
         )
 
     def _counted(self, verdict: Verdict) -> Verdict:

@@ -24,6 +24,7 @@ from dia_runtime.scoring.results import (
     SessionBlock,
     figure_of,
     groups_by,
+    has_figure,
     respondents,
 )
 
@@ -34,6 +35,7 @@ MORE = (
     "replies."
 )
 INTERVAL = "95 % CI"
+DECLINES = ("correct_decline", "false_decline")
 Row = tuple[Cell, ...]
 
 
@@ -65,6 +67,7 @@ def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Gr
     for label in by:
         if label not in result["by_respondent"]:
             yield from _grouped(result, label)
+    yield from _declines(result)
     yield from _wordings(result)
     yield from _sessions(result)
     yield from _compared(result)
@@ -202,6 +205,25 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
 
 
 # Other wordings, sessions and comparisons
+
+
+def _declines(result: Score) -> Iterator[Grid]:
+    """How often unanswerable questions, and answerable ones of the same templates, were declined."""
+    rows = [
+        (Cell(model["model"]), *(cell for name in DECLINES for cell in _share_and_interval(figure_of(model, name))))
+        for model in order_by_score(respondents(result))
+        if any(has_figure(model, name) for name in DECLINES)
+    ]
+    if rows:
+        headings = [heading for name in DECLINES for heading in (FIGURES[name].label, INTERVAL)]
+        columns = (Column("model", is_name=True), *map(Column, headings))
+        yield Grid(
+            "Questions that cannot be answered, and their answerable twins: declined, in %", columns, tuple(rows)
+        )
+
+
+def _share_and_interval(share: Estimate) -> tuple[Cell, Cell]:
+    return Cell(_share_text(share)), Cell(NO_VALUE if share["ci"] is None else _range_text(share["ci"]))
 
 
 def _wordings(result: Score) -> Iterator[Grid]:

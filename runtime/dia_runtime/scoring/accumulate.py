@@ -43,12 +43,14 @@ MOST_SKILLS = 100  # of a question
 class Cell:
     """What was added of the questions that have the same labels."""
 
-    __slots__ = ("flags", "shares", "table")
+    __slots__ = ("flags", "shares", "subsets", "table")
 
     def __init__(self) -> None:
         self.table: dict[str, Tally] = {}
         self.flags: Counter[str] = Counter()
         self.shares: dict[str, tuple[Fraction, int]] = {}
+        # whether a question is unanswerable -> item -> tally, of templates that have unanswerable questions
+        self.subsets: dict[bool, dict[str, Tally]] = {}
 
     def add(self, item: str, entry: Judged) -> None:
         """Takes one judged reply, as an instance of an item."""
@@ -57,6 +59,9 @@ class Cell:
             self.flags.update(entry.flags)
         if entry.share is not None:
             self.add_share(item, entry.share, 1)
+        if entry.unanswerable is not None:
+            subset = self.subsets.setdefault(entry.unanswerable, {})
+            subset[item] = added(subset.get(item, NOTHING), entry.mark)
 
     def add_share(self, item: str, share: Fraction, number: int) -> None:
         """Add the sum of this many partial credits."""
@@ -68,13 +73,19 @@ def merged(cells: Sequence[Cell]) -> Cell:
     """Return the cells as one; an item that is in several of them is one item."""
     whole = Cell()
     for cell in cells:
-        for item, tally in cell.table.items():
-            before = whole.table.get(item)
-            whole.table[item] = combined(before, tally) if before else tally
+        _merge(cell.table, whole.table)
+        for is_unanswerable, subset in cell.subsets.items():
+            _merge(subset, whole.subsets.setdefault(is_unanswerable, {}))
         for item, (total, number) in cell.shares.items():
             whole.add_share(item, total, number)
         whole.flags.update(cell.flags)
     return whole
+
+
+def _merge(table: dict[str, Tally], whole: dict[str, Tally]) -> None:
+    for item, tally in table.items():
+        before = whole.get(item)
+        whole[item] = combined(before, tally) if before else tally
 
 
 def block(cell: Cell, intervals: Intervals) -> Block:
@@ -89,7 +100,9 @@ def block(cell: Cell, intervals: Intervals) -> Block:
         "partly_skipped": metrics.partly_skipped(tallies),
     }
     of_tallies = deepcopy(_of_tallies(figures, tuple(tallies.items()), intervals))
-    return cast(Block, {**facts, **of_tallies, **_of_shares(figures, cell, intervals)})
+    return cast(
+        Block, {**facts, **of_tallies, **_of_shares(figures, cell, intervals), **_of_subsets(figures, cell, intervals)}
+    )
 
 
 @lru_cache(maxsize=1024)  # groups are often alike
@@ -105,6 +118,19 @@ def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) ->
     shares = Counter(cell.shares.values())
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
+    }
+    return estimates(aggregates, intervals)
+
+
+def _of_subsets(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
+    """Return the figures of unanswerable questions and their answerable twins; nothing without such templates."""
+    if not cell.subsets:
+        return {}
+    tallies = {side: Counter(cell.subsets.get(side, {}).values()) for side in (True, False)}
+    aggregates = {
+        figure.name: figure.aggregate_of(figure.of_tallies(tallies[figure.of_unanswerable]))
+        for figure in figures
+        if figure.of_tallies is not None and figure.of_unanswerable is not None
     }
     return estimates(aggregates, intervals)
 

@@ -63,7 +63,8 @@ def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
     most = max(votes.values())
     winners = {choice for choice, number in votes.items() if number == most}
     if len(winners) > 1 and policy.ties != "first":
-        return _as(entries[0], Verdict.SKIPPED if policy.ties == "skip" else Verdict.WRONG, judge)
+        abstention = Verdict.CORRECT if entries[0].unanswerable else Verdict.SKIPPED
+        return _as(entries[0], abstention if policy.ties == "skip" else Verdict.WRONG, judge)
     return next(entry for entry in entries if vote(entry) in winners)
 
 

@@ -65,6 +65,8 @@ class Figure:
     - `more_is_better`: whether a larger value is better; None if neither direction is.
     - `of_tallies`: the function that computes the contributions of items. Instead of it, `of_shares`: the same from
       shares of full marks, for figures of questions with partial credit. Such figures cannot be compared.
+    - `of_unanswerable`: True to count only the unanswerable questions, False only the answerable ones of templates that
+      have both; None, the default, counts all. The others are absent without such a template, and cannot be compared.
     - `is_sum`: whether it is a sum over items instead of a mean.
     - `in_tables`: whether it is a column in the tables of `dia score`; `begins_part`: whether a new part of a wide
       table starts with it. `needs_instances`: whether the report omits it if items have a single instance.
@@ -84,6 +86,7 @@ class Figure:
     glossary: str = ""
     of_tallies: Callable[[Tallies], Parts] | None = None
     of_shares: Callable[[Shares], Parts] | None = None
+    of_unanswerable: bool | None = None
     is_sum: bool = False
     in_tables: bool = True
     begins_part: bool = False
@@ -118,11 +121,13 @@ class Figure:
             yield "it begins a part of the tables, so set `in_tables`"
         if self.in_power and not isinstance(self.of_tallies, VerdictMean):
             yield "--power needs what each verdict is worth: `of_tallies=VerdictMean({...})`"
+        if self.of_unanswerable is not None and (self.in_power or self.of_tallies is None):
+            yield "`of_unanswerable` needs `of_tallies`, and no `in_power`"
 
     @property
     def is_compared(self) -> bool:
         """Return whether models can be compared by it on the same questions."""
-        return self.of_tallies is not None
+        return self.of_tallies is not None and self.of_unanswerable is None
 
     @property
     def heading(self) -> str:
@@ -302,6 +307,34 @@ FIGURES = _registry(
         more_is_better=True,
         of_tallies=metrics.accuracy_answered,
         page_tables=("leaderboard", "selective"),
+    ),
+    Figure(
+        name="correct_decline",
+        label="correct declines",
+        meaning="Share of the unanswerable questions that were declined, which is correct; absent if there are none.",
+        glossary="Share of the unanswerable questions that were declined, as is right.",
+        unit=Unit.SHARE,
+        range=Range.SHARE,
+        family=Family.ABSTENTION,
+        more_is_better=True,
+        of_tallies=VerdictMean({Verdict.CORRECT: 1}),
+        of_unanswerable=True,
+        begins_part=True,
+        page_tables=("abstention",),
+    ),
+    Figure(
+        name="false_decline",
+        label="false declines",
+        meaning="Share of answerable questions that were declined, of the templates that also have unanswerable "
+        "questions; absent if there are no such templates.",
+        glossary="Share of the answerable questions that were declined, of templates with unanswerable questions too.",
+        unit=Unit.SHARE,
+        range=Range.SHARE,
+        family=Family.ABSTENTION,
+        more_is_better=False,
+        of_tallies=VerdictMean({Verdict.SKIPPED: 1}),
+        of_unanswerable=False,
+        page_tables=("abstention",),
     ),
     Figure(
         name="share",

@@ -85,3 +85,31 @@ def test_errors_of_specs_come_first(specs: Path, capsys: pytest.CaptureFixture[s
     (specs / "clean.yaml").write_text(CLEAN.replace("n * m", "n *"), encoding="utf-8")
     assert run(["probe", str(specs), "--k", "40", "--jobs", "1"]) == 2
     assert "clean.yaml:6:" in capsys.readouterr().err
+
+
+WAY_OUT = """template: way_out
+title: A sum that may lack a number
+params:
+  answerable: {type: boolean}
+  n: {type: integer, min: 100, max: 999}
+  m: {type: integer, min: 100, max: 999}
+  p: {type: integer, min: 100, max: 999}
+answer: {value: n * (m if answerable else p), type: integer, unanswerable: not answerable}
+checks: [answer % n == 0]
+prompt: "WORDS A box weighs {{ n }} grams. How heavy are {{ m if answerable else p }} boxes?"
+allow: {answer-ignores-parameter: it makes a word}
+"""
+
+
+@pytest.mark.parametrize("learned", ["{{ 'All' if answerable else 'Few' }} boxes are alike.", "All boxes are alike."])
+def test_a_word_that_shows_that_a_question_is_unanswerable_is_over(
+    tmp_path: Path, learned: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "benchmark.yaml").write_text("language: 2\nbenchmark: mine\n", encoding="utf-8")
+    (tmp_path / "way_out.yaml").write_text(WAY_OUT.replace("WORDS", learned), encoding="utf-8")
+    is_over = "answerable" in learned
+    assert run(["probe", str(tmp_path), "--k", "200", "--json"]) == int(is_over)
+    (one,) = json.loads(capsys.readouterr().out)["templates"]
+    assert one["over"] == is_over and one["rule"].startswith("whether it is unanswerable: ")
+    # the abstention is right in half of the instances, which is no shortcut
+    assert one["limit"] == 0.55 and (one["accuracy"]["value"] == 1.0) == is_over

@@ -120,6 +120,7 @@ def of_tallies(tallies: Tallies) -> Any:
         ({"page_tables": ("leaderbord",)}, "there are leaderboard, abstention, selective"),
         ({"begins_part": True, "in_tables": False}, "set `in_tables`"),
         ({"of_tallies": of_tallies}, "`of_tallies=VerdictMean({...})`"),
+        ({"of_unanswerable": True}, "`of_unanswerable` needs `of_tallies`, and no `in_power`"),
     ],
 )
 def test_an_incomplete_entry_says_what_is_missing(fields: dict[str, Any], problem: str) -> None:

@@ -221,3 +221,17 @@ def test_an_error_may_become_the_worst_and_the_best_verdict() -> None:
     tallies = table_of([["correct", "wrong", "error", "error"]])
     (part,) = FIGURES["idk_score"].aggregate(tallies).parts
     assert (part.low, part.high, part.size) == (1 - 1 - 2, 1 - 1 + 2, 4)
+
+
+def test_declines_are_means_over_questions_not_over_items() -> None:
+    unanswerable = table_of([["correct", "wrong", "unparsed"], ["correct"]])
+    assert FIGURES["correct_decline"].aggregate_of(metrics_of("correct_decline", unanswerable)).value == Fraction(2, 4)
+    answerable = table_of([["correct", "skipped", "skipped"], ["wrong", "skipped"]])
+    assert FIGURES["false_decline"].aggregate_of(metrics_of("false_decline", answerable)).value == Fraction(3, 5)
+
+
+def metrics_of(name: str, tallies: Tallies) -> metrics.Parts:
+    """What the items contribute to a figure that is computed from tallies."""
+    of_tallies = FIGURES[name].of_tallies
+    assert of_tallies is not None
+    return of_tallies(tallies)

@@ -9,7 +9,7 @@ from dia_runtime.report.page.cells import Column, Grid, count, figure, grid, wor
 from dia_runtime.report.page.panels import Section, column, picture
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP, has_curve
 from dia_runtime.scoring.figures import page_figures
-from dia_runtime.scoring.results import Respondent, Score, SkipAgreement, figure_of
+from dia_runtime.scoring.results import Respondent, Score, SkipAgreement, figure_of, has_figure
 
 FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: above the one they are folded, above the other left out
 
@@ -19,7 +19,12 @@ def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
     if not models:
         return None
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
-    others = [figure.name for figure in page_figures("abstention") if figure.name not in DRAWN_BY_DROP]
+    others = [
+        figure.name
+        for figure in page_figures("abstention")
+        if figure.name not in DRAWN_BY_DROP
+        and (figure.is_compared or any(has_figure(model, figure.name) for model in models))
+    ]
     heads += [column(name, score["k"]) for name in (*DRAWN_BY_DROP, *others)]
     drop = picture(
         "drop", score, "Cost of wrong answers",

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.page.panels import unit_words, with_article
 from dia_runtime.scoring.figures import Figure, glossary_figures
-from dia_runtime.scoring.results import Score, is_default_chain
+from dia_runtime.scoring.results import Score, has_figure, is_default_chain, respondents
 
 Pairs = list[tuple[str, str]]
 
@@ -30,6 +30,11 @@ def facts(score: Score) -> Pairs:
 
 def terms(score: Score) -> Pairs:
     """Return the glossary."""
+    figures = [
+        figure
+        for figure in glossary_figures(score["k"])
+        if figure.of_unanswerable is None or any(has_figure(model, figure.name) for model in respondents(score))
+    ]
     return [
         (
             ", ".join(WITH_POINTS),
@@ -37,7 +42,7 @@ def terms(score: Score) -> Pairs:
             f"{Verdict.WRONG.meaning}.",
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
-        *((figure.label_at(score["k"]), _definition(figure, score)) for figure in glossary_figures(score["k"])),
+        *((figure.label_at(score["k"]), _definition(figure, score)) for figure in figures),
         ("intervals", _intervals(score)),
     ]
 
