@@ -15,7 +15,7 @@ SPECS = ROOT / "specs"
 TEMPLATES = sorted(
     path for path in SPECS.rglob("*.yaml") if path.name != "benchmark.yaml" and path.parent.name != "catalogs"
 )
-FAMILIES = [path for path in TEMPLATES if path.parent.name in ("dia_bench", "algebra", "puzzles")]
+FAMILIES = [path for path in TEMPLATES if path.parent.name in ("dia_bench", "algebra", "puzzles", "know_thyself")]
 MODULES = {"number_theory", "linear_algebra", "calculus", "sequence", "text", "encoding", "hashing"}
 
 

@@ -41,7 +41,15 @@ def made(item: CheckedBenchmark, template: Template) -> tuple[list[Diagnostic], 
 
 @pytest.mark.parametrize(
     "folder",
-    [pytest.param("dia_bench", marks=pytest.mark.long), "algebra", "puzzles", "idk", "self_execution", "boundary"],
+    [
+        pytest.param("dia_bench", marks=pytest.mark.long),
+        "algebra",
+        "puzzles",
+        "know_thyself",
+        "idk",
+        "self_execution",
+        "boundary",
+    ],
 )
 def test_shipped_templates_are_prepared_as_whole_ones_are(folder: str) -> None:
     [item] = check(discover([ROOT / "specs" / folder]), defers=True).benchmarks
