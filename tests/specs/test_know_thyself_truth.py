@@ -10,7 +10,8 @@ import json
 import os
 import re
 from collections.abc import Callable
-from itertools import pairwise, permutations, product
+from itertools import compress, pairwise, permutations, product
+from math import lcm
 from typing import Any
 
 import pytest
@@ -239,6 +240,115 @@ def one_way_roads(challenge: str) -> Answers:
             if all(leg in roads for leg in legs):
                 lengths.append(sum(roads[leg] for leg in legs))
     return {str(min(lengths))} if lengths else set()
+
+
+def total_of_a_line(challenge: str) -> Answers:
+    """The line of the table; a gap in it is tried as two different numbers."""
+    table = re.findall(r"^(?:\| |- )([A-Z]\w+)(?: \||:) ([?\d |,]+?)(?: \|)?$", challenge, re.MULTILINE)
+    cells = {shop: re.split(r" \| |, ", numbers) for shop, numbers in table}
+    assert len(cells) == 4 and all(len(row) == 4 for row in cells.values())
+    if match := re.search(r"sold by the shop (\w+) in these four months\?$", challenge):
+        line = cells[match[1]]
+    else:
+        (asked,) = re.findall(r"sold by all four shops in (\w+)\?$", challenge)
+        head = re.search(r"^\| shop \| (.+) \|$|bicycles in (.+)\. In this order", challenge, re.MULTILINE)
+        assert head
+        line = [row[re.split(r" \| |, | and ", head[1] or head[2]).index(asked)] for row in cells.values()]
+    return {str(sum(guess if cell == "?" else int(cell) for cell in line)) for guess in (1, 2)}
+
+
+def visitors_on_a_day(challenge: str) -> Answers:
+    """Every day that is not over may have two different numbers of visitors."""
+    days = re.findall(r"([A-Z][a-z]+day): (\d+)", challenge)
+    assert len(days) == 7
+    (today,) = re.findall(r"Today is (\w+) of that week|the night after the (\w+) of this week", challenge)
+    ((count, direction),) = {
+        *re.findall(r"exactly (\d+) (more|fewer) people came than", challenge),
+        *re.findall(r"exactly (\d+) visitors (more|fewer) than predicted", challenge),
+    }
+    (asked,) = re.findall(r" on (?:the )?(\w+day) of th\w+ week\?$", challenge)
+    visitors: dict[str, set[str]] = {}
+    is_over = True
+    for day, forecast in days:
+        actual = int(forecast) + int(count) * (1 if direction == "more" else -1)
+        visitors[day] = {str(actual)} if is_over else {str(actual), forecast}
+        is_over = is_over and day != "".join(today)
+    return visitors[asked]
+
+
+def coins_in_a_purse(challenge: str) -> Answers:
+    """The coins of every purse that is where the question says."""
+    where = r"(in|on|under|behind) the (\w+) box"
+    purses = re.findall(rf"[Aa] purse with (\d+) coins is {where}", challenge)
+    (asked,) = re.findall(rf"(?:does|coins in) the purse {where}", challenge)
+    assert len(purses) == 6
+    return {coins for coins, *place in purses if tuple(place) == asked}
+
+
+def remainder_from_remainders(challenge: str) -> Answers:
+    """All numbers up to a common multiple of the four divisors."""
+    *pairs, asked = map(int, re.findall(r"\d+", challenge))
+    assert len(pairs) == 6
+    (r, m), *others = [(pairs[at], pairs[at + 1]) for at in (0, 2, 4)]
+    return {str(n % asked) for n in range(r, lcm(m, *(d for _, d in others), asked), m)
+            if all(n % d == rest for rest, d in others)}  # fmt: skip
+
+
+def order_at_the_finish(challenge: str) -> Answers:
+    """All orders of five people in which every statement is true."""
+    names = re.search(r"^(.+) ran a race|without a tie: (.+?)\. According", challenge)
+    assert names
+    people = re.split(r", | and ", names[1] or names[2])
+    rest = challenge.replace(names[0], "")
+    ordinals = ["first", "second", "third", "fourth", "fifth"]
+    before = re.findall(r"(\w+) finished before (\w+)", rest)
+    after = re.findall(r"(\w+) finished directly after (\w+)", rest)
+    ahead = re.findall(r"(\w+) finished two places ahead of (\w+)", rest)
+    place = re.findall(rf"(\w+) finished ({'|'.join(ordinals)})(?=[.,]| and)", rest)
+    (asked,) = re.findall(r"Who (?:finished|came in) (\w+)\?$", challenge)
+    assert len(before) + len(after) + len(ahead) + len(place) == 5
+    orders = (dict(zip(order, range(5), strict=True)) for order in permutations(people))
+    return {
+        next(name for name, at in order.items() if at == ordinals.index(asked))
+        for order in orders
+        if all(order[a] < order[b] for a, b in before)
+        and all(order[a] - order[b] == 1 for a, b in after)
+        and all(order[b] - order[a] == 2 for a, b in ahead)
+        and all(order[a] == ordinals.index(b) for a, b in place)
+    }
+
+
+def answers_to_a_survey(challenge: str) -> Answers:
+    """All sizes of the four parts that give the stated numbers."""
+    things = re.search(r"whether they own (.+?) and whether they own (.+?)\. All", challenge) or re.search(
+        r"\"Do you own (.+?)\?\" and \"Do you own (.+?)\?\"", challenge
+    )
+    assert things
+    first, second = things.groups()
+    groups: dict[str, Callable[[bool, bool], bool]] = {  # by whether somebody owns the first and the second thing
+        "were asked": lambda a, b: True,
+        f"own {first}": lambda a, b: a,
+        f"own {second}": lambda a, b: b,
+        "own both": lambda a, b: a and b,
+        f"own {first} but not {second}": lambda a, b: a and not b,
+        f"own {second} but not {first}": lambda a, b: b and not a,
+        "own neither": lambda a, b: not a and not b,
+        "own at least one of the two": lambda a, b: a or b,
+    }
+    facts = [(int(n), groups[text]) for n, text in re.findall(r"(\d+) people (.+?)(?=[.;])", challenge)]
+    (asked,) = re.findall(r"(?:How many people|people who) ((?:own|were) [^?]+)\?$", challenge)
+    assert len(facts) == 3
+    parts = list(product((True, False), repeat=2))
+    totals = [(n, [bool(counts(a, b)) for a, b in parts]) for n, counts in facts]
+    totals.sort(key=lambda fact: not fact[1][3])  # a fact about those who own neither comes first, if there is one
+    possible = set()
+    for known in product(range(45), repeat=3):
+        n, counted = totals[0]
+        rest = n - sum(compress(known, counted))
+        for sizes in [(*known, rest)] if counted[3] else [(*known, 0), (*known, 1)]:
+            if sizes[3] >= 0 and all(sum(compress(sizes, counted)) == n for n, counted in totals):
+                possible.add(str(sum(size for size, (a, b) in zip(sizes, parts, strict=True) if groups[asked](a, b))))
+    return possible
 
 
 @pytest.mark.parametrize("family", FAMILIES)
