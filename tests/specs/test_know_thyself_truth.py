@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from datetime import date
 from itertools import compress, pairwise, permutations, product
 from math import lcm
 from typing import Any
@@ -349,6 +350,70 @@ def answers_to_a_survey(challenge: str) -> Answers:
             if sizes[3] >= 0 and all(sum(compress(sizes, counted)) == n for n, counted in totals):
                 possible.add(str(sum(size for size, (a, b) in zip(sizes, parts, strict=True) if groups[asked](a, b))))
     return possible
+
+
+def angle_of_a_triangle(challenge: str) -> Answers:
+    """All triangles in whole degrees with exactly two equal angles that have the stated angle where it is said to be."""
+    facts = re.findall(
+        r"(angle between the two equal sides|[Oo]ne of the three angles) of ([P-U]) is (\d+) degrees", challenge
+    )
+    (asked,) = re.findall(r"(?:largest angle|largest of the three angles) of ([P-U])(?:\?|, in degrees\?)$", challenge)
+    assert len(facts) == 6
+    ((where, angle),) = [(where, int(angle)) for where, name, angle in facts if name == asked]
+    possible = set()
+    for base in range(1, 90):
+        top = 180 - 2 * base
+        stated = {top} if where.startswith("angle") else {top, base}
+        if top != base and angle in stated:
+            possible.add(str(max(top, base)))
+    return possible
+
+
+def decoded_letters(challenge: str) -> Answers:
+    """All words of five letters that the code turns into the numbers of the message."""
+    code = re.findall(r"([A-Z]) (?:as|=) (\d+)", challenge)
+    (message,) = re.findall(r"(?:which gave |into these numbers: )([\d, ]+)[.?]", challenge)
+    letters = [[letter for letter, number in code if number == one] for one in re.findall(r"\d+", message)]
+    assert len(code) == 8 and len(letters) == 5
+    return {"".join(word) for word in product(*letters)}
+
+
+def days_between_two_dates(challenge: str) -> Answers:
+    """Both notations, as far as every date of the text exists in them."""
+    facts = re.findall(r"[Tt]he (\w+) \(\d+ kg\) on (\d\d)/(\d\d)", challenge)
+    (pair,) = re.findall(r" dates of the (\w+) and the (\w+)(?:\?| differ\?)", challenge)
+    assert len(facts) == 5
+    possible = set()
+    for order in ((0, 1), (1, 0)):
+        try:
+            days = {thing: date(2031, *(int((a, b)[at]) for at in order)) for thing, a, b in facts}
+        except ValueError:
+            continue
+        possible.add(str(abs((days[pair[0]] - days[pair[1]]).days)))
+    return possible
+
+
+def grams_in_scoops(challenge: str) -> Answers:
+    """Either scoop for each jar of which the text does not say it."""
+    sizes = re.search(r"the small one always takes (\d+) grams, the large one (\d+) grams", challenge) or re.search(
+        r"small \((\d+) g of anything\) or large \((\d+) g\)", challenge
+    )
+    assert sizes
+    grams = {"small": int(sizes[1]), "large": int(sizes[2])}
+    jars = re.findall(
+        r"[Tt]he jar of (\w+) holds (\d+) scoops and (?:was filled with the (\w+) scoop|stands on the \w+ shelf)",
+        challenge,
+    )
+    (asked,) = {
+        *re.findall(r"do the jar of (\w+) and the jar of (\w+) hold together\?$", challenge),
+        *re.findall(r"in grams, of the (\w+) and the (\w+) in these jars\?$", challenge),
+    }
+    weights = {
+        food: [int(count) * grams[scoop] for scoop in ([used] if used else ["small", "large"])]
+        for food, count, used in jars
+    }
+    assert len(weights) == 6
+    return {str(one + other) for one, other in product(weights[asked[0]], weights[asked[1]])}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
