@@ -182,8 +182,8 @@ PARAMETERS_HEAD = (
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. *Strict* and *lenient* are the two ways to parse a reply. Every type takes `accept` and "
-    "`accept_if`."
+    "compared with it. *Strict* and *lenient* are the two ways to parse a reply. Every type takes `accept`, "
+    "`accept_if`, `share` and `unanswerable`."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "

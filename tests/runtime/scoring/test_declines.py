@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.grading.grader import Grader
+from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.scoring.score_schema import score_schema
 
@@ -187,3 +188,22 @@ def test_an_example_can_say_that_declining_is_right(folder: Path, capsys: pytest
         (folder / "apple.yaml").write_text(template("apple", examples % (answerable, answer)), encoding="utf-8")
         assert run(["check", "mine"]) == code, (answerable, answer)
         assert ("E507" in capsys.readouterr().err) == bool(code)
+
+
+def test_exported_rows_are_graded_alike(folder: Path) -> None:
+    (folder / "apple.yaml").write_text(template("apple"), encoding="utf-8")
+    assert run(["compile", "mine", "--k", "4", "-o", "out", "-q"]) == 0
+    answers = answers_of("out")
+    (path,) = Path().glob("out/*/questions.jsonl")
+    verdicts = {}
+    for question in map(json.loads, path.read_bytes().splitlines()):
+        record = answers[question["id"]]
+        row = {
+            "format": json.dumps(question["format"]),
+            "grading": json.dumps(record),
+            "points": json.dumps(question["points"]),
+        }
+        verdicts[record["comparison"]["unanswerable"]] = [
+            grade_reply(row, reply).verdict for reply in (DECLINE, f"<answer>{record['answer']}</answer>")
+        ]
+    assert verdicts == {True: ["correct", "wrong"], False: ["skipped", "correct"]}
