@@ -282,7 +282,7 @@ def coins_in_a_purse(challenge: str) -> Answers:
     where = r"(in|on|under|behind) the (\w+) box"
     purses = re.findall(rf"[Aa] purse with (\d+) coins is {where}", challenge)
     (asked,) = re.findall(rf"(?:does|coins in) the purse {where}", challenge)
-    assert len(purses) == 6
+    assert len(purses) == 8
     return {coins for coins, *place in purses if tuple(place) == asked}
 
 

@@ -207,3 +207,21 @@ def test_exported_rows_are_graded_alike(folder: Path) -> None:
             grade_reply(row, reply).verdict for reply in (DECLINE, f"<answer>{record['answer']}</answer>")
         ]
     assert verdicts == {True: ["correct", "wrong"], False: ["skipped", "correct"]}
+
+
+def test_a_tied_ensemble_declines_which_is_right_where_nothing_else_is(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "apple.yaml").write_text(template("apple"), encoding="utf-8")
+    assert run(["compile", "mine", "--k", "4", "-o", "out", "-q"]) == 0
+    assert (
+        run(
+            ["run", str(next(Path("out").glob("mine-*"))), "--model", "oracle", "--model", "wrong", "-o", "a.run", "-q"]
+        )
+        == 0
+    )
+    capsys.readouterr()
+    assert run(["score", "a.run", "--json", "--ensemble", "vote"]) == 0
+    (vote,) = json.loads(capsys.readouterr().out)["ensembles"]
+    assert (vote["correct_decline"]["value"], vote["false_decline"]["value"]) == (1.0, 1.0)
+    assert vote["counts"] == {"correct": 2, "skipped": 2, "wrong": 0, "unparsed": 0, "error": 0}
