@@ -380,7 +380,7 @@ def decoded_letters(challenge: str) -> Answers:
 
 def days_between_two_dates(challenge: str) -> Answers:
     """Both notations, as far as every date of the text exists in them."""
-    facts = re.findall(r"[Tt]he (\w+) \(\d+ kg\) on (\d\d)/(\d\d)", challenge)
+    facts = re.findall(r"[Tt]he (\w+) on (\d\d)/(\d\d) at \d\d:\d\d", challenge)
     (pair,) = re.findall(r" dates of the (\w+) and the (\w+)(?:\?| differ\?)", challenge)
     assert len(facts) == 5
     possible = set()
