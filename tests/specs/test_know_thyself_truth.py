@@ -427,7 +427,9 @@ def test_every_question_is_answered_or_declined_as_its_prompt_says_in_every_word
     assert derived == {answer["id"]: answer["text"] for answer in answers}
     wordings = {question["variant"] for question in questions}
     assert len(wordings) >= 2 and len({task(question) for question in questions}) == K * len(wordings)
-    assert sum(text == DECLINE for text in derived.values()) == K // 2 * len(wordings)
+    # half of them, but for a few of the last ones where several parameters are balanced together
+    declined = sum(text == DECLINE for text in derived.values())
+    assert 10 * abs(2 * declined - K * len(wordings)) <= K * len(wordings)
 
 
 def test_whether_it_is_answerable_is_the_first_parameter_and_decides_alone() -> None:
