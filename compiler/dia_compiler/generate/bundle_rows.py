@@ -54,6 +54,8 @@ def is_answer_shown(instance: Instance) -> bool:
     """Return whether the prompt, or a text attached to it, gives the answer away."""
     if instance.rendered_sessions is not None or instance.grading.options is not None:
         return False  # the answer is what the model says, or a letter
+    if instance.grading.is_unanswerable:
+        return False  # the answer is the skip token, which prompts explain
     texts = [asset.content.decode() for asset in instance.attachments if asset.media_type.startswith("text/")]
     return any(is_shown(instance.text, text) for text in (instance.challenge, *texts))
 

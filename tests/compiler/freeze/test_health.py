@@ -61,6 +61,13 @@ def test_it_is_told_and_can_be_allowed(name: str, tmp_path: Path) -> None:
     assert name not in told(tmp_path / "again", template + f"allow: {{{name}: it must be so}}\n")
 
 
+def test_a_prompt_may_contain_the_skip_token_that_answers_an_unanswerable_question(tmp_path: Path) -> None:
+    declines = PLAIN.replace("type: integer}\nchecks", "type: integer, unanswerable: a % 8 > 0}\nchecks")
+    assert declines.count("unanswerable") == 1
+    declines = declines.replace("{{ b }}?", "{{ b }}? If you cannot know: I-DO-NOT-KNOW")
+    assert told(tmp_path, declines + "allow: {few-distinct-answers: most have none}\n") == set()
+
+
 def test_a_check_through_let_values_repeats_too(tmp_path: Path) -> None:
     through = PLAIN.replace("answer:", "let: {product_of: b * a, same: product_of}\nanswer:").replace(
         "value: a * b", "value: product_of"
