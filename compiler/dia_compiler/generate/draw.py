@@ -75,7 +75,7 @@ class Drawing:
         if step.kind == "draw":
             scope[step.name] = fixed[step.name] if step.name in fixed else self.value(step, scope, choose, pick)
         elif step.kind == "balance":
-            choose.vast()
+            choose.balance()
         elif step.kind == "order":
             scope[ORDER] = self.order(scope, choose)
         else:

@@ -129,6 +129,9 @@ class Weighing(Choose):
         """Return up: the number of ways is not bounded."""
         raise Open(0)
 
+    def balance(self) -> None:
+        """Go on: a balance decides which instances come first, and excludes none."""
+
     def check(self, holds: bool) -> None:
         """Rejects the draw when a condition fails."""
         if not holds:

@@ -43,6 +43,10 @@ class Choose(ABC):
     def vast(self) -> None:
         """Declare that what follows has more than 2**128, or uncountably many, outcomes."""
 
+    def balance(self) -> None:
+        """Note that what follows is spread evenly over the instances, in an order of its own."""
+        self.vast()
+
     @abstractmethod
     def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 1000) -> T:
         """Return the first draw that holds."""

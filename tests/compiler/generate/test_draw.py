@@ -78,6 +78,12 @@ def test_an_estimate_is_made_for_one_item_with_choices(tmp_path: Path) -> None:
     assert drawing(tmp_path / "b", integer("a", 1, 4) + integer("b", 1, 400), "each: a\n").estimated() is None
 
 
+def test_a_balance_does_not_prevent_an_estimate(tmp_path: Path) -> None:
+    parameters = "  flag: {type: boolean}\n" + integer("a", 1, 40) + integer("b", 1, 50)
+    estimated = drawing(tmp_path, parameters, "balance: flag\nwhere: (a < b) == flag\n").estimated()
+    assert estimated is not None and 1800 < estimated[0] < 2200  # there are 2,000
+
+
 def test_items_fix_their_parameter_and_draw_from_keys_of_their_own(tmp_path: Path) -> None:
     made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 10**9), "each: a\n")
     assert [item.value for item in made.items] == [1, 2, 3]
