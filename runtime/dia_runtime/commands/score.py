@@ -132,9 +132,9 @@ class ScoreOptions(GradingOptions):
 @click.option("--by", multiple=True, metavar="LABEL", help="Also print the figures by this label. Repeatable.")
 @choice_option(
     "--interval",
-    choices=["bca", "percentile", "none"],
+    choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals: bootstrap over items, or none.",
+    help="Method for 95 % confidence intervals: bootstrap over items, a bound that allows for unseen values, or none.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

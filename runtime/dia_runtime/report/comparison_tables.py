@@ -130,9 +130,11 @@ def variant_tables(result: Score) -> list[Table]:
 def _power(power: Power | None) -> Iterable[Table]:
     if power is None:
         return
-    headings: tuple[str, ...] = ("figure", "items", "k", "variance between", "within", "SE %", "detectable %")
+    spread = ("figure", "items", "k", "variance between", "within")
+    headings: tuple[str, ...] = (*spread, "SE %", "detectable %", "95 % CI")
     if power["difference"] is not None:
-        headings = (*headings, f"items for {(size := _percent(power['difference']))} %", f"or k for {size} %")
+        size = _percent(power["difference"])
+        headings = (*headings, f"items for {size} %", "95 % CI of items", f"or k for {size} %")
     chance = f"{power['power']:.0%} power at the {power['alpha']:.0%} level".replace("%", " %")
     two = [(*entry["models"], *_size(entry, power)) for entry in power["pairs"]]
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
@@ -145,9 +147,11 @@ def _power(power: Power | None) -> Iterable[Table]:
 def _size(entry: Detectable, power: Power) -> tuple[str, ...]:
     spread = ("" if variance is None else f"{variance:.4f}" for variance in (entry["between"], entry["within"]))
     k = "" if entry["k"] is None else f"{entry['k']:g}"
-    needed = (_count(entry["needed_items"]), "" if entry["within"] is None else _count(entry["needed_k"]))
-    needed = needed if entry["se"] else ("", "")  # without variance the sizes are unknown
-    shares = (_percent(entry["se"], 2), _percent(entry["detectable"], 2))
+    around = "" if entry["needed_items_ci"] is None else " to ".join(map(_count, entry["needed_items_ci"]))
+    needed = (_count(entry["needed_items"]), around, "" if entry["within"] is None else _count(entry["needed_k"]))
+    needed = needed if entry["se"] else ("", "", "")  # without variance the sizes are unknown
+    reach = "" if entry["detectable_ci"] is None else " to ".join(_percent(end, 1) for end in entry["detectable_ci"])
+    shares = (_percent(entry["se"], 2), _percent(entry["detectable"], 2), reach)
     return (_name(entry["figure"]), str(entry["items"]), k, *spread, *shares, *(needed if power["difference"] else ()))
 
 

@@ -17,7 +17,7 @@ from dia_runtime.scoring.accumulate import Cell, block
 from dia_runtime.scoring.align import respondent_names
 from dia_runtime.scoring.figures import compared_figures
 from dia_runtime.scoring.results import Estimate, figure_of
-from dia_runtime.scoring.score import Place, opened
+from dia_runtime.scoring.score import Place, opened, range_of_points
 from dia_runtime.scoring.statistics.ledger import Row
 from dia_runtime.scoring.statistics.paired import PairedFigures
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -25,7 +25,6 @@ from dia_runtime.store.store import Store, bundle_facts
 
 HEAD, TAIL = 80, 160  # characters of a long reply that are shown
 CUT = " [...] "
-INTERVALS = Intervals()
 SECOND_LESS_FIRST = {0: Fraction(-1), 1: Fraction(1)}
 Pair = tuple[Judged, Judged]
 
@@ -84,7 +83,8 @@ def audit(
         facts = bundle_facts(stores[0])
         rows: list[AuditedReply] = []
         names = iter(respondent_names(stores))
-        models = [model for store in stores for model in _models(store, chains, source, names, rows)]
+        intervals = Intervals(points=range_of_points(stores, Rules()))
+        models = [model for store in stores for model in _models(store, chains, source, names, rows, intervals)]
     return {
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],
@@ -98,7 +98,12 @@ def audit(
 
 
 def _models(
-    store: Store, chains: Sequence[str], source: Bundle | None, names: Iterator[str], rows: list[AuditedReply]
+    store: Store,
+    chains: Sequence[str],
+    source: Bundle | None,
+    names: Iterator[str],
+    rows: list[AuditedReply],
+    intervals: Intervals,
 ) -> Iterator[AuditedModel]:
     first, second = (Judge(store, Rules(chain), source) for chain in chains)
     with closing(first), closing(second):
@@ -118,7 +123,7 @@ def _models(
                 "replies": replies,
                 "differing": len(rows) - before,
                 "changed": dict(sorted(changed.items())),
-                "figures": _figures(cells, chains),
+                "figures": _figures(cells, chains, intervals),
             }
 
 
@@ -163,12 +168,12 @@ def cut(text: str | None) -> str | None:
     return f"{text[:HEAD]}{CUT}{text[-TAIL:]}"
 
 
-def _figures(cells: tuple[Cell, Cell], chains: Sequence[str]) -> dict[str, dict[str, Estimate]]:
+def _figures(cells: tuple[Cell, Cell], chains: Sequence[str], intervals: Intervals) -> dict[str, dict[str, Estimate]]:
     """Figure -> its value by each chain, and the second less the first with the error of that over the same items."""
-    blocks = dict(zip(chains, (block(cell, INTERVALS) for cell in cells), strict=True))
+    blocks = dict(zip(chains, (block(cell, intervals) for cell in cells), strict=True))
     rows: Counter[Row] = Counter((tally, cells[1].table[item]) for item, tally in cells[0].table.items())
     questions = sum(row[0].k * times for row, times in rows.items())
-    paired = PairedFigures(rows, questions, compared_figures(), INTERVALS)
+    paired = PairedFigures(rows, questions, compared_figures(), intervals)
     figures: dict[str, dict[str, Estimate]] = {}
     for name in paired.figures:
         difference = paired.estimate(name, SECOND_LESS_FIRST)

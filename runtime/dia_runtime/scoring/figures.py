@@ -7,7 +7,7 @@ plots, the schema of `dia score --json`, the reference, intervals and comparison
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -67,6 +67,8 @@ class Figure:
       shares of full marks, for figures of questions with partial credit. Such figures cannot be compared.
     - `of_unanswerable`: True to count only the unanswerable questions, False only the answerable ones of templates that
       have both; None, the default, counts all. The others are absent without such a template, and cannot be compared.
+    - `least_instances`: the number of instances below which an item's contribution is always the same, which says
+      nothing about other items.
     - `is_sum`: whether it is a sum over items instead of a mean.
     - `in_tables`: whether it is a column in the tables of `dia score`; `begins_part`: whether a new part of a wide
       table starts with it. `needs_instances`: whether the report omits it if items have a single instance.
@@ -87,6 +89,7 @@ class Figure:
     of_tallies: Callable[[Tallies], Parts] | None = None
     of_shares: Callable[[Shares], Parts] | None = None
     of_unanswerable: bool | None = None
+    least_instances: int = 1
     is_sum: bool = False
     in_tables: bool = True
     begins_part: bool = False
@@ -145,7 +148,9 @@ class Figure:
     def aggregate(self, tallies: Tallies) -> Aggregate:
         """Return the figure of these tallies."""
         assert self.of_tallies is not None, f"`{self.name}` cannot be compared"
-        return self.aggregate_of(self.of_tallies(tallies))
+        aggregate = self.aggregate_of(self.of_tallies(tallies))
+        is_fixed = all(tally.k < self.least_instances for tally in tallies)
+        return replace(aggregate, range=Range.UNKNOWN) if is_fixed else aggregate
 
     def aggregate_of(self, parts: Parts) -> Aggregate:
         """Return the figure from the contributions of items."""
@@ -195,10 +200,11 @@ FIGURES = _registry(
         meaning="Near misses NMS@k: number of items with at least 80 %, but not all, of their instances correct.",
         glossary="Near misses: number of {one}s with at least 80 %, but not all, of their {part}s correct.",
         unit=Unit.ITEMS,
-        range=Range.UNKNOWN,  # it is 0 for certain where items have few instances
+        range=Range.COUNT,
         family=Family.RELIABILITY,
         more_is_better=None,
         of_tallies=metrics.nms,
+        least_instances=5,
         is_sum=True,
         begins_part=True,
         needs_instances=True,

@@ -63,6 +63,7 @@ class Range(Enum):
     BALANCE = auto()  # -1 to 1
     POINTS = auto()  # the fewest to the most points that questions give, summed over items
     POINTS_LOST = auto()  # 0 to the difference of these
+    COUNT = auto()  # 0 to the number of items
     UNKNOWN = auto()
 
     def ends(self, items: int, points: Ends | None) -> Ends | None:
@@ -71,6 +72,8 @@ class Range(Enum):
             return (0.0, 1.0)
         if self is Range.BALANCE:
             return (-1.0, 1.0)
+        if self is Range.COUNT:
+            return (0.0, float(items))
         if self is Range.UNKNOWN or points is None:
             return None
         low, high = points
@@ -165,7 +168,7 @@ def conf(tallies: Tallies) -> Parts:
 
 
 def nms(tallies: Tallies) -> Parts:
-    """NMS@k, the near miss score: how many items have 0.8 k <= TSR < k."""
+    """NMS@k, the near miss score: how many items have 0.8 k <= TSR < k; with fewer than five instances, none can."""
     return _by_item(tallies, lambda correct, k: int(4 * k <= 5 * correct and correct < k), rises=False)
 
 

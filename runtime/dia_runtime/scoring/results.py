@@ -31,6 +31,11 @@ class Estimate(TypedDict):
     value: Annotated[float | None, "null while errors leave it undetermined."]
     se: Annotated[float | None, "Standard error with items as clusters; null with fewer than two items."]
     ci: Annotated[Ends | None, "95 % confidence interval, from resampled items; null if there is none."]
+    interval: NotRequired[
+        Annotated[
+            Literal["bound"], "The method of `ci`, if resamples say too little: few items differ from an extreme."
+        ]
+    ]
     bounds: NotRequired[Annotated[Ends, "Lowest and highest possible value while errors remain."]]
 
 
@@ -547,7 +552,9 @@ class Detectable(TypedDict):
     within: Annotated[float | None, "Mean variance within an item."]
     se: float | None
     detectable: Annotated[float | None, "The smallest true difference that is detected with this power."]
+    detectable_ci: Annotated[Ends | None, "95 % interval of `detectable`; null with fewer than five items."]
     needed_items: Annotated[int | None, "Items needed for `difference` at this k."]
+    needed_items_ci: Annotated[list[int] | None, "95 % interval of `needed_items`."]
     needed_k: Annotated[
         int | None, "Instances of each item needed for `difference` with these items; null if no number is enough."
     ]
@@ -580,7 +587,7 @@ class Power(TypedDict):
 class IntervalMethod(TypedDict):
     """The method of the intervals."""
 
-    method: Annotated[str, Keywords(enum=["bca", "percentile", "none"])]
+    method: Annotated[str, Keywords(enum=["bca", "percentile", "bound", "none"])]
     level: Annotated[Share, "Confidence level of the intervals."]
     resamples: Annotated[Count, "Number of resamples of the items."]
     seed: Annotated[Count, "Seed of the resamples."]

@@ -74,8 +74,8 @@ def score(
     `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
     the answers if a run has none. Over "attempts", each question is an item whose attempts are its instances.
     `by` names further labels to group by. With a policy, an ensemble of all respondents is added,
-    from their first attempts. `interval` is "bca", "percentile" or "none", with `resamples` of the items from a
-    `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
+    from their first attempts. `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items
+    from a `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
     `labels` is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
     The chain "standard" is "strict" where the questions were frozen under the first rules of reading (`rules`). The
     preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did; "paper" reads as the evaluators that
@@ -182,7 +182,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
     k, varies = facts["k"], least != most
     if rules.over == "attempts":
         items, k = questions, max(1, *(store.attempts() for store in stores))
-    intervals = replace(options.comparisons.intervals, points=_range_of_points(stores, rules))
+    intervals = replace(options.comparisons.intervals, points=range_of_points(stores, rules))
     comparisons = replace(options.comparisons, intervals=intervals)
     names = respondent_names(stores)
     require_few(names, comparisons)
@@ -257,7 +257,7 @@ def _models(
             )
 
 
-def _range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
+def range_of_points(stores: Sequence[Store], rules: Rules) -> tuple[float, float] | None:
     """Return the smallest and largest number of points of any question; None if there are too many different ones."""
     kinds = [encoded for store in stores for encoded in store.distinct_points(MOST_KINDS)]
     if not 0 < len(kinds) < MOST_KINDS:

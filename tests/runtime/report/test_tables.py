@@ -140,7 +140,16 @@ def test_the_title_says_what_is_unusual() -> None:
 
 def test_a_size_that_nobody_knows_is_left_empty() -> None:
     unknown = {"items": 9, "k": 2.0, "between": 0.0, "within": 0.0, "detectable": None}
-    entry = {"model": "a", "figure": "trad_score", **unknown, "se": 0.0, "needed_items": None, "needed_k": None}
+    entry = {
+        "model": "a",
+        "figure": "trad_score",
+        **unknown,
+        "se": 0.0,
+        "detectable_ci": None,
+        "needed_items_ci": None,
+        "needed_items": None,
+        "needed_k": None,
+    }
     power = {"alpha": 0.05, "power": 0.8, "difference": 0.1, "models": [entry], "pairs": []}
     empty = {"comparisons": [], "rank_changes": [], "skip_agreement": [], "by_respondent": {}}
     (table,) = comparison_tables({**empty, "power": power})

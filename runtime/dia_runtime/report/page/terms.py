@@ -10,6 +10,11 @@ from dia_runtime.scoring.figures import Figure, glossary_figures
 from dia_runtime.scoring.results import Score, has_figure, is_default_chain, respondents
 
 Pairs = list[tuple[str, str]]
+KINDS = {
+    "bca": "bias-corrected and accelerated bootstrap",
+    "percentile": "percentile bootstrap",
+    "bound": "bound by Learned-Miller and Thomas",
+}
 
 
 def facts(score: Score) -> Pairs:
@@ -55,10 +60,10 @@ def _definition(figure: Figure, score: Score) -> str:
 def _intervals(score: Score) -> str:
     interval = score["interval"]
     if interval["method"] != "none":
-        kind = {"bca": "bias-corrected and accelerated", "percentile": "percentile"}[interval["method"]]
+        kind = KINDS[interval["method"]]
         number, seed = interval["resamples"], interval["seed"]
         level = f"{100 * interval['level']:.0f} % confidence"
-        return f"{level}: {kind} bootstrap over items, {number:,} resamples, seed {seed}."
+        return f"{level}: {kind} over items, {number:,} resamples, seed {seed}."
     return "±1.96 standard errors; the instances of an item form one cluster."
 
 

@@ -29,7 +29,7 @@ def interval(
     finite = values[numpy.isfinite(values)]
     if len(finite) < DEFINED * len(values):
         return None
-    if method == "bca":
+    if method != "percentile":
         shares = _corrected(finite, point, left_out, times, shares) or shares
     finite.sort()
     return [_quantile(finite, share) for share in shares]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dia_runtime.scoring.intervals import LEVEL, standard_error
+import numpy
+from dia_runtime.scoring.intervals import LEVEL, SHARES, standard_error
 from dia_runtime.scoring.metrics import Aggregate, Ends
 from dia_runtime.scoring.results import Estimate, unknown
-from dia_runtime.scoring.statistics.resample import Intervals
+from dia_runtime.scoring.statistics.resample import CELLS, Intervals, dirichlet_weights
 from dia_runtime.scoring.statistics.sample import Ratio, sample_of
+
+FEW = 20  # items that differ from an end of the range, below which resamples miss what other items would show
+ROUNDING = 1e-12
 
 
 def estimate(aggregate: Aggregate, intervals: Intervals) -> Estimate:
@@ -32,7 +36,11 @@ def estimates(aggregates: Mapping[str, Aggregate], intervals: Intervals) -> dict
         sample = sample_of(zip(zip(*columns, strict=True), times, strict=True)) if varied else None
         for name in names:
             aggregate, value = aggregates[name], results[name]["value"]
-            if sample and name in varied:
+            if sample and name in varied and (bound := bound_of(aggregate, intervals)):
+                results[name]["ci"] = bound
+                if intervals.method != "bound":
+                    results[name]["interval"] = "bound"
+            elif sample and name in varied:
                 at = 2 * varied.index(name)
                 part = Ratio(at, None if aggregate.is_sum else at + 1)
                 results[name]["ci"] = sample.interval((part,), intervals)
@@ -50,6 +58,34 @@ def _without_interval(aggregate: Aggregate) -> Estimate:
     clusters = [(part.low, part.size) for part in aggregate.parts]
     error = standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts])
     return {"value": float(value), "se": error, "ci": None}
+
+
+def bound_of(aggregate: Aggregate, intervals: Intervals) -> list[float] | None:
+    """Return the interval that allows for values which no item shows; None where resamples are enough.
+
+    That is where `FEW` items or more have another value than the commonest end of the range, unless the method is
+    `bound`; and where the range is unknown, items have different numbers of values, or percentiles are wanted.
+
+    The ends are the quantiles of the items' mean with weights from a Dirichlet distribution, to which one item is added
+    at the end of the range: the bound of Learned-Miller and Thomas (A new confidence interval for the mean of a bounded
+    random variable, 2019). If all items have one value at an end it is the interval of Clopper and Pearson (1934).
+    """
+    parts = [part for part in aggregate.parts if part.size]
+    items = sum(part.times for part in parts)
+    ends = aggregate.range.ends(items, intervals.points)
+    is_small = len(parts) * intervals.resamples <= CELLS
+    if intervals.method == "percentile" or ends is None or len({part.size for part in parts}) > 1 or not is_small:
+        return None
+    factor = items if aggregate.is_sum else 1
+    values = numpy.array([factor * float(part.low) / part.size for part in parts])
+    times = numpy.array([part.times for part in parts])
+    at_an_end = max(int(times[numpy.abs(values - end) <= ROUNDING * factor].sum()) for end in ends)
+    if intervals.method != "bound" and items - at_an_end >= FEW:
+        return None
+    weights = dirichlet_weights(tuple(times.tolist()), intervals.resamples, intervals.seed)
+    means = weights[:, :-1] @ values
+    low, high = (means + weights[:, -1] * end for end in ends)
+    return [float(numpy.quantile(low, SHARES[0])), float(numpy.quantile(high, SHARES[1]))]
 
 
 def interval_of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:

@@ -81,8 +81,9 @@ class PairedFigures:
 
     def _ends(self, name: str, weights: Weights) -> Ends | None:
         """Return the range of the weighted sum."""
-        ends = FIGURES[name].ends(self.items, self.intervals.points)
-        if ends is None:
+        figure = FIGURES[name]
+        ends = figure.ends(self.items, self.intervals.points)
+        if ends is None or all(tally.k < figure.least_instances for row in self.rows for tally in row):
             return None
         pairs = [sorted((float(weight) * ends[0], float(weight) * ends[1])) for weight in weights.values()]
         return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)

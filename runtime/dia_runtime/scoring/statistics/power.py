@@ -15,6 +15,8 @@ from dia_runtime.scoring.results import Detectable, Power
 from dia_runtime.scoring.statistics.ledger import Marks, shared_questions
 
 ALPHA, POWER = 0.05, 0.8
+WIDTH = NORMAL.inv_cdf(1 - ALPHA / 2)
+FEWEST = 5  # items, below which nothing is said of the error of an error
 REACH = NORMAL.inv_cdf(1 - ALPHA / 2) + NORMAL.inv_cdf(POWER)
 MOST = 10**9  # items or instances; a larger number is reported as null
 Worths = Mapping[Verdict, int]
@@ -29,10 +31,14 @@ class Spread:
     between: float | None
     within: float | None
     error: float | None
+    error_range: tuple[float, float] | None = None  # 95 % interval of the error
 
     def detectable(self, figure: str, groups: int, difference: float | None) -> Detectable:
         """Return what can be detected in a figure, if the difference is made of this many independent samples."""
         items, k = self._needed(groups, difference)
+        reach, few, many = REACH * math.sqrt(groups), None, None
+        if self.error_range and items is not None:
+            few, many = (self._items_for(error, groups, difference) for error in self.error_range)
         return {
             "figure": figure,
             "items": self.items,
@@ -40,8 +46,10 @@ class Spread:
             "between": self.between,
             "within": self.within,
             "se": self.error,
-            "detectable": REACH * self.error * math.sqrt(groups) if self.error else None,  # unknown without variance
+            "detectable": reach * self.error if self.error else None,  # unknown without variance
+            "detectable_ci": [reach * error for error in self.error_range] if self.error_range else None,
             "needed_items": items,
+            "needed_items_ci": None if few is None or many is None else [few, many],
             "needed_k": k,
         }
 
@@ -49,11 +57,19 @@ class Spread:
         """Return how many items at this k, or instances of these items, show the difference."""
         if not difference or not self.error:
             return None, None
-        aim = (difference / REACH) ** 2 / groups  # the variance that the mean may have
-        items, k = self.items * self.error**2 / aim, None
+        aim, k = _aim(difference, groups), None
         if self.between is not None and self.within is not None and self.items * aim > self.between:
             k = self.within / (self.items * aim - self.between)
-        return _rounded_up(items, 2), None if k is None else _rounded_up(k, 1)
+        return self._items_for(self.error, groups, difference), None if k is None else _rounded_up(k, 1)
+
+    def _items_for(self, error: float, groups: int, difference: float | None) -> int | None:
+        """Return how many items show the difference if these have this error."""
+        return _rounded_up(self.items * error**2 / _aim(difference, groups), 2) if difference else None
+
+
+def _aim(difference: float, groups: int) -> float:
+    """Return the variance that a mean may have for a difference of so many means to be detected."""
+    return (difference / REACH) ** 2 / groups
 
 
 def _rounded_up(number: float, least: int) -> int | None:
@@ -71,12 +87,12 @@ def spread(groups: Iterable[Sequence[float]]) -> Spread:
     if number < 2:
         return Spread(number, total / number if number else 0.0, None, None, None)
     mean = math.fsum(map(math.fsum, items)) / total
-    error = (
-        math.sqrt(number / (number - 1) * math.fsum((math.fsum(values) - len(values) * mean) ** 2 for values in items))
-        / total
-    )
+    deviations = [math.fsum(values) - len(values) * mean for values in items]
+    error = math.sqrt(number / (number - 1) * math.fsum(deviation**2 for deviation in deviations)) / total
+    factors = deviation_factors(deviations)
+    error_range = None if factors is None else (factors[0] * error, factors[1] * error)
     if total == number:
-        return Spread(number, 1.0, None, None, error)
+        return Spread(number, 1.0, None, None, error, error_range)
     means = [math.fsum(values) / len(values) for values in items]
     squares_within = math.fsum(
         (value - item_mean) ** 2 for values, item_mean in zip(items, means, strict=True) for value in values
@@ -85,7 +101,31 @@ def spread(groups: Iterable[Sequence[float]]) -> Spread:
     within = squares_within / (total - number)
     typical = (total - sum(size * size for size in sizes) / total) / (number - 1)
     between = max(0.0, (squares_between / (number - 1) - within) / typical)
-    return Spread(number, total / number, between, within, error)
+    return Spread(number, total / number, between, within, error, error_range)
+
+
+def deviation_factors(values: Sequence[float]) -> tuple[float, float] | None:
+    """Return the ends of the 95 % interval of a standard deviation, in multiples of that of the values.
+
+    The interval holds for values without a normal distribution: its width follows from their kurtosis, which is taken
+    around a trimmed mean (Bonett, Approximate confidence interval for standard deviation of nonnormal distributions,
+    2006). None for fewer than five values, or without variance.
+    """
+    number = len(values)
+    if number < FEWEST:
+        return None
+    mean = math.fsum(values) / number
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    if not squares:
+        return None
+    cut = min(int(number / (2 * math.sqrt(number - 4))), (number - 1) // 2)
+    middle = sorted(values)[cut : number - cut]
+    center = math.fsum(middle) / len(middle)
+    kurtosis = number * math.fsum((value - center) ** 4 for value in values) / squares**2
+    correction = number / (number - WIDTH)
+    error = correction * math.sqrt(max(0.0, kurtosis - (number - 3) / number) / (number - 1))
+    low, high = (math.sqrt(correction) * math.exp(side * WIDTH * error / 2) for side in (-1, 1))
+    return low, high
 
 
 def power(names: Sequence[str], marks: Sequence[Marks], difference: float | None) -> Power:

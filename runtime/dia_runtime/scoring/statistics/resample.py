@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 Numbers = NDArray[numpy.float64]
-METHODS = ("bca", "percentile", "none")
+METHODS = ("bca", "percentile", "bound", "none")
 Counts = NDArray[numpy.integer[Any]]
 CELLS = 2_000_000  # of a matrix of weights that is held at once, 16 MB
 KEPT = 16  # matrices that are kept for the next figures over as many items, of at most 4 MB each
@@ -22,7 +22,7 @@ FEW = 20  # items for each different one, below which drawing them one by one is
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """How intervals are computed: by `bca` or `percentile`, with a number of resamples and a seed, or not at all.
+    """How intervals are computed: by `bca`, `percentile` or `bound`, with a number of resamples and a seed, or not.
 
     `points` are the fewest and the most that a question gives, where these are known.
     """
@@ -70,6 +70,17 @@ def _cached_weights(times: tuple[int, ...], resamples: int, seed: int) -> Counts
 @lru_cache(maxsize=2)
 def _large_weights(times: tuple[int, ...], resamples: int, seed: int) -> tuple[Counts, ...]:
     return tuple(part.astype(numpy.uint16) for part in _in_parts(times, resamples, seed))
+
+
+@lru_cache(maxsize=2)
+def dirichlet_weights(times: tuple[int, ...], resamples: int, seed: int) -> Numbers:
+    """Return, for each resample, the weights of rows with so many items each and, last, of one item more.
+
+    They sum to 1 and have a Dirichlet distribution, as the gaps between uniform random numbers have.
+    """
+    gamma = _generator(times, seed).standard_gamma((*times, 1), size=(resamples, len(times) + 1))
+    weights: Numbers = gamma / gamma.sum(axis=1, keepdims=True)
+    return weights
 
 
 def _generator(times: tuple[int, ...], seed: int) -> numpy.random.Generator:

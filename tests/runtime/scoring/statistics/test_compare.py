@@ -308,6 +308,22 @@ def test_sizes_follow_from_the_components() -> None:
     assert (again["needed_items"], again["needed_k"]) == (None, None)
 
 
+def test_sizes_from_a_pilot_have_intervals_that_hold_the_true_size() -> None:
+    generator = numpy.random.default_rng(4)
+    many, hits, sets = 400_000, 0, 300
+    scores = generator.binomial(3, generator.beta(2, 2, many)) / 3
+    true = REACH * scores.std() * math.sqrt(2 / 40)  # of 40 items
+    for _ in range(sets):
+        pilot = spread([[score] for score in generator.choice(scores, 40)]).detectable("trad_score", 2, 0.1)
+        (low, high), (few, more) = pilot["detectable_ci"], pilot["needed_items_ci"]
+        assert low < pilot["detectable"] < high and few < pilot["needed_items"] < more
+        assert pilot["needed_items"] / more == pytest.approx((pilot["detectable"] / high) ** 2, rel=0.02)
+        hits += low <= true <= high
+    assert 0.92 <= hits / sets <= 0.98
+    four = spread([[0.0], [1.0], [0.0], [1.0]]).detectable("trad_score", 2, 0.1)
+    assert four["detectable"] > 0 and four["detectable_ci"] is None and four["needed_items_ci"] is None
+
+
 def test_an_item_alone_tells_nothing_of_sizes() -> None:
     one: Marks = {"item": {0: mark(Verdict.CORRECT, POINTS)}}
     (entry, _) = power(["a"], [one], 0.1)["models"]

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -14,7 +15,7 @@ import numpy
 import pytest
 from dia_runtime.grading.verdicts import Verdict, mark
 from dia_runtime.scoring.figures import FIGURES, compared_figures
-from dia_runtime.scoring.metrics import Aggregate, Part, Tally, tally
+from dia_runtime.scoring.metrics import Aggregate, Part, Range, Tally, tally
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals, resampled_sums
 from dia_runtime.scoring.statistics.sample import MANY, Ratio, sample_of
@@ -93,9 +94,10 @@ def quantile(values: Sequence[Fraction], share: float) -> float:
 @given(ROWS, st.sampled_from(WAYS), st.sampled_from(compared_figures()))
 def test_every_interval_equals_one_made_resample_by_resample(rows: list[list[str]], way: Intervals, name: str) -> None:
     figure = FIGURES[name].aggregate(tallies(rows))
-    found = estimates({name: figure}, way)[name]
-    assume(found["se"])
-    assert found["ci"] == pytest.approx(by_hand(figure, way), abs=1e-9)
+    resampled = replace(figure, range=Range.UNKNOWN)  # without a range there is no bound
+    estimated = estimates({name: resampled}, way)[name]
+    assume(estimated["se"])
+    assert estimated["ci"] == pytest.approx(by_hand(figure, way), abs=1e-9)
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -173,7 +175,9 @@ def test_equal_items_have_the_exact_bound_of_what_may_be_unseen() -> None:
     assert every["extract_fail"]["ci"] == [0.0, pytest.approx(1 - root)]
     assert every["idk_score"]["ci"] == [pytest.approx(2 * root - 1), 1.0]
     assert every["rs"] == {"value": 10.0, "se": 0.0, "ci": [pytest.approx(10 - 30 * (1 - root)), 10.0]}
-    assert every["nms"] == {"value": 0.0, "se": 0.0, "ci": None}
+    assert every["nms"] == {"value": 0.0, "se": 0.0, "ci": None}  # of items with one instance it is always 0
+    near = estimates({"nms": FIGURES["nms"].aggregate(tallies([["correct"] * 5] * 10))}, known)["nms"]
+    assert near == {"value": 0.0, "se": 0.0, "ci": [0.0, pytest.approx(10 - 10 * root)]}
     half = estimates({"trad_score": FIGURES["trad_score"].aggregate(tallies([["correct", "wrong"]] * 4))}, known)
     reach = 0.5 * (1 - 0.025 ** (1 / 4))
     assert half["trad_score"]["ci"] == [pytest.approx(0.5 - reach), pytest.approx(0.5 + reach)]
@@ -190,6 +194,40 @@ def test_the_bound_of_equal_items_is_that_of_clopper_and_pearson(number: int) ->
 
     found = estimates({"conf": FIGURES["conf"].aggregate(tallies([["correct"]] * number))}, Intervals())["conf"]
     assert found["ci"][0] == pytest.approx(betaincinv(number, 1, 0.025))
+
+
+@settings(max_examples=examples(25), deadline=None)
+@given(st.integers(2, 60), st.integers(1, 19))
+def test_the_bound_of_a_share_of_items_is_that_of_clopper_and_pearson(number: int, wrong: int) -> None:
+    from scipy.stats import binomtest
+
+    assume(wrong < number)
+    rows = [["wrong"]] * wrong + [["correct"]] * (number - wrong)
+    estimated = estimates({"conf": FIGURES["conf"].aggregate(tallies(rows))}, Intervals())["conf"]
+    expected = binomtest(number - wrong, number).proportion_ci(method="exact")
+    assert estimated["interval"] == "bound"
+    assert estimated["ci"] == pytest.approx([expected.low, expected.high], abs=0.012)  # quantiles of 10,000 draws
+
+
+@pytest.mark.parametrize("name", ["rs", "trad_score", "idk_score", "nms", "conf"])
+def test_a_bound_lies_within_the_range_around_the_value_and_is_wider_than_resamples(name: str) -> None:
+    rows = [["correct"] * 5] * 12 + [["correct"] * 4 + ["wrong"]] * 5 + [["skipped"] * 5]
+    known, figure = Intervals(points=(-2.0, 1.0)), FIGURES[name].aggregate(tallies(rows))
+    estimated = estimates({name: figure}, known)[name]
+    resampled = estimates({name: figure}, Intervals("percentile", points=known.points))[name]
+    lowest, highest = figure.range.ends(len(rows), known.points)
+    (low, high), (inner_low, inner_high) = estimated["ci"], resampled["ci"]
+    assert estimated["interval"] == "bound" and "interval" not in resampled
+    assert lowest < low < inner_low <= estimated["value"] <= inner_high and high <= highest
+    assert high - low > inner_high - inner_low
+
+
+def test_resamples_are_enough_where_twenty_items_differ_from_either_end() -> None:
+    for wrong, method in ((19, "bound"), (20, None), (280, None), (281, "bound")):
+        rows = [["wrong"]] * wrong + [["correct"]] * (300 - wrong)
+        figure = FIGURES["conf"].aggregate(tallies(rows))
+        assert estimates({"conf": figure}, Intervals())["conf"].get("interval") == method
+        assert estimates({"conf": figure}, Intervals("bound"))["conf"].get("interval") is None
 
 
 def test_one_item_open_figures_and_means_of_nothing_have_no_interval() -> None:

@@ -45,6 +45,14 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert found["trad_score"]["independent"] < 0.93
 
 
+def test_a_bound_holds_where_resamples_of_few_items_do_not() -> None:
+    study = script("docs/studies/few_items.py")
+    rows = [line.split() for line in study.coverage(10, 20, (9, 1), 100, 1_000, 1)]
+    assert [row[4] for row in rows] == ["Pass@3", "correct", "RS", "Conf", "NMS"]
+    resamples, reported = ({row[4]: float(row[place]) for row in rows} for place in (6, 8))
+    assert resamples["Pass@3"] < 80 and reported["Pass@3"] > 93 and reported["correct"] > 90
+
+
 def test_the_study_and_the_benchmark_print_their_figures(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
