@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
+from fractions import Fraction
 
 import pytest
 from helpers.word_problems import (
@@ -84,7 +86,84 @@ def change_from_a_bill(challenge: str) -> str:
     return dollars(left)
 
 
-SOLVERS: list[Callable[[str], str]] = [change_from_a_bill]
+MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
+OF_SALES = (
+    r"The year before, the store had sold \d+ of them\.",
+    r"The store also took \d+% off all lamps that year\.",
+    r"The warranty lasted \d+ months\.",
+    rf"{NAME} lived \d+ miles from the store\.",
+    rf"{NAME} had been saving for \d+ weeks\.",
+)
+
+
+def percentages(text: str, tax: str) -> list[int]:
+    """The changes in the order of their months, and the sales tax."""
+    changes = [
+        (MONTHS.index(early or late), int(percent) * (1 if verb == "raised" else -1))
+        for early, verb, percent, late in re.findall(
+            rf"(?:(?:In )?({NAME})(?:: |, the store ))?(raised|lowered) (?:the price )?by (\d+)%(?: in ({NAME}))?", text
+        )
+    ]
+    assert [month for month, _ in changes] == sorted({month for month, _ in changes}) and len(changes) == text.count(
+        "%"
+    )
+    return [*(percent for _, percent in changes), int(tax)]
+
+
+def sale_price(challenge: str) -> str:
+    """Each time, the share of the amount so far is added or taken away."""
+    parts = read(
+        without(challenge, *OF_SALES),
+        rf"In January, a store sold an? (?P<item>[a-z ]+) for (?P<price>{MONEY})\. The price was (?P<history>.+)\. In {NAME}, "
+        rf"{NAME} bought the (?P=item) at the new price plus (?P<tax>\d+)% sales tax\. How much did s?he pay, in dollars\?",
+        rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: (?P<price>{MONEY})\n(?P<history>.+)\n- {NAME}: "
+        rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time\n\nEach percentage refers to the price "
+        rf"before that change\. How many dollars did {NAME} pay, including the tax\?",
+        rf"A store opened in January with an? [a-z ]+ in its window that cost (?P<price>{MONEY})\. (?P<history>.+)\. In {NAME}, "
+        rf"{NAME} paid what it cost by then, and on top of that a sales tax of (?P<tax>\d+)%\. What was the amount on (?:his|her) "
+        r"receipt, in dollars\?",
+        rf"How many dollars did {NAME} spend on an? [a-z ]+\? In {NAME}, s?he bought it in a store where sales tax of "
+        rf"(?P<tax>\d+)% is added to every price\. The price had been (?P<price>{MONEY}) in January\. After that, it was "
+        r"(?P<history>.+)\.",
+    )
+    amount = Fraction(cents(parts["price"]))
+    for percent in percentages(parts["history"], parts["tax"]):
+        amount += amount * percent / 100
+    return dollars(amount)
+
+
+def sale_price_hard(challenge: str) -> str:
+    """The first price by bisection: the more it was, the more was paid."""
+    parts = read(
+        without(challenge, *OF_SALES),
+        rf"In January, a store sold an? (?P<item>[a-z ]+) for a certain price\. The price was (?P<history>.+)\. In {NAME}, "
+        rf"{NAME} bought the (?P=item) at the new price plus (?P<tax>\d+)% sales tax\. (?:She|He) paid (?P<paid>{MONEY})\. How much "
+        r"did it cost in January, in dollars, before tax\?",
+        rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: \(not written down\)\n(?P<history>.+)\n- {NAME}: "
+        rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time, (?P<paid>{MONEY}) in all\n\nEach percentage "
+        r"refers to the price before that change\. How many dollars was the price in January, without tax\?",
+        rf"A store opened in January with an? [a-z ]+ in its window\. (?P<history>.+)\. In {NAME}, {NAME} paid what it cost by "
+        rf"then, and on top of that a sales tax of (?P<tax>\d+)%\. The amount on (?:his|her) receipt was (?P<paid>{MONEY})\. What "
+        r"was the price in the window in January, in dollars\?",
+        rf"How many dollars had an? [a-z ]+ cost in January, without tax\? In {NAME}, {NAME} spent (?P<paid>{MONEY}) on it in a "
+        r"store where sales tax of (?P<tax>\d+)% is added to every price\. After January, the price was (?P<history>.+)\.",
+    )
+    factor = Fraction(1)
+    for percent in percentages(parts["history"], parts["tax"]):
+        factor += factor * percent / 100
+    low, high = 0, 10**6
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle * factor >= cents(parts["paid"]) else (middle + 1, high)
+    assert low * factor == cents(parts["paid"])
+    return dollars(low)
+
+
+SOLVERS: list[Callable[[str], str]] = [
+    change_from_a_bill,
+    sale_price,
+    sale_price_hard,
+]
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.__name__)
