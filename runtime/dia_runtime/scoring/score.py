@@ -73,10 +73,10 @@ def score(
 
     `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
     the answers if a run has none. Over "attempts", each question is an item whose attempts are its instances.
-    `by` names further labels to group by. With a policy, an ensemble of all respondents is added,
-    from their first attempts. `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items
-    from a `seed`. `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`),
-    `labels` is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
+    `by` names further labels to group by. With a policy, an ensemble of all respondents is added, from their first
+    attempts. `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items from a `seed`.
+    `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`), `labels`
+    is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
     The chain "standard" is "strict" where the questions were frozen under the first rules of reading (`rules`). The
     preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did; "paper" reads as the evaluators that
     were published did (the chain compat, errors as wrong), and adds the figures of a published study where questions of
