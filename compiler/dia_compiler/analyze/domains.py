@@ -11,7 +11,7 @@ from dia_compiler.parse.model import DataFile, Datum, Option, Snippet, TypeUse
 from dia_compiler.parse.model_builder import marked
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types import TYPES
-from dia_compiler.types.base import Choose, Domain, OptionFault
+from dia_compiler.types.base import Choose, Domain, OptionFault, written
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position, did_you_mean
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
@@ -96,17 +96,24 @@ def truth_of(value: Value, source: Source) -> bool:
 class Filtered(Domain):
     """A domain under conditions: a value that fails one is drawn again in place."""
 
-    __slots__ = ("base", "holds")
+    __slots__ = ("base", "failed", "holds")
     is_counted = False
 
-    def __init__(self, base: Domain, holds: Callable[[Value], bool]) -> None:
-        self.base, self.holds = base, holds
+    def __init__(
+        self, base: Domain, holds: Callable[[Value], bool], failed: Callable[[Value], str] | None = None
+    ) -> None:
+        self.base, self.holds, self.failed = base, holds, failed
 
     def draw(self, choose: Choose) -> Value:
         return choose.where(self.base.draw, self.holds)
 
     def contains(self, value: Value) -> bool:
         return self.base.contains(value) and self.holds(value)
+
+    def refusal(self, value: Value) -> str | None:
+        if not self.base.contains(value):
+            return self.base.refusal(value)
+        return f"{written(value)} does not satisfy `{self.failed(value)}`" if self.failed else None
 
     @property
     def count(self) -> int:
@@ -227,7 +234,7 @@ class Maker:
                 self.constant_domain = domain
             elif self.has_the_same_parts:
                 self.base = domain
-        return Filtered(domain, self._holds(scope)) if self.where else domain
+        return Filtered(domain, self._holds(scope), self._failed(scope)) if self.where else domain
 
     def _cached(self, scope: Scope) -> Domain:
         """Return the domain, made once for the same few plain values, or for the very lists, that it depends on."""
@@ -261,6 +268,18 @@ class Maker:
             return all(truth_of(condition(scope), condition.parsed.source) for condition in self.where)
 
         return holds
+
+    def _failed(self, scope: Scope) -> Callable[[Value], str]:
+        """Return the function from a value to the first condition that it fails, as written."""
+
+        def failed(value: Value) -> str:
+            own = {"it": value, **({self.name: value} if self.name else {})}
+            sources = [
+                code.parsed.source for code in self.where if not truth_of(code({**scope, **own}), code.parsed.source)
+            ]
+            return " ".join(sources[0].text.split()) if sources else ""
+
+        return failed
 
     def _position(self, option: str | None) -> Position:
         option_use = self.use.options.get(option or "")

@@ -120,17 +120,15 @@ def _is_inside(
 ) -> bool:
     for name, value in fixed.items():
         try:
-            is_member = expansion.prepared.makers[name].make(dict(scope)).contains(value)
+            domain = expansion.prepared.makers[name].make(dict(scope))
+            is_member = domain.contains(value)
         except (DiaError, TypeError):
             continue
         if not is_member:
-            message = f"the value of `{name}` is outside its type"
-            diagnostics.error(
-                "E507",
-                message,
-                example.params[name].position,
-                "values in examples must be allowed by the template's types",
-            )
+            why = domain.refusal(value)
+            message = f"the value of `{name}` is outside its type" + (f": {why}" if why else "")
+            help = None if why else "values in examples must be allowed by the template's types"
+            diagnostics.error("E507", message, example.params[name].position, help)
             return False
     return True
 

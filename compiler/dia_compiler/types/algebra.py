@@ -7,11 +7,21 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.calculus import SYMBOL
 from dia_language.numbers.values import Value, described, is_symbolic, normal
 
-from dia_compiler.types.base import Choose, Domain, OptionFault, ParameterType, bounds_option, length_option, option
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    OptionFault,
+    ParameterType,
+    bounds_option,
+    length_option,
+    option,
+    written,
+)
 from dia_compiler.types.lists import Lists, capped_power
 from dia_compiler.types.ranks import COUNT_CAP
 
@@ -33,6 +43,16 @@ class Tuples(Domain):
         if not isinstance(value, list) or len(value) != len(self.of):
             return False
         return all(domain.contains(item) for domain, item in zip(self.of, value, strict=True))
+
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, list):
+            return f"{written(value)} is not a list"
+        if len(value) != len(self.of):
+            return f"it has {counted(len(value), 'element')}, not {len(self.of)}"
+        for number, (domain, item) in enumerate(zip(self.of, value, strict=True), 1):
+            if not domain.contains(item):
+                return f"element {number}: {domain.refusal(item) or f'{written(item)} is not allowed'}"
+        return None
 
     @property
     def count(self) -> int:

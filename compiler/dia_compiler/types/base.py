@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from dia_language.numbers.values import Entry, Value
+from dia_language.diagnostics import LanguageError
+from dia_language.numbers.values import Entry, Value, kind_of, plain
 
 from dia_compiler.types.choices import VAST as VAST
 from dia_compiler.types.choices import Choose as Choose
 
+SHOWN = 60  # characters of a value in a message
 NUMBER_HELP = "write digits, as in `{name}: 8`, or an expression after `= `, as in `{name}: = n + 1`"
 RANGE_HELP = "write `{name}: 8`, `{name}: {{min: 4, max: 8}}`, or an expression after `= `, as in `{name}: = n + 1`"
 
@@ -43,6 +45,13 @@ class Domain(ABC):
     @abstractmethod
     def contains(self, value: Value) -> bool:
         """Return whether the value can be drawn."""
+
+    def refusal(self, value: Value) -> str | None:
+        """Return why a value that the domain does not contain cannot be drawn, for messages; None if that is unclear.
+
+        The text continues "the value is outside its type: ".
+        """
+        return None
 
     @property
     @abstractmethod
@@ -212,6 +221,28 @@ def keys_of(values: list[Value]) -> list[Any]:
 
 
 KEYS = frozenset({int, str})
+
+
+def written(value: Value) -> str:
+    """Return the value as messages show it, shortened where it is long."""
+    try:
+        text = plain(value)
+    except LanguageError:
+        return kind_of(value)
+    return f"`{text}`" if len(text) <= SHOWN else f"`{text[:SHOWN]}...`"
+
+
+def between(low: int, high: int) -> str:
+    """Return a number, or two bounds, as messages show them."""
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def element_refusal(of: Domain, values: list[Value]) -> str | None:
+    """Return why the first of the values that the domain does not contain cannot be drawn, with its number."""
+    for number, value in enumerate(values, 1):
+        if not of.contains(value):
+            return f"element {number}: {of.refusal(value) or f'{written(value)} is not allowed'}"
+    return None
 
 
 def all_differ(values: list[Value]) -> bool:

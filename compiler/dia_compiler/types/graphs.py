@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import comb
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.numbers.values import Record, Value
 
 from dia_compiler.types.base import (
@@ -15,6 +17,7 @@ from dia_compiler.types.base import (
     Domain,
     OptionFault,
     ParameterType,
+    between,
     bounds_option,
     flag,
     flag_option,
@@ -22,6 +25,7 @@ from dia_compiler.types.base import (
     key_of,
     option,
     order_of,
+    written,
 )
 from dia_compiler.types.connected import Pair, connected_graphs, is_connected, is_strongly_connected
 from dia_compiler.types.edges import ChanceEdges, Edges, SpannedEdges, TreeEdges, pairs_of
@@ -77,6 +81,48 @@ class Graphs(Domain):
         if key_of(value["nodes"]) != key_of(self.nodes) or value["directed"] is not self.is_directed:
             return False
         return self._has_edges(value["edges"]) and self._has_weights(value)
+
+    def refusal(self, value: Value) -> str | None:
+        names = ["nodes", "edges", "directed"] + ["weights"] * (self.weights is not None)
+        if not isinstance(value, Record):
+            return f"{written(value)} is not a graph: write it as a record of {', '.join(names)}"
+        if sorted(value) != sorted(names):
+            return (
+                f"a graph of this type is a record of {', '.join(names)}; this one has {', '.join(value) or 'nothing'}"
+            )
+        if key_of(value["nodes"]) != key_of(self.nodes):
+            return f"its nodes must be {written(list(self.nodes))}, in this order"
+        if value["directed"] is not self.is_directed:
+            return f"`directed` must be {str(self.is_directed).lower()}"
+        return self._edge_refusal(value["edges"]) or self._weight_refusal(value)
+
+    def _edge_refusal(self, edges: Value) -> str | None:
+        if not isinstance(edges, list):
+            return "`edges` must be a list of pairs of nodes"
+        for edge in edges:
+            if key_of(edge) not in self.places:
+                is_turned = isinstance(edge, list) and key_of(edge[::-1]) in self.places
+                turned = f"write the edge {written(edge)} as {written(edge[::-1])}" if is_turned else None
+                return turned or f"no edge of this graph can be {written(edge)}"
+        places = [self.places[key_of(edge)] for edge in edges]
+        for (before, first), (after, second) in pairwise(zip(edges, places, strict=True)):
+            if first == second:
+                return f"the edge {written(after)} appears twice"
+            if first > second:
+                return f"the edge {written(after)} must come before {written(before)}"
+        if not self.edges.low <= len(edges) <= self.edges.high:
+            return f"it has {counted(len(edges), 'edge')}, not {between(self.edges.low, self.edges.high)}"
+        return "it is not connected" if self.is_connected and not self._connects(places) else None
+
+    def _weight_refusal(self, value: Record) -> str | None:
+        if self.weights is None:
+            return None
+        weights, size = value["weights"], len(value["edges"])
+        if not isinstance(weights, list) or len(weights) != size:
+            return f"`weights` must have one number for each of the {size} edges"
+        low, high = self.weights
+        wrong = next((weight for weight in weights if type(weight) is not int or not low <= weight <= high), None)
+        return None if wrong is None else f"the weight {written(wrong)} is not from {low} to {high}"
 
     def _has_edges(self, edges: Value) -> bool:
         if not isinstance(edges, list):

@@ -8,6 +8,7 @@ from itertools import pairwise
 from math import comb, factorial
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import (
@@ -18,12 +19,15 @@ from dia_compiler.types.base import (
     OptionFault,
     ParameterType,
     all_differ,
+    between,
+    element_refusal,
     flag,
     flag_option,
     integer_option,
     keys_of,
     length_option,
     option,
+    written,
 )
 from dia_compiler.types.ranks import COUNT_CAP, combination, drawn_apart, permutation
 from dia_compiler.types.texts import items_option
@@ -50,6 +54,15 @@ class Lists(Domain):
             return False
         return all(self.of.contains(item) for item in value)
 
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, list):
+            return f"{written(value)} is not a list"
+        if not self.low <= len(value) <= self.high:
+            return f"it has {counted(len(value), 'element')}, not {between(self.low, self.high)}"
+        if self.is_unique and not all_differ(value):
+            return "two of its elements are equal"
+        return element_refusal(self.of, value)
+
     @property
     def count(self) -> int:
         size = self.of.count
@@ -66,6 +79,9 @@ class Lists(Domain):
         if self.is_unique:
             return []
         return [[edge] * length for length in sorted({self.low, self.high}) for edge in self.of.boundary()[:1]]
+
+
+ORDER_REFUSAL = "its elements must be in ascending order"
 
 
 class SortedLists(Domain):
@@ -106,6 +122,13 @@ class SortedLists(Domain):
         if not isinstance(value, list) or len(value) != self.length or not all(map(self.of.contains, value)):
             return False
         return all(a < b or (a == b and not self.is_unique) for a, b in pairwise(value))
+
+    def refusal(self, value: Value) -> str:
+        if not isinstance(value, list):
+            return f"{written(value)} is not a list"
+        if len(value) != self.length:
+            return f"it has {counted(len(value), 'element')}, not {self.length}"
+        return element_refusal(self.of, value) or ORDER_REFUSAL
 
 
 class ListType(ParameterType):
@@ -156,6 +179,9 @@ class Permutations(Domain):
         if not isinstance(value, list) or len(value) != len(self.items):
             return False
         return set(keys_of(value)) == set(keys_of(self.items))
+
+    def refusal(self, value: Value) -> str:
+        return f"{written(value)} does not have each of the {counted(len(self.items), 'item')} once"
 
 
 class PermutationType(ParameterType):

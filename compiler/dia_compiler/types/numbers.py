@@ -10,7 +10,7 @@ from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar, cast
 
-from dia_language.numbers.values import Value, decimal
+from dia_language.numbers.values import Value, decimal, plain
 
 from dia_compiler.types.base import (
     Choose,
@@ -23,6 +23,7 @@ from dia_compiler.types.base import (
     flag_option,
     integer_option,
     option,
+    written,
 )
 
 MAXIMUM_BITS = 1 << 16
@@ -68,6 +69,18 @@ class Integers(Enumerable):
         index = (value - self.low) // self.step
         place = index - sum(1 for number, hole in enumerate(self.holes) if hole + number < index)
         return 0 <= place < self.count_ and self.at(place) == value
+
+    def refusal(self, value: Value) -> str:
+        if type(value) is not int:
+            return f"{written(value)} is not an integer"
+        return _beyond(value, self.at(0), self.at(self.count_ - 1)) or f"{value} is left out by the type's options"
+
+
+def _beyond(value: Any, low: Any, high: Any) -> str | None:
+    """Return on which side of the bounds the number is; None if it is between them."""
+    if value < low:
+        return f"{written(value)} is below {plain(low)}"
+    return f"{written(value)} is above {plain(high)}" if value > high else None
 
 
 def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
@@ -152,6 +165,11 @@ class Reals(Enumerable):
         scaled = value * self.scale
         return scaled == floor(scaled) and self.low <= scaled <= self.high
 
+    def refusal(self, value: Value) -> str:
+        if type(value) is bool or not isinstance(value, (int, Fraction)):
+            return f"{written(value)} is not a number"
+        return _beyond(value, self.at(0), self.at(self.count - 1)) or f"{written(value)} has too many decimals"
+
 
 class RealType(ParameterType):
     """Exact decimals between bounds."""
@@ -190,6 +208,9 @@ class Booleans(Enumerable):
 
     def contains(self, value: Value) -> bool:
         return type(value) is bool
+
+    def refusal(self, value: Value) -> str:
+        return f"{written(value)} is neither true nor false"
 
 
 class BooleanType(ParameterType):

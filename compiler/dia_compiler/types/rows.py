@@ -21,6 +21,7 @@ from dia_compiler.types.base import (
     integer_option,
     key_of,
     option,
+    written,
 )
 from dia_compiler.types.ranks import COUNT_CAP, capped_choices, drawn_places
 from dia_compiler.types.tables import Table
@@ -54,6 +55,20 @@ class Rows(Enumerable):
 
     def contains(self, value: Value) -> bool:
         return self.table.find(value) is not None
+
+    def refusal(self, value: Value) -> str:
+        return row_refusal(self.table, value)
+
+
+def row_refusal(table: Table, value: Value) -> str:
+    """Return why a value is not a row of the table."""
+    if not isinstance(value, Mapping):
+        return f"{written(value)} is not a record of {', '.join(table.columns)}"
+    missing = next((column for column in table.columns if column not in value), None)
+    if missing is not None:
+        return f"the column `{missing}` is missing"
+    other = next((name for name in value if name not in table.columns), None)
+    return f"no row of `{table.name}` is {written(value)}" if other is None else f"there is no column `{other}`"
 
 
 def names_of(table: Table, identify: Callable[[Record], Value] | None) -> list[str] | None:
@@ -115,6 +130,17 @@ class RowLists(Domain):
         places = [number for number in numbers if number is not None]
         is_ascending = all(a < b for a, b in pairwise(places))
         return len(places) == len(numbers) > 0 and is_ascending and self.holds(places)
+
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, list) or not value:
+            return f"{written(value)} is not a list of rows"
+        for number, row in enumerate(value, 1):
+            if self.table.find(row) is None:
+                return f"element {number}: {row_refusal(self.table, row)}"
+        places = [self.table.find(row) or 0 for row in value]
+        if not all(a < b for a, b in pairwise(places)):
+            return "the rows must be different, and in the order of the file"
+        return "these rows are never drawn together, because of `size`, `group` or `stratify`"
 
     @abstractmethod
     def holds(self, numbers: Sequence[int]) -> bool:

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from dia_language.counts import counted
 from dia_language.numbers.values import Value
 
 from dia_compiler.types.base import (
@@ -16,10 +17,13 @@ from dia_compiler.types.base import (
     Enumerable,
     OptionFault,
     ParameterType,
+    between,
+    element_refusal,
     key_of,
     length_option,
     option,
     order_of,
+    written,
 )
 from dia_compiler.types.members import members
 from dia_compiler.types.numbers import Integers
@@ -27,6 +31,16 @@ from dia_compiler.types.ranks import capped_choices, capped_subsets, drawn_place
 from dia_compiler.types.texts import Items
 
 SHORT = 4
+ORDER_REFUSAL = "its elements must be in ascending order, each at most once"
+
+
+def _set_refusal(of: Domain, low: int, high: int, value: Value) -> str | None:
+    """Return what is wrong with the number of elements of a set, or with one of them."""
+    if not isinstance(value, list):
+        return f"{written(value)} is not a list"
+    if not low <= len(value) <= high:
+        return f"it has {counted(len(value), 'element')}, not {between(low, high)}"
+    return element_refusal(of, value)
 
 
 class Subsets(Domain):
@@ -56,6 +70,11 @@ class Subsets(Domain):
         is_written = isinstance(self.of, Items) and not self.is_ascending
         order = [self.places[key_of(item)] for item in value] if is_written else list(map(order_of, value))
         return all(first < second for first, second in pairwise(order))
+
+    def refusal(self, value: Value) -> str:
+        is_written = isinstance(self.of, Items) and not self.is_ascending
+        in_order = "its elements must be in the order of the list, each at most once"
+        return _set_refusal(self.of, self.low, self.high, value) or (in_order if is_written else ORDER_REFUSAL)
 
     @property
     def count(self) -> int:
@@ -98,6 +117,9 @@ class FreeSets(Domain):
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
             return False
         return all(map(self.of.contains, value)) and _ascends(value)
+
+    def refusal(self, value: Value) -> str:
+        return _set_refusal(self.of, self.low, self.high, value) or ORDER_REFUSAL
 
     @property
     def count(self) -> int:

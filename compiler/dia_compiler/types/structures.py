@@ -7,9 +7,33 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
+from dia_language.diagnostics import did_you_mean
 from dia_language.numbers.values import Entry, Record, Value
 
-from dia_compiler.types.base import Choose, Domain, Enumerable, OptionFault, ParameterType, option, weights_option
+from dia_compiler.types.base import (
+    Choose,
+    Domain,
+    Enumerable,
+    OptionFault,
+    ParameterType,
+    option,
+    weights_option,
+    written,
+)
+
+
+def field_refusal(fields: Mapping[str, Domain], values: Mapping[str, Value]) -> str | None:
+    """Return which field of a record is missing, unknown or outside its type."""
+    missing = next((name for name in fields if name not in values), None)
+    if missing is not None:
+        return f"the field `{missing}` is missing"
+    other = next((name for name in values if name not in fields), None)
+    if other is not None:
+        return f"there is no field `{other}`"
+    for name, domain in fields.items():
+        if not domain.contains(values[name]):
+            return f"the field `{name}`: {domain.refusal(values[name]) or f'{written(values[name])} is not allowed'}"
+    return None
 
 
 class Records(Domain):
@@ -29,6 +53,11 @@ class Records(Domain):
             and set(value) == set(self.fields)
             and all(domain.contains(value[name]) for name, domain in self.fields.items())
         )
+
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, Mapping):
+            return f"{written(value)} is not a record"
+        return field_refusal(self.fields, value)
 
     @property
     def count(self) -> int:
@@ -138,6 +167,14 @@ class Entries(Domain):
         return set(domains) == set(value.values) and all(
             domain.contains(value.values[name]) for name, domain in domains.items()
         )
+
+    def refusal(self, value: Value) -> str | None:
+        if not isinstance(value, Entry) or value.catalog != self.catalog.name:
+            return f"{written(value)} is not an entry of the catalog `{self.catalog.name}`"
+        if value.name not in self.names:
+            close = did_you_mean(value.name, self.names)
+            return f"the catalog has no entry `{value.name}`" + (f"; {close}" if close else "")
+        return field_refusal(self.catalog.entries[value.name](), value.values)
 
     @property
     def count(self) -> int:

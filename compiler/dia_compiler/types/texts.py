@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
+from dia_language.counts import counted
+from dia_language.diagnostics import did_you_mean
 from dia_language.numbers.radix import digits_of
 from dia_language.numbers.values import Value
 
@@ -15,11 +17,13 @@ from dia_compiler.types.base import (
     Enumerable,
     OptionFault,
     ParameterType,
+    between,
     key_of,
     keys_of,
     length_option,
     option,
     weights_option,
+    written,
 )
 
 
@@ -52,6 +56,11 @@ class Items(Enumerable):
 
     def contains(self, value: Value) -> bool:
         return key_of(value) in self.keys
+
+    def refusal(self, value: Value) -> str:
+        texts = [item for item in self.items if isinstance(item, str)]
+        close = did_you_mean(value, texts) if isinstance(value, str) else None
+        return f"{written(value)} is not one of {counted(len(self.items), 'item')}" + (f"; {close}" if close else "")
 
 
 def items_option(options: Mapping[str, Any]) -> list[Value]:
@@ -102,6 +111,13 @@ class Strings(Domain):
 
     def contains(self, value: Value) -> bool:
         return isinstance(value, str) and self.low <= len(value) <= self.high and set(value) <= set(self.alphabet)
+
+    def refusal(self, value: Value) -> str:
+        if not isinstance(value, str):
+            return f"{written(value)} is not text"
+        if not self.low <= len(value) <= self.high:
+            return f"it has {counted(len(value), 'character')}, not {between(self.low, self.high)}"
+        return f"`{next(char for char in value if char not in self.alphabet)}` is not in its alphabet"
 
     @property
     def count(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.numbers.values import Value
 
-from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, integer_option, option
+from dia_compiler.types.base import Domain, Enumerable, OptionFault, ParameterType, integer_option, option, written
 from dia_compiler.types.plain_options import some_of_option
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
@@ -83,6 +83,15 @@ class Dates(Enumerable):
         day = day_of(value)
         return day is not None and self.low <= day <= self.high and (day - self.low) % 7 in self.offsets
 
+    def refusal(self, value: Value) -> str:
+        day = day_of(value)
+        if day is None:
+            return f"{written(value)} is not a date such as 2026-01-31"
+        if not self.low <= day <= self.high:
+            first, last = (date.fromordinal(end).isoformat() for end in (self.low, self.high))
+            return f"{value} is not from {first} to {last}"
+        return f"{value} is on another day of the week"
+
 
 class DateType(ParameterType):
     """Dates of the calendar."""
@@ -126,6 +135,14 @@ class Timestamps(Enumerable):
         if second is None or not self.low <= second <= self.high or (second - self.low) % self.step:
             return False
         return bool(moment(second) == value)
+
+    def refusal(self, value: Value) -> str:
+        second = second_of(value)
+        if second is None or moment(second) != value:
+            return f"{written(value)} is not a time such as 2026-01-31T12:00:00Z"
+        if not self.low <= second <= self.high:
+            return f"{value} is not from {moment(self.low)} to {moment(self.high)}"
+        return f"{value} is not a multiple of {self.step} seconds after {moment(self.low)}"
 
 
 class TimestampType(ParameterType):
