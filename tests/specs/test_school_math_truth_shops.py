@@ -159,10 +159,91 @@ def sale_price_hard(challenge: str) -> str:
     return dollars(low)
 
 
+OF_SHARES = (
+    rf"{NAME} was \d+ years old at the time\.",
+    r"The empty box weighed \d+ ounces\.",
+    r"It had taken them \d+ weeks to collect the [a-z ]+\.",
+    r"A neighbor had a collection of \d+ [a-z ]+\.",
+    rf"{NAME} lived \d+ houses away from {NAME}\.",
+)
+
+
+def listed(text: str) -> list[str]:
+    return re.split(r", | and ", text)
+
+
+def ratio_and_fact(challenge: str, fact: str) -> tuple[dict[str, int], dict[str, str]]:
+    """The parts of each person, and the groups of the fact and the question."""
+    people = rf"(?P<people>{NAME}(?:, {NAME})*(?: and {NAME})?)"
+    ratio = r"in the ratio (?P<ratio>\d+(?: : \d+)+)"
+    parts = read(
+        without(challenge, *OF_SHARES),
+        rf"{people} divided a box of [a-z ]+ among themselves {ratio}, in this order\. {fact}\. How many [a-z ]+ did "
+        rf"(?P<asked>{NAME}) get from the box\?",
+        r"A box of [a-z ]+ was dealt out in rounds\. In each round, (?P<round>.+?)\. After some full rounds, the box was empty\. "
+        rf"(?:All in all, )?{fact}\. How many of the [a-z ]+ did (?P<asked>{NAME}) get from the box\?",
+        r"These are the parts of a box of [a-z ]+ that [a-z]+ children agreed on:\n\n\| child \| parts \|\n\|---\|---\|\n"
+        rf"(?P<table>.+?)\n\nAll parts were equal, and all [a-z ]+ were given out\. We know that {fact}\. How large was the share "
+        rf"of (?P<asked>{NAME}), in [a-z ]+\?",
+        rf"How many [a-z ]+ did (?P<asked>{NAME}) receive from a box that was divided among {people}, in this order, {ratio}\? "
+        rf"Nothing was left over\. Years later, they remembered only that {fact}\.",
+    )
+    if parts.get("ratio"):
+        terms = dict(zip(listed(parts["people"]), map(int, parts["ratio"].split(" : ")), strict=True))
+    elif parts.get("round"):
+        terms = {name: int(part) for name, part in re.findall(rf"({NAME}) got (\d+)", parts["round"])}
+        assert len(terms) == parts["round"].count("got")
+    else:
+        terms = {name: int(part) for name, part in re.findall(rf"\| ({NAME}) \| (\d+) \|", parts["table"])}
+        assert len(terms) == parts["table"].count("\n") + 1
+    return terms, parts
+
+
+def share_in_a_ratio(challenge: str) -> str:
+    """Rounds are dealt out until the fact is true."""
+    terms, parts = ratio_and_fact(
+        challenge,
+        rf"(?:[Tt]here were (?P<total>\d+) [a-z ]+?|(?P<more>{NAME}) got (?P<difference>\d+) more [a-z ]+? than (?P<less>{NAME})"
+        rf"|(?P<one>{NAME}) got (?P<share>\d+) [a-z ]+?)",
+    )
+    rounds = 1
+    while True:
+        shares = {name: rounds * part for name, part in terms.items()}
+        if parts["total"]:
+            number, goal = sum(shares.values()), int(parts["total"])
+        elif parts["difference"]:
+            number, goal = shares[parts["more"]] - shares[parts["less"]], int(parts["difference"])
+        else:
+            number, goal = shares[parts["one"]], int(parts["share"])
+        if number >= goal:
+            assert number == goal
+            return str(shares[parts["asked"]])
+        rounds += 1
+
+
+def share_in_a_ratio_hard(challenge: str) -> str:
+    """Rounds are dealt out, and after each one the gift is tried."""
+    terms, parts = ratio_and_fact(
+        challenge,
+        rf"[Aa]fter (?P<giver>{NAME}) had given (?P<gift>\d+) [a-z ]+ to (?P<taker>{NAME}), the ratio of what (?P=giver) had to "
+        r"what (?P=taker) had was (?P<first>\d+) : (?P<second>\d+)",
+    )
+    gift, ratio = int(parts["gift"]), Fraction(int(parts["first"]), int(parts["second"]))
+    rounds = [
+        n
+        for n in range(1, 200)
+        if Fraction(n * terms[parts["giver"]] - gift, n * terms[parts["taker"]] + gift) == ratio
+    ]
+    assert len(rounds) == 1
+    return str(rounds[0] * terms[parts["asked"]])
+
+
 SOLVERS: list[Callable[[str], str]] = [
     change_from_a_bill,
     sale_price,
     sale_price_hard,
+    share_in_a_ratio,
+    share_in_a_ratio_hard,
 ]
 
 
