@@ -219,7 +219,7 @@ def test_deep_nesting_is_refused_wherever_an_expression_stands(
 PARAMETERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "empty range": ("{type: integer, min: 10, max: 1}", ("E403", 3, 43, "min 10 is above max 1")),
     "one value": ("{type: choice, of: [3]}", ("E505", 1, 11, "only 1 distinct instance can be made, but k is 5")),
-    "nothing meets it": ("{type: integer, bits: 64, where: n < 0}", ("E505", 1, 11, "no instance can be made")),
+    "nothing meets it": ("{type: integer, bits: 64, where: n < 0}", ("E505", 3, 46, "no instance can be made")),
     "large prime": ("{type: prime, bits: 65536}", ("E403", 3, 33, "4096 bits")),
     "long permutation": ("{type: permutation, of: = range(10**7)}", ("E502", 3, 39, "would exceed 1000000 items")),
     "list of nothing": ("{type: list, length: 3, unique: true, of: {type: boolean}}", ("E403", 3, 34, "only 2 values")),
@@ -378,6 +378,10 @@ HEAVY: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "search without end": (
         template(more="where: length([i for i in range(300000) if i == n]) > 1\n", n="{type: integer, bits: 64}"),
         ("E502", 10, 8, "the search for an instance ran longer than 6 s"),
+    ),
+    "search whose time goes into another expression": (
+        template(more="let: {x: 'length([i for i in range(300000) if i == n])'}\nwhere: x > 1\n", n="{type: integer, bits: 64}"),
+        ("E502", 11, 8, "the search for an instance ran longer than 6 s"),
     ),
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import is_
 from typing import Any
@@ -18,6 +18,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import CONSTANTS, Source, Use
 from dia_language.numbers.operators import truth
 from dia_language.numbers.values import Record, Value
+from dia_language.workers.heartbeat import note_failure
 from dia_language.yaml_nodes import Mapping as MappingNode
 from dia_language.yaml_nodes import Node, Scalar, Sequence
 
@@ -163,6 +164,12 @@ class Maker:
         """Whether a type within this one has a `where`, which looks at the scope of its own draw."""
         return any(maker.where or maker.has_inner_conditions for maker in self.nested)
 
+    def conditions(self) -> Iterator[CompiledExpression]:
+        """Yield the conditions of the type, then those of the types within it."""
+        yield from self.where
+        for maker in self.nested:
+            yield from maker.conditions()
+
     @property
     def is_constant(self) -> bool:
         """Whether the domain is the same for every instance."""
@@ -265,7 +272,11 @@ class Maker:
             scope["it"] = value
             if self.name:
                 scope[self.name] = value
-            return all(truth_of(condition(scope), condition.parsed.source) for condition in self.where)
+            for condition in self.where:
+                if not truth_of(condition(scope), condition.parsed.source):
+                    note_failure(condition.number)
+                    return False
+            return True
 
         return holds
 

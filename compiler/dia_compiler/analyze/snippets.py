@@ -200,6 +200,7 @@ class Pieces:
             self.add_diagnostics(error.diagnostics)
             return None
         self.note_calls(maker.calls)
+        self.result.places |= {code.number: code.parsed.source.place(0) for code in maker.conditions()}
         return maker
 
     def datum(self, datum: Datum, visible_in: str = "") -> DatumCode | None:

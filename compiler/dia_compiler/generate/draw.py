@@ -30,7 +30,7 @@ from dia_compiler.types.ranks import permutation
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Value, kind_of, plain
-from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search
+from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search, note_failure
 
 SHOWN_PARAMETERS = 200
 MEASURED_ITEMS = 50
@@ -53,6 +53,7 @@ class Drawing:
         self.each = prepared.template.each.text if prepared.template.each else None
         self.drawn = self.rejected = 0
         self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
+        self.refusals: Counter[str] = Counter()  # of types, none of whose values was accepted, by parameter
         self.last_failure: tuple[CompiledExpression, Scope] | None = None
 
     # one draw
@@ -87,6 +88,7 @@ class Drawing:
                 holds = truth_of(value, step.code.parsed.source)
                 if not holds:
                     self.failures[step.code.number] += 1
+                    note_failure(step.code.number)
                     self.last_failure = step.code, scope
                 choose.check(holds)
 
@@ -98,6 +100,9 @@ class Drawing:
         end_evaluation()
         try:
             return domain.draw(choose) if pick is None else pick(step, domain, choose)
+        except Rejected:
+            self.refusals[step.name] += 1
+            raise
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, maker.use.position, error.help)) from None
 
@@ -282,6 +287,15 @@ class Drawing:
         """Return the `where` that failed most often so far; None if none failed."""
         failures = self.failures.most_common(1)
         return self.prepared.places.get(failures[0][0]) if failures else None
+
+    def strictest_type(self) -> str | None:
+        """Return the parameter whose type refused its own values more often than any `where` failed, if there is one.
+
+        That of a later parameter can only be tried once the earlier ones are drawn.
+        """
+        refusals, failures = self.refusals.most_common(1), self.failures.most_common(1)
+        is_strictest = refusals and (not failures or refusals[0][1] > failures[0][1])
+        return refusals[0][0] if is_strictest else None
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """Return the failure with the parameters that led to it."""

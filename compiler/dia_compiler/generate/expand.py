@@ -249,7 +249,12 @@ class Expansion:
         template = self.prepared.template
         of = f" of `{item.name}`" if item.name else ""
         message = f"only {counted(count, 'distinct instance')}{of} can be made, but k is {k:,}"
-        message = message if count else f"no instance{of} can be made, but k is {k:,}"
+        if not count:
+            message = f"no instance{of} can be made"
+            refused = self.drawing.strictest_type()
+            if refused is not None:
+                return self.refused_values(message, refused)
+            why = why or ("no draw satisfies every `where`" if self.drawing.failures else None)
         strictest = self.drawing.strictest_condition() if why else None
         help = "widen a parameter" + (", or relax a `where`" if template.where else "")
         if why and strictest:
@@ -258,6 +263,18 @@ class Expansion:
         elif why:
             help = f"{why}; {help}"
         place = strictest or template.position
+        return DiaError(Diagnostic("E505", message, place, help))
+
+    def refused_values(self, message: str, name: str) -> DiaError:
+        """Return the refusal of a template with a parameter whose type accepts none of its own values."""
+        maker = self.prepared.makers[name]
+        conditions = [code.parsed.source for code in maker.conditions()]
+        place = conditions[0].place(0) if conditions else maker.use.position
+        if len(maker.where) == len(conditions) == 1:
+            help = f"no value of `{name}` that was drawn satisfies this condition: relax it, or widen the type"
+        else:
+            what = "a condition of its type" if conditions else "the options of its type"
+            help = f"no value of `{name}` could be drawn: relax {what}, or widen the type"
         return DiaError(Diagnostic("E505", message, place, help))
 
     def instance(self, draft: Draft) -> Instance:

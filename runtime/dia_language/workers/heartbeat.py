@@ -13,7 +13,9 @@ from dia_language.limits import INTEGER_DIGITS
 
 SECONDS: Final = 5.0
 
-_CELL: Any = [0, 0, 0]
+CELLS: Final = 4
+
+_CELL: Any = [0] * CELLS
 _STEPS = STEPS
 _SECONDS = SECONDS
 _IS_WATCHED = False
@@ -21,7 +23,8 @@ _STARTED = 0.0
 
 
 def attach(cell: Any) -> None:
-    """Make the cell the one that evaluations write: beats, number of the expression, searches begun and ended."""
+    """Make the cell the one that evaluations write: beats, number of the expression, searches begun and ended, number
+    of the condition that the last draw of the search failed."""
     global _CELL, _IS_WATCHED
     _CELL, _IS_WATCHED = cell, True
 
@@ -51,6 +54,12 @@ def begin_evaluation(number: int) -> None:
 def begin_search() -> None:
     """Marks the begin of a search, which is many evaluations: it may not take for ever as a whole either."""
     _CELL[2] |= 1
+    _CELL[3] = 0
+
+
+def note_failure(number: int) -> None:
+    """Marks the condition that a draw of the search failed."""
+    _CELL[3] = number
 
 
 def end_search() -> None:

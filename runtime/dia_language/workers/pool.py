@@ -117,7 +117,7 @@ class WorkerPool:
     def _fork_workers(self, modules: tuple[str, ...]) -> list[_Worker]:
         """Workers that one process forks."""
         pipes = [CONTEXT.Pipe() for _ in range(self.jobs)]
-        cells = [CONTEXT.RawArray("q", 3) for _ in pipes]
+        cells = [CONTEXT.RawArray("q", heartbeat.CELLS) for _ in pipes]
         with _safe_path(), _hidden_main():
             channels = [(theirs, cell) for (_, theirs), cell in zip(pipes, cells, strict=True)]
             self.fork_server = ForkServer(_serve, channels, _limit_process, modules)
@@ -262,7 +262,7 @@ def _assign(worker: _Worker, task: Task) -> bool:
 
 def _start_worker(module: str | None = None) -> _Worker:
     ours, theirs = CONTEXT.Pipe()
-    cell = CONTEXT.RawArray("q", 3)
+    cell = CONTEXT.RawArray("q", heartbeat.CELLS)
     process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
     with _safe_path(), _hidden_main():
         process.start()
@@ -371,6 +371,9 @@ def _kill(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
     else:
         message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
         help = "construct the value instead of searching for it, or raise `limits` of the template"
+        failed = worker.positions.get(worker.cell[3])
+        if failed is not None:
+            position, help = failed, f"the draws fail this condition; relax it, {help}"
     _stop(worker)
     workers.remove(worker)
     return Outcome(worker.task.key, is_end=True, diagnostics=(Diagnostic("E502", message, position, help),))

@@ -143,7 +143,8 @@ def test_a_condition_that_nothing_meets_is_told_where_others_depend_on_it(
         '  z: {type: integer, min: 0, max: = 3 + b}\nanswer: {value: b + z, type: integer}\nprompt: "Q {{ b }} {{ z }}"\n'
     )
     code, _, err = said(capsys, "check", ".")
-    assert code == 2 and "error[E505]: no instance can be made" in err
+    assert code == 2 and "t.yaml:4:45: error[E505]: no instance can be made\n" in err
+    assert "no value of `b` that was drawn satisfies this condition: relax it, or widen the type" in err
 
 
 def test_preview_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
