@@ -1,0 +1,197 @@
+"""Word problems of specs/school_math about mixtures and rates, solved again from
+each prompt alone.
+
+Nothing of the project computes here. Each solver reads the text that a model is sent, first removes the sentences that it
+knows to be irrelevant, and takes another way to the answer than the spec.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+from helpers.word_problems import NAME, Records, bundle_records, check_family, number, read, without
+
+THEY = "(?:[Ss]he|[Hh]e)"
+DECIMAL = r"\d+(?:\.\d+)?"
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
+    """The questions and the answers."""
+    return bundle_records(tmp_path_factory, request)
+
+
+def decimal(value: Fraction | int) -> str:
+    """An exact decimal number without trailing zeros, as the canonical answer writes it."""
+    hundredths = Fraction(value) * 100
+    assert hundredths.denominator == 1
+    text = f"{int(hundredths) // 100}.{int(hundredths) % 100:02}"
+    return text.rstrip("0").rstrip(".")
+
+
+OF_MIXTURES = (
+    r"The empty bin weighed \d+ pounds\.",
+    rf"{NAME} had paid \$\d+ for all of it\.",
+    r"A store sells [a-z ]+ with \d+% [a-z ]+, but none of that was used\.",
+    rf"The week before, {NAME} had sold \d+ pounds of [a-z ]+\.",
+    r"The work took \d+ minutes\.",
+)
+BATCH = r"(?:\d+ pounds|an unknown amount)(?: of [a-z ]+?)? with \d+% [a-z ]+?"
+BATCHES = rf"(?P<batches>{BATCH}(?:, {BATCH})*(?: and {BATCH}))"
+SACKS = (
+    rf"{NAME} emptied these sacks of [a-z ]+ into a bin, which had been empty:\n\n\| sack \| pounds \| [a-z ]+ \|\n"
+    r"\|---\|---\|---\|\n(?P<sacks>.+?)\n\nThe last column shows the share of the weight\."
+)
+STEPS = (
+    rf"{NAME} filled an empty bin in (?P<count>[a-z]+) steps\. First, {THEY} put in (?P<steps>.+)\. After that, {THEY} stirred "
+    r"everything\."
+)
+
+
+def batches(parts: dict[str, str]) -> list[tuple[int | None, int]]:
+    """The pounds of each batch, None where they are unknown, and its percentage."""
+    if parts.get("sacks"):
+        rows = re.findall(r"\| (\d) \| (\d+|\?) \| (\d+)% \|", parts["sacks"])
+        assert [row[0] for row in rows] == [str(i) for i in range(1, parts["sacks"].count("\n") + 2)]
+        return [(None if pounds == "?" else int(pounds), int(percent)) for _, pounds, percent in rows]
+    text = parts.get("batches") or parts["steps"]
+    listing = re.findall(r"(?:(\d+) pounds|an unknown amount)(?: of [a-z ]+?)? with (\d+)%", text)
+    assert len(listing) == text.count("%") and (not parts.get("count") or len(listing) == number(parts["count"]))
+    return [(int(pounds) if pounds else None, int(percent)) for pounds, percent in listing]
+
+
+def mixture(challenge: str) -> str:
+    """One batch after the other goes into the bin, which moves the percentage a part of the way to that of the batch."""
+    parts = read(
+        without(challenge, *OF_MIXTURES),
+        rf"{NAME} mixed (?P<count>[a-z]+) kinds of [a-z ]+ in an empty bin: {BATCHES}\. All percentages are by weight\. What was "
+        r"the percentage of [a-z ]+ in the mixture\?",
+        rf"{SACKS} By weight, what percentage of what is in the bin now is [a-z ]+\?",
+        rf"{STEPS} What percentage of the weight of the contents was [a-z ]+\?",
+        rf"What percentage of [a-z ]+, by weight, was in the [a-z ]+ that {NAME} blended\? {THEY} used {BATCHES}, and nothing "
+        r"else\. These percentages are by weight, too\.",
+    )
+    weight, share = 0, Fraction(0)
+    for pounds, percent in batches(parts):
+        assert pounds is not None
+        weight += pounds
+        share += (percent - share) * Fraction(pounds, weight)
+    return decimal(share)
+
+
+def mixture_hard(challenge: str) -> str:
+    """More and more of the unknown batch is added, until the mixture has the percentage of the prompt."""
+    mixed = rf"(?P<mixed>{DECIMAL})%"
+    asked = r"(?P<asked>\d+)% [a-z ]+"
+    parts = read(
+        without(challenge, *OF_MIXTURES),
+        rf"{NAME} mixed (?P<count>[a-z]+) kinds of [a-z ]+ in an empty bin: {BATCHES}\. All percentages are by weight\. The "
+        rf"percentage of [a-z ]+ in the mixture was {mixed}\. How many pounds of [a-z ]+ with {asked} did {NAME} use\?",
+        rf"{SACKS} By weight, {mixed} of what is in the bin now is [a-z ]+\. What number of pounds belongs in place of the "
+        r"question mark\?",
+        rf"{STEPS} Of the weight of the contents, {mixed} was [a-z ]+\. How many pounds of [a-z ]+ with {asked} did {NAME} use\?",
+        rf"How many pounds with {asked} did {NAME} use in a blend of (?P<count>[a-z]+) kinds of [a-z ]+\? {THEY} blended "
+        rf"{BATCHES}, and added nothing else\. The result had {mixed} [a-z ]+\. All these percentages are by weight\.",
+    )
+    listing = batches(parts)
+    (added,) = [percent for pounds, percent in listing if pounds is None]
+    assert parts.get("asked") in (None, str(added))
+    known = [(pounds, percent) for pounds, percent in listing if pounds is not None]
+    answers = []
+    for pounds in range(1, 1000):
+        bin_ = [*known, (pounds, added)]
+        part = sum(weight * percent for weight, percent in bin_)
+        if Fraction(part, sum(weight for weight, _ in bin_)) == Fraction(parts["mixed"]):
+            answers.append(str(pounds))
+    (answer,) = answers
+    return answer
+
+
+OF_JOBS = (
+    r"The [a-z]+ (?:is|are) \d+ (?:yards|feet|inches) (?:long|wide|high)\.",
+    r"It is \d+ degrees outside\.",
+    r"A company offered to do the job in \d+ minutes, but nobody hired it\.",
+    r"Another job later in the day takes \d+ minutes\.",
+    r"Last year, somebody else was paid \$\d+ for the same job\.",
+)
+WHO = rf"(?:(?:Mower|Pump|Hose|Printer) [A-D]|{NAME})"
+PEOPLE = rf"{WHO}(?:, {WHO})*(?: and {WHO})?"
+ALL = r"(?:both|all three|all four)"
+PACE = r"(?:Both|All three|All four) keep the same pace when they (?:work|run) at the same time\."
+ALONE = r"(?:Working|Running) alone, (?P<alone>[^.?]+? minutes(?: to [a-z ]+)?[^.?]*?)"
+TIMES = r"These are the times for [a-z ]+ alone:\n\n(?P<alone>.+?)\n\n"
+STORY = (
+    rf"It takes (?P<first>{WHO}) (?P<time>\d+) minutes to [a-z ]+ alone\. For the same job, (?P<alone>.+? minutes)\."
+)
+STOP = rf"{WHO} stops \d+ minutes after the start"
+LEAVING = rf"(?P<stops>{STOP}(?: and {STOP})?)"
+
+
+def times_alone(parts: dict[str, str]) -> dict[str, int]:
+    """The minutes that each one needs alone."""
+    times = {parts["first"]: int(parts["time"])} if parts.get("first") else {}
+    pairs = re.findall(rf"({WHO})(?:(?: alone)? needs|:) (\d+) minutes", parts["alone"])
+    assert len(pairs) == parts["alone"].count("minutes")
+    return times | {name: int(time) for name, time in pairs}
+
+
+def work_together(challenge: str) -> str:
+    """The only minute by whose end all shares of the job make up the whole."""
+    parts = read(
+        without(challenge, *OF_JOBS),
+        rf"{ALONE}\. {PACE} If {ALL} (?:work|run) together from start "
+        r"to finish, how many minutes does the job take\?",
+        rf"{TIMES}{PACE} Today, {ALL} start [a-z ]+ at the same moment, and nobody stops before the job is done\. How many "
+        r"minutes pass from the start to the end\?",
+        rf"{STORY} Now {ALL} do it together from beginning to end\. {PACE} After how many minutes is the job done\?",
+        rf"How many minutes does it take (?P<who>{PEOPLE}) to [a-z ]+ if {ALL} (?:work|run) the whole time\? {ALONE} for this "
+        rf"job\. {PACE}",
+    )
+    times = times_alone(parts)
+    (answer,) = [m for m in range(1, min(times.values())) if sum(Fraction(m, time) for time in times.values()) == 1]
+    return str(answer)
+
+
+def work_together_hard(challenge: str) -> str:
+    """From one stop to the next with those who are still there."""
+    keep = rf"(?P<stay>{PEOPLE}) keeps? going"
+    parts = read(
+        without(challenge, *OF_JOBS),
+        rf"{ALONE}\. {PACE} {ALL.replace('b', '[Bb]').replace('all', '[Aa]ll')} start together, but {LEAVING}, while {keep}\. How "
+        r"many minutes does the job take from start to finish\?",
+        rf"{TIMES}{PACE} Today, {ALL} start [a-z ]+ at the same moment\. {LEAVING}\. {keep} until the job is done\. How many "
+        r"minutes pass from the start to the end\?",
+        rf"{STORY} Now {ALL} begin it together\. {LEAVING}, while {keep}\. {PACE} How many minutes after the start is the job "
+        r"done\?",
+        rf"How many minutes does it take to [a-z ]+ if (?P<who>{PEOPLE}) start at the same time, but {LEAVING}\? {ALONE} for this "
+        rf"job\. {keep} until the end\. {PACE}",
+    )
+    times = times_alone(parts)
+    stops = {name: int(time) for name, time in re.findall(rf"({WHO}) stops (\d+) minutes", parts["stops"])}
+    assert set(times) - set(stops) == set(re.split(", | and ", parts["stay"]))
+    clock, undone = Fraction(0), Fraction(1)
+    for leaver in sorted(stops, key=lambda name: stops[name]):
+        undone -= sum((stops[leaver] - clock) / time for time in times.values())
+        clock = Fraction(stops[leaver])
+        del times[leaver]
+    assert undone > 0
+    clock += undone / sum(Fraction(1, time) for time in times.values())
+    return decimal(clock)
+
+
+SOLVERS: list[Callable[[str], str]] = [
+    mixture,
+    mixture_hard,
+    work_together,
+    work_together_hard,
+]
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.__name__)
+def test_every_question_has_the_answer_that_its_prompt_leads_to_in_every_wording(
+    solver: Callable[[str], str], records: tuple[Records, Records]
+) -> None:
+    check_family(solver, solver.__name__, records)
