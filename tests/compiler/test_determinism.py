@@ -25,7 +25,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "c397665f0d118027c9dc9034f266a097f5437d2384a4951d976278eaa15a7c65",
     "puzzles": "c924a0595b16ce25b70f81ea1e9195939bd0f18aa113480f0c78533e24020903",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "18134747b8512cd64f90bba99351c15a85fe9836a3f6b509ec8c7780ed896e16",
+    "school_math": "03fb1a926b555c0f912bfe284b7fccf8e5d8c45e975d1e43c8f7e5e2fae4faba",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]
