@@ -430,7 +430,9 @@ class Store:
 
     def _iterate(self, query: str, *values: Any) -> Iterator[tuple[Any, ...]]:
         with self.sqlite_errors():
-            yield from self._connection.execute(query, _bindings(query, values))
+            # `yield from` would also close the cursor. If a reader gives up and the run is closed first, that fails.
+            for row in self._connection.execute(query, _bindings(query, values)):  # noqa: UP028
+                yield row
 
     def record(self, text: str) -> dict[str, Any]:
         """Return a grading record as it was stored."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -68,6 +70,35 @@ def test_a_forged_record_is_refused_by_every_command_that_reads_it(
         if command.startswith("verify"):
             assert message in printed and "E707" in printed, printed
     assert codes["verify"] == 3 and 3 in codes.values() and not Path("out").exists()
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
+    "a changed byte": lambda content: content.replace(b"a", b"b", 1),
+    "cut": lambda content: content[:100],
+    "empty": lambda content: b"",
+    "missing": lambda content: None,
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_report_with_damaged_questions_blames_the_bundle_in_one_line(
+    how: str, tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    path, ignored = tiny(), list[object]()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)  # prints a traceback outside of pytest
+    assert run(["run", str(path), "--model", "oracle", "-o", "asked.run", "-q"]) == 0
+    questions = path / "questions.jsonl"
+    damaged = DAMAGE[how](questions.read_bytes())
+    questions.unlink()
+    if damaged is not None:
+        questions.write_bytes(damaged)
+    capsys.readouterr()
+    assert run(["report", "asked.run", "--bundle", str(path), "-o", "r.html"]) == 3
+    gc.collect()
+    printed = capsys.readouterr().err
+    assert printed.startswith(("error[E703]: `questions.jsonl`", "error[E704]: `questions.jsonl`"))
+    assert printed.count("\n") == 1 and ignored == [] and not Path("r.html").exists()
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -314,3 +315,16 @@ def test_a_value_that_no_run_stores_is_refused_before_it_fills_the_memory(
     with read_store(path) as opened, pytest.raises(DiaError, match="is damaged: it has a value of more than") as caught:
         list(opened.questions())
     assert caught.value.exit_code == 3
+
+
+def test_rows_that_nobody_reads_to_the_end_may_outlive_the_open_run(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ignored: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", ignored.append)
+    questions_left = store.questions()
+    next(questions_left)
+    store.close()
+    del questions_left
+    gc.collect()
+    assert ignored == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -112,6 +113,7 @@ def write_parts(
             on_progress(written.questions)
     if records:
         _close(out, records, written)
+    prompts.read_rest()
     on_progress(written.questions)
     index = {"starts": written.starts, "ids": written.ids, "signs": written.signs}
     out.write(block("index", json.dumps(index, ensure_ascii=False, separators=(",", ":"))))
@@ -214,6 +216,10 @@ class _Prompts:
         ]
         assets = ", ".join(f"{asset['name']} ({asset['deliver']})" for asset in record.get("assets", ()))
         return [*messages, ("attached", assets)] if assets else messages
+
+    def read_rest(self) -> None:
+        """Read the rest of the questions. Raises DiaError (exit 3) if their files do not match the manifest."""
+        deque(self._questions, maxlen=0)
 
 
 def _content(content: Any) -> str:
