@@ -11,12 +11,11 @@ import contextlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dia_runtime.bundle.atomic_output import TEMPORARY, remove_leftovers
+from dia_runtime.bundle.atomic_output import make_private_folder
 
 from dia_compiler.freeze.fingerprint import digest_of, file_digest
 
@@ -87,8 +86,7 @@ def _unsealed(encoded: bytes, key: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _temporary_folder(folder: Path) -> Iterator[Path]:
-    remove_leftovers(folder)
-    temporary = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=folder))
+    temporary = make_private_folder(folder)
     try:
         yield temporary
     finally:

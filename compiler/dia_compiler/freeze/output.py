@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.bundle.atomic_output import TEMPORARY, remove_leftovers
+from dia_runtime.bundle.atomic_output import make_private_folder
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
@@ -86,8 +86,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
     try:
         with reporting_write_errors(parent):
             parent.mkdir(parents=True, exist_ok=True)
-            remove_leftovers(parent)
-            folder = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=parent))
+            folder = make_private_folder(parent)
         try:
             yield folder
         finally:
@@ -188,7 +187,7 @@ def replace(folder: Path, target: Path) -> None:
     if not (target.exists() or target.is_symlink()):
         folder.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=target.parent)) / "old"
+    aside = make_private_folder(target.parent) / "old"
     try:
         target.rename(aside)
         folder.rename(target)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.workers.processes import host, process_start
 
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
 PRIVATE = 0o600
-TEMPORARY = ".dia-"  # the name of a private folder begins with this and the number of its process
+TEMPORARY = ".dia-"  # private folders are called .dia-MACHINE-PROCESS-SUFFIX
+ABANDONED_AFTER = 7 * 86_400  # seconds, for folders whose process cannot be looked up
 
 
 def named_path(place: Path) -> Path:
@@ -119,8 +123,7 @@ def temporary_sibling(target: Path) -> Iterator[Path]:
     """Yield a private folder next to the target; delete it afterwards, with created parents that are empty."""
     missing = [folder for folder in target.absolute().parents if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(target.parent)
-    private = Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{os.getpid()}-", dir=target.parent))
+    private = make_private_folder(target.parent)
     try:
         yield private
     finally:
@@ -130,22 +133,29 @@ def temporary_sibling(target: Path) -> Iterator[Path]:
                 folder.rmdir()
 
 
-def remove_leftovers(parent: Path) -> None:
-    """Remove the private folders of processes that were killed."""
-    for path in parent.glob(f"{TEMPORARY}*-*"):
-        owner = path.name.removeprefix(TEMPORARY).partition("-")[0]
-        if owner.isdigit() and not _is_alive(int(owner)):
+def make_private_folder(parent: Path) -> Path:
+    """Make a private folder in the parent, and remove those that killed processes left there."""
+    for path in parent.glob(f"{TEMPORARY}*-*-*"):
+        if _is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"{TEMPORARY}{_machine()}-{os.getpid()}-", dir=parent))
 
 
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        return True
-    return True
+def _is_abandoned(private: Path) -> bool:
+    """Return whether the process that made a private folder has ended.
+
+    A process of another machine that shares the disk, or from before this machine was restarted, cannot be looked up.
+    """
+    machine, process, _ = private.name.removeprefix(TEMPORARY).split("-", 2)
+    if machine == _machine() and process.isdigit():
+        return process_start(int(process)) is None
+    with contextlib.suppress(OSError):
+        return time.time() - private.stat().st_mtime > ABANDONED_AFTER
+    return False
+
+
+def _machine() -> str:
+    return hashlib.sha256(host().encode()).hexdigest()[:8]
 
 
 @contextlib.contextmanager

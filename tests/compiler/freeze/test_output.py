@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
+from dia_runtime.bundle import atomic_output
+from dia_runtime.bundle.atomic_output import make_private_folder
 
 BENCHMARK = "language: 1\nbenchmark: demo\n"
 TEMPLATE = """\
@@ -170,11 +172,17 @@ def test_what_a_killed_compile_left_is_swept_and_nothing_else(tmp_path: Path, di
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     out = specs(tmp_path) / "out"
-    for name in (f".dia-{gone.pid}-abc", f".dia-{os.getppid()}-abc", ".dia-notes", "notes"):
-        (out / name).mkdir(parents=True)
+    out.mkdir()
+    private = make_private_folder(out)
+    machine = private.name.split("-")[1]
+    removed = [f".dia-{machine}-{gone.pid}-abc", f".dia-elsewhere-{os.getppid()}-old"]
+    kept = [f".dia-{machine}-{os.getppid()}-abc", f".dia-elsewhere-{gone.pid}-new", ".dia-notes", "notes", private.name]
+    for name in (*removed, *kept):
+        (out / name).mkdir(exist_ok=True)
+    long_ago = time.time() - atomic_output.ABANDONED_AFTER - 60
+    os.utime(out / removed[1], (long_ago, long_ago))
     assert dia(tmp_path, "compile", "specs", "-o", "out", "-q").exit == 0
-    kept = {f".dia-{os.getppid()}-abc", ".dia-notes", "notes", "demo-0.0.0-k5"}
-    assert set(names(out)) == kept
+    assert set(names(out)) == {*kept, "demo-0.0.0-k5"}
 
 
 def one_line(printed: Any, word: str) -> None:

@@ -20,10 +20,11 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_language.diagnostics import DiaError
+from dia_language.workers.processes import host, process_start
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running import claims as claiming
-from dia_runtime.running.claims import Claims, host, process_start
+from dia_runtime.running.claims import Claims
 from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.schema import FIRST_SCHEMA, VERSION
 from dia_runtime.store.store import open_store, read_store
