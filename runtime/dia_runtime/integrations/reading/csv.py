@@ -6,12 +6,14 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
 from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"
 COLUMNS = 10_000
+LINES_OF_A_ROW = 1_000_000  # a compressed file can have far more in one quoted cell
 QUOTING = 'quote cells that contain a comma, a quote or a line break, and write "" for a quote inside'
 
 
@@ -82,10 +84,13 @@ class _Lines:
             self.first = line if number == self.start else self.first
             self.size += len(line)
             if self.size > LONGEST_LINE:
-                raise input_error(
-                    "E861", f"a row of more than {LONGEST_LINE >> 20} MiB", self.path, self.start, 1, QUOTING
-                )
+                raise self._too_long(f"{LONGEST_LINE >> 20} MiB")
+            if number - self.start >= LINES_OF_A_ROW:
+                raise self._too_long(f"{LINES_OF_A_ROW:,} lines")
             yield line
+
+    def _too_long(self, most: str) -> DiaError:
+        return input_error("E861", f"a row of more than {most}", self.path, self.start, 1, QUOTING)
 
     def next_row(self) -> None:
         """Start the next row."""

@@ -280,6 +280,14 @@ def test_a_packed_file_that_unpacks_without_end_is_refused(capsys: pytest.Captur
     assert "error[E861]" in complaint(capsys) and [path.name for path in Path().iterdir()] == ["bomb.jsonl.zst"]
 
 
+def test_a_packed_table_with_a_cell_of_lines_without_end_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    bomb = gzip.compress(b'id,gold,reply\nq1,A,"' + b"a\n" * 12_000_000)
+    started = time.process_time()
+    assert brought(bomb, *LETTERS, kind="csv", name="bomb.csv.gz") == 2
+    assert "bomb.csv.gz:2:1: error[E861]: a row of more than 1,000,000 lines" in complaint(capsys)
+    assert time.process_time() - started < 5
+
+
 @pytest.mark.parametrize(
     "make",
     [lambda: b"[" + b"[]," * 9_000_000 + b"[]]", lambda: b'{"a":1,' * 2_000_000, lambda: b"," * 30_000_000],
