@@ -71,14 +71,12 @@ def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
     """Return how many replies a respondent has, the flags of those that are no full answers, and causes of errors."""
     flags: Counter[str] = Counter()
     causes, replies = CauseCounter(), 0
-    for text, error, ending in store.rows(
-        "SELECT text, error, finish_reason FROM reply WHERE respondent = ?", respondent
-    ):
-        if error is not None:
-            causes.add(error)
+    for _, reply in store.replies(respondent, None):
+        if reply.error is not None:
+            causes.add(reply.error)
         else:
             replies += 1
-            flags.update(reply_flags(text, error, ending))
+            flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
     return {"replies": replies, "flags": dict(sorted(flags.items())), "causes": causes.causes()}
 
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.respondents.reply_records import LONGEST_TEXT
 from dia_runtime.respondents.respondent import LocalRespondent, Reply, RequestError
 from dia_runtime.respondents.turn_request import TurnRequest
+from dia_runtime.store.schema import LONGEST_TEXT
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.chat import Settings

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store.schema import LONGEST_TEXT
 from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
 
-LONGEST_TEXT = 10_000_000
 LONGEST_WORD = 10_000
 WORDS = ("error", "finish_reason", "model_version", "asked_at", "request_changes")
 COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")

@@ -121,11 +121,17 @@ class Reply:
     reasoning_tokens: int | None = None
 
 
+LONGEST_TEXT = 10_000_000  # characters of a reply
+# A text with more bytes than the longest can have is not loaded: zeros take its place, which are too long as well.
+REPLY_TEXT = (
+    f"CASE WHEN length(CAST(reply.text AS BLOB)) > {4 * LONGEST_TEXT} THEN zeroblob({LONGEST_TEXT + 1}) "
+    "ELSE reply.text END"
+)
 REPLY_COLUMNS = tuple(column.name for column in fields(Reply))
 # A reply with all that is known of it. Runs of older versions, which are read as they are, lack some.
 REPLY_RECORD_NAMES = ("question", "attempt", *REPLY_COLUMNS)
 SELECT_REPLY = (
-    f"SELECT question.id, reply.attempt, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS)}"
+    f"SELECT question.id, reply.attempt, {REPLY_TEXT}, {', '.join(f'reply.{name}' for name in REPLY_COLUMNS[1:])}"
     " FROM reply JOIN question ON reply.question = question.position"
 )
 COLUMN_NAMES_OF_4 = tuple(column.partition(" ")[0] for column in COLUMNS_OF_4)

@@ -31,9 +31,11 @@ from dia_runtime.store.schema import (
     FIRST_WITH_TURNS,
     INSERT_REPLY,
     INSERT_TURN,
+    LONGEST_TEXT,
     QUESTION_COLUMNS,
     REPLY_COLUMNS,
     REPLY_RECORD_NAMES,
+    REPLY_TEXT,
     SCHEMA,
     SCHEMAS,
     SELECT_REPLY_OF_VERSION,
@@ -53,7 +55,7 @@ from dia_runtime.store.schema import (
 from dia_runtime.store.tool_transcripts import has_calls
 
 BUSY_SECONDS = 30
-LARGEST_VALUE = 1 << 27  # bytes; no more than 10 million characters of a reply are ever stored
+LARGEST_VALUE = 1 << 27  # bytes of a value, and of all values in a row
 QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
 
@@ -327,13 +329,14 @@ class Store:
         # CROSS JOIN walks the questions in their order, so that nothing is sorted however many replies there are.
         query = (
             f"SELECT {self._question_columns()},"
-            " reply.text, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens,"
+            f" {REPLY_TEXT}, reply.error, reply.finish_reason, reply.attempt, reply.completion_tokens,"
             f" reply.prompt_tokens, {reasoning}, reply.cost, reply.seconds"
             " FROM question CROSS JOIN reply ON reply.question = question.position"
             " WHERE reply.respondent = ?1 AND (?2 IS NULL OR reply.attempt = ?2)"
             " ORDER BY question.position, reply.attempt"
         )
         for row in self._iterate(query, respondent, attempt):
+            self._require_short(row[wide])
             yield StoredQuestion(*row[:wide]), StoredReply(*row[wide:])
 
     def sizes(self) -> tuple[int, int, int, int]:
@@ -381,14 +384,23 @@ class Store:
         query = (
             f"{SELECT_REPLY_OF_VERSION[self.version]} WHERE reply.respondent = ? ORDER BY reply.question, reply.attempt"
         )
-        return (dict(zip(REPLY_RECORD_NAMES, row, strict=True)) for row in self._iterate(query, respondent))
+        return map(self._reply_record, self._iterate(query, respondent))
 
     def reply(self, respondent: int, question: str, attempt: int) -> dict[str, Any] | None:
         """Return all facts of one reply; None if there is none."""
         select = SELECT_REPLY_OF_VERSION[self.version]
         query = f"{select} WHERE reply.respondent = ? AND question.id = ? AND reply.attempt = ?"
         rows = self.rows(query, respondent, question, attempt)
-        return dict(zip(REPLY_RECORD_NAMES, rows[0], strict=True)) if rows else None
+        return self._reply_record(rows[0]) if rows else None
+
+    def _reply_record(self, row: Sequence[Any]) -> dict[str, Any]:
+        record = dict(zip(REPLY_RECORD_NAMES, row, strict=True))
+        self._require_short(record["text"])
+        return record
+
+    def _require_short(self, text: str | None) -> None:
+        if text is not None and len(text) > LONGEST_TEXT:
+            raise self.damaged(f"it has a reply of more than {LONGEST_TEXT:,} characters")
 
     def tool_transcript(self, respondent: int, position: int, attempt: int) -> str | None:
         """Return the calls of tools before a reply, as JSON; None if there are none."""

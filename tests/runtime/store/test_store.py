@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store.schema import VERSION, StoredQuestion
+from dia_runtime.store.schema import LONGEST_TEXT, VERSION, StoredQuestion
 from dia_runtime.store.store import Store, open_store, read_store
 from helpers.failures import failure
 
@@ -328,3 +329,26 @@ def test_rows_that_nobody_reads_to_the_end_may_outlive_the_open_run(
     del questions_left
     gc.collect()
     assert ignored == []
+
+
+@pytest.mark.parametrize("text", ["x" * (LONGEST_TEXT + 1), "\0" + "x" * (4 * LONGEST_TEXT)], ids=["long", "huge"])
+@pytest.mark.parametrize("command", ["score", "audit", "show", "export --to replies", "report", "merge"])
+def test_a_reply_that_is_longer_than_any_that_is_stored_is_refused_by_every_command(
+    command: str,
+    text: str,
+    tiny: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bundle = str(tiny())
+    for model, name in (("oracle", "a.run"), ("guess", "b.run")):
+        assert dia(["run", bundle, "--model", model, "-o", name, "-q"]) == 0
+    with sqlite3.connect("a.run") as connection:
+        connection.execute("UPDATE reply SET text = ? WHERE question = 1", (text,))
+    name, *options = command.split()
+    out = [] if name == "show" else ["-o", "out"]
+    assert dia([name, "a.run", *(["b.run"] if name == "merge" else []), *options, *out]) == 3
+    assert "error[E803]: `a.run` is damaged: it has a reply of more than 10,000,000" in capsys.readouterr().err
+    assert not Path("out").exists()

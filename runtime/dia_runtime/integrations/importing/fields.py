@@ -14,6 +14,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visibl
 from dia_language.numbers.values import encode
 from dia_runtime.integrations.reading.base import Number, Row, UnusableRow
 from dia_runtime.respondents.respondent import Reply
+from dia_runtime.store.schema import LONGEST_TEXT
 from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
 
 # Fields of the question, of the reply, and what their cells must be.
@@ -177,10 +178,12 @@ def _label(cell: Any) -> str | None:
     return None if text is None or not text else _name(text)
 
 
-def _said(cell: Any) -> str | None:
-    if cell is None or type(cell) is str:
-        return cell
-    raise UnusableRow(f"is {_kind(cell)}, not text")
+def _reply(cell: Any) -> str | None:
+    if cell is not None and type(cell) is not str:
+        raise UnusableRow(f"is {_kind(cell)}, not text")
+    if cell is not None and len(cell) > LONGEST_TEXT:
+        raise UnusableRow(f"has more than {LONGEST_TEXT:,} characters")
+    return cell
 
 
 def _gold(cell: Any) -> Any:
@@ -258,7 +261,7 @@ BY_KIND: dict[str, Callable[[Any], Any]] = {
 READ: dict[str, Callable[[Any], Any]] = {
     "id": _name,
     "gold": _gold,
-    "reply": _said,
+    "reply": _reply,
     "model": _name,
     "attempt": _attempt,
     "accept": _forms,

@@ -226,6 +226,7 @@ FAULTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("an id twice", jsonl([ROWS[0], ROWS[0]]), LETTERS, "t:2:2: error[E862]: the id `q1` also occurs in t:1"),
     ("another gold", jsonl([ROWS[0], {**ROWS[0], "gold": "B", "model": "two"}]), (*LETTERS, "--field", "model=model"), "t:2:14: error[E862]: the gold answer of `q1` is different in t:1"),
     ("other labels", jsonl([ROWS[0], {**ROWS[0], "topic": "x", "model": "two"}]), (*LETTERS, "--field", "model=model", "--field", "category=topic"), "has different labels in t:1"),
+    ("a long reply", jsonl([{**ROWS[0], "reply": "x" * 10_000_001}]), LETTERS, "error[E862]: the reply has more than 10,000,000 characters"),
     ("attempt 0", jsonl([{**ROWS[0], "n": 0}]), (*LETTERS, "--field", "attempt=n"), "the attempt must be at least 1"),
     ("no field", jsonl(ROWS), (*LETTERS, "--field", "golden=gold"), "error[E864]: unknown field `golden`\n  help: did you mean `gold`?"),
     ("no column", jsonl(ROWS), (*LETTERS, "--field", "gold="), "error[E864]"),
