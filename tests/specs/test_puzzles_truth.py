@@ -109,10 +109,10 @@ def water_jugs(challenge: str) -> str:
             r"You have an empty jug that holds (\d+) liters, another that holds (\d+) liters, and a tap\. In one step, you can fill a "
             r"jug to the brim from the tap, empty a jug into the sink, or pour one jug into the other until the first is empty or the "
             r"second is full\. What is the smallest number of steps after which one of the jugs contains exactly (\d+) liters?\?",
-            r"At a camp, there are a lake and two buckets without marks, for (\d+) and (\d+) liters\. Both are empty at first\. Filling "
-            r"a bucket at the lake until it is full, emptying a bucket completely, and pouring from one bucket into the other until "
-            r"one is empty or the other is full count as one move each\. Someone needs exactly (\d+) liters? in one bucket\. "
-            r"What is the smallest number of moves that this takes\?",
+            r"At a camp, there are a lake and two buckets without marks, for (\d+) and (\d+) liters\. Both are empty at first\. Each of "
+            r"these is one move: filling a bucket completely from the lake, emptying a bucket completely, or pouring from one bucket "
+            r"into the other until the first is empty or the second is full\. What is the smallest number of moves after which one of "
+            r"the buckets contains exactly (\d+) liters?\?",
         ),
     )
 
@@ -130,8 +130,8 @@ def sudoku(challenge: str) -> str:
     if challenge.startswith("Complete"):
         height, width, size, picture = read(
             challenge,
-            r"Complete this sudoku\. Each row, each column and each block of (\d) rows and (\d) columns contains the digits 1 to (\d) "
-            r"once\. Empty cells are shown as _\.\n\n([\d_ \n]+)\n\nGive the completed grid, row by row\.",
+            r"Complete this sudoku\. Each row, each column and each block of (\d) rows and (\d) columns contains each of the digits 1 "
+            r"to (\d) exactly once\. Empty cells are shown as _\.\n\n([\d_ \n]+)\n\nGive the completed grid, row by row\.",
         )
     else:
         size, columns, height, width, largest, picture = read(
@@ -207,8 +207,8 @@ def knights_and_knaves(challenge: str) -> str:
         named, said = read(
             challenge,
             r"Each of [a-z]+ people, ([A-Za-z, ]+), is either a knight, whose every statement is true, or a knave, whose every "
-            r"statement is false\. These are their statements:\n\n(.+)\n\nThere is only one way in which all this can be\. List all "
-            r"knights\.",
+            r"statement is false\. These are their statements:\n\n(.+)\n\nOnly one assignment of knights and knaves is consistent "
+            r"with all the statements\. List all knights\.",
         )
         statements = re.findall(r"^- (\w+): (.+)\.$", said, re.MULTILINE)
     people = re.split(", | and ", named)
@@ -248,9 +248,9 @@ def nonogram(challenge: str) -> str:
     else:
         *listed, said = read(
             challenge,
-            r"A picture of black and white squares has (\d) rows and (\d) columns\. For each line, we know how many black squares "
-            r"follow each other without a gap\.\n\n(.+)\n\nSo 2 1 means two black squares in a row, then one or more white squares, "
-            r"then one black square\. White squares may come before and after\. 0 means that there are no black squares\. Only one "
+            r"A picture of black and white squares has (\d) rows and (\d) columns\. For each row and each column, the lengths of "
+            r"its runs of black squares are given in order\.\n\n(.+)\n\nFor example, 2 1 means two adjacent black squares, then one or "
+            r"more white squares, then one black square\. White squares may come before and after\. 0 means that there are no black squares\. Only one "
             r"picture fits\. Write it as rows of 1 \(black\) and 0 \(white\)\.",
         )
         lines = [
@@ -289,9 +289,9 @@ def countdown(challenge: str, answer: str) -> str:
     else:
         listed, target = read(
             challenge,
-            r"On the cards are the numbers ([\d, and]+), and the target is (\d+)\. Combine all cards by addition, subtraction, "
-            r"multiplication and division \(with parentheses if you like\) so that the result is exactly the target\. Each card has "
-            r"to be used once\. Give only the expression, without an equals sign\.",
+            r"The cards show the numbers ([\d, and]+), and the target is (\d+)\. Combine all cards by addition, subtraction, "
+            r"multiplication and division \(with parentheses if you like\) so that the result is exactly the target\. Use each "
+            r"card exactly once\. Give only the expression, without an equals sign\.",
         )
     value = eval(re.sub(r"(\d+)", r"N(\1)", answer), {"__builtins__": {}, "N": Fraction})
     assert re.fullmatch(r"[-+*/() \d]+", answer) and value == int(target)
@@ -303,8 +303,8 @@ def maze(challenge: str, answer: str) -> str:
     """networkx finds how long a shortest way is; the answer is walked."""
     picture, *_ = read(
         challenge,
-        r"Find a shortest way from S to G in this maze\. # is a wall\. A step goes up, down, left or right to the next cell, never "
-        r"diagonally\.\n\n([SG.#\n]+)\n\nGive the way as a sequence of the letters U \(up\), D \(down\), L \(left\) and R \(right\), "
+        r"Find a shortest path from S to G in this maze\. # is a wall\. A step goes up, down, left or right to the next cell, never "
+        r"diagonally\.\n\n([SG.#\n]+)\n\nGive the path as a sequence of the letters U \(up\), D \(down\), L \(left\) and R \(right\), "
         r"without spaces\.",
         r"A robot stands at S on this map and has to reach G\. It understands the commands U, D, L and R: move one field up, down, "
         r"left or right\. It cannot leave the map or enter a field marked #\. What is the shortest program that brings it there\? If "
@@ -368,7 +368,11 @@ def zebra(challenge: str) -> str:
             and all(test(merged[a], merged[b]) for a, test, b in rules if a in merged and b in merged)
         ]
     (places,) = arrangements
-    asked = kinds[["Who", "Which", "What is", "What col"].index(re.match("Who|Which|What is|What col", question)[0])]  # type: ignore[index]
+    asked = kinds[
+        ["Who", "Which pets", "Which drinks", "What colors"].index(
+            re.match("Who|Which pets|Which drinks|What colors", question)[0]
+        )
+    ]  # type: ignore[index]
     return f"[{', '.join(sorted(asked, key=places.__getitem__))}]"
 
 
@@ -378,14 +382,14 @@ def cryptarithm(challenge: str) -> str:
         *words, hints, _ = read(
             challenge,
             r"In this addition, each letter stands for a digit\. Different letters stand for different digits, and no number begins with "
-            r"0\.\n\n([A-Z]+) \+ ([A-Z]+) = ([A-Z]+)\n\n((?:[A-Z] is \d[\w, ]*\. )?)There is only one solution\. Which number is "
-            r"([A-Z]+)\?",
+            r"0\.\n\n([A-Z]+) \+ ([A-Z]+) = ([A-Z]+)\n\n((?:[A-Z] is \d[\w, ]*\. )?)There is only one solution\. What number "
+            r"does ([A-Z]+) stand for\?",
         )
     else:
         *words, hints = read(
             challenge,
-            r"Somebody replaced the digits of a correct sum by letters, the same digit always by the same letter, and different digits by "
-            r"different letters:\n\n +([A-Z]+)\n\+ +([A-Z]+)\n= +([A-Z]+)\n\nNone of the three numbers starts with a zero\."
+            r"Someone replaced the digits of a correct addition with letters: the same digit always with the same letter, and different "
+            r"digits with different letters\.\n\n +([A-Z]+)\n\+ +([A-Z]+)\n= +([A-Z]+)\n\nNone of the three numbers starts with a zero\."
             r"(?: You also know that ([A-Z] is \d[\w, ]*)\.)? What was the result of the addition\?",
         )
     weights: Counter[str] = Counter()
@@ -423,8 +427,8 @@ def sliding_tiles(challenge: str, answer: str) -> str:
         before, after = read(
             challenge,
             r"Five numbered tiles lie in a box that has room for six\. A move pushes a tile next to the gap into the gap, which is shown "
-            r"as _\. Tiles never move diagonally\.\n\nNow:\n([\d_ \n]+)\n\nWanted:\n([\d_ \n]+)\n\nWhich tiles have to be moved, one "
-            r"after the other, if no solution may be shorter\? If there are several such solutions, give one\.",
+            r"as _\. Tiles never move diagonally\.\n\nNow:\n([\d_ \n]+)\n\nWanted:\n([\d_ \n]+)\n\nWhich tiles have to be moved, in "
+            r"which order, to get there in as few moves as possible\? If there are several shortest solutions, give any one\.",
         )
         sizes = []
     rows = [line.split() for line in before.split("\n")]
@@ -474,7 +478,7 @@ def knight_swap(challenge: str, answer: str) -> str:
             challenge,
             r"On a board with the columns a to ([a-z]) and the rows 1 to (\d), there (?:is a white knight|are white knights) on "
             r"([\w, ]+) and (?:a black knight|black knights) on ([\w, ]+)\. White and black have to swap places in the smallest possible number of moves\. "
-            r"Every move is a knight's move of either color to an empty square; there are no captures and no turns\. "
+            r"Every move is a knight's move of either color to an empty square; there are no captures, and the two colors need not take turns\. "
             r"List the moves in order, in the form a1-b3\.",
         )
         squares = {f"{chr(c)}{r}" for c in range(ord("a"), ord(last) + 1) for r in range(1, int(height) + 1)}
@@ -511,7 +515,7 @@ def cipher_ladder(challenge: str) -> str:
         size, key_text, rule_text, coded = read(
             challenge,
             r"A message of (\d) English words was encrypted word by word\. In each word, all letters were moved forward in the alphabet by "
-            r"the same number of places \(after z comes a again\)\. For the first word, this number is (\d+)\. For every other word, it is "
+            r"the same number of places \(z is followed by a\)\. For the first word, this number is (\d+)\. For every other word, it is "
             rf"{rule}\.(?: The letter a has position 1, and z has position 26\.)?\n\n([a-z ]+)\n\nWhat is the message\?",
         )
         assert len(coded.split()) == int(size)
@@ -519,8 +523,8 @@ def cipher_ladder(challenge: str) -> str:
         coded, key_text, rule_text = read(
             challenge,
             r"Decode these words from left to right:\n\n([\d. a-z\n]+)\n\nEach word was made by a Caesar shift: every letter was replaced "
-            r"by the one that comes a certain number of places later, going round from z to a\. Word 1 was shifted by (\d+)\. The shift of "
-            rf"any later word is {rule}(?:, with a = 1, b = 2 and so on)?\. Write the decoded words with one space between them\.",
+            r"by the one that comes a certain number of places later in the alphabet, wrapping around from z to a\. Word 1 was shifted by (\d+)\. The "
+            rf"shift of any later word is {rule}(?:, with a = 1, b = 2 and so on)?\. Write the decoded words with one space between them\.",
         )
     key, words = int(key_text), []
     for code in re.findall("[a-z]+", coded):
@@ -574,7 +578,7 @@ def map_colouring(challenge: str) -> str:
             r"colors do ([A-Za-z, ]+) wear\? List the colors in this order\.",
         )
         edges = re.findall(r"(\w+) against (\w+)", borders)
-        fixed = dict(re.findall(r"^The shirts of (\w+) are (\w+)\.$", known, re.MULTILINE))
+        fixed = dict(re.findall(r"^(\w+) wears (\w+)\.$", known, re.MULTILINE))
         regions = ""
     names = re.split(", | and ", regions) if regions else sorted({name for edge in edges for name in edge})
     colors = re.split(", | and | or ", palette)
@@ -595,12 +599,12 @@ def map_colouring(challenge: str) -> str:
 def grid_rule(challenge: str) -> str:
     """All rules by cells as complex numbers, and what those that fit all pairs make of the last picture."""
     number = r"[0-3 \n]+"
-    if challenge.startswith("A rule"):
+    if challenge.startswith("The same rule"):
         examples, size, picture, _ = read(
             challenge,
-            r"A rule turns each input into its output\. It is the same for all of them: the picture may be turned or mirrored, then its rows "
-            r"may move down by one or two places \(rows that leave at the bottom come in again at the top\), and the colors 1, 2 and 3 may "
-            rf"be exchanged\. The color 0 stays\.\n\n(.+)\n\nInput (\d):\n({number})\n\nWhat is output (\d)\?",
+            r"The same rule turns each input into its output\. The rule has three steps, some of which may change nothing: the grid is rotated "
+            r"or mirrored; all rows move down by one or two places \(rows that leave at the bottom reappear at the top\); the colors 1, 2 "
+            rf"and 3 are swapped among each other\. Color 0 never changes\.\n\n(.+)\n\nInput (\d):\n({number})\n\nWhat is output (\d)\?",
         )
         assert int(size) == examples.count("Input") + 1
     else:
@@ -608,7 +612,7 @@ def grid_rule(challenge: str) -> str:
             challenge,
             r"A machine changes pictures, which are shown as tables of the digits 0 to 3\. First it rotates or reflects the picture, or "
             r"leaves it as it is\. Then it moves all rows down by 0, 1 or 2, and puts rows that fall off at the bottom back at the top\. "
-            r"Last, it replaces 1, 2 and 3 by 1, 2 and 3 in some order; every 0 remains\. What it does is the same each time\.\n\n(.+)\n\n"
+            r"Last, it may swap the digits 1, 2 and 3 among each other; every 0 stays\. It does the same to every picture\.\n\n(.+)\n\n"
             rf"What comes out if this picture goes in\?\n\n({number})",
         )
     pairs = re.findall(rf"Input \d:\n({number})\n\nOutput \d:\n({number})", examples)
@@ -640,8 +644,8 @@ def bulls_and_cows(challenge: str) -> str:
     if challenge.startswith("A secret"):
         size, symbols, lines = read(
             challenge,
-            r"A secret code has (\d) different digits from 1 to (\d)\. For each guess, you learn how many digits are in the code at the same "
-            r"position \(bulls\), and how many are in the code at another position \(cows\):\n\n(.+)\n\nWhat is the code\?",
+            r"A secret code has (\d) different digits from 1 to (\d)\. For each guess, you learn how many of its digits are in the code "
+            r"at the same position \(bulls\), and how many are in the code but at a different position \(cows\):\n\n(.+)\n\nWhat is the code\?",
         )
         guesses = re.findall(r"^(\d+): (\d) bulls?, (\d) cows?$", lines, re.MULTILINE)
     else:
@@ -674,7 +678,7 @@ def finishing_order(challenge: str) -> str:
         challenge,
         r"([A-Za-z, ]+) ran a race, and no two of them finished at the same time\. You know this:\n\n(.+)\n\nIn which order did they "
         r"finish, from the first to the last\?",
-        r"[A-Z][a-z]+ people took part in a run: ([A-Za-z, ]+)\. Nobody shared a place with anybody else\. A reporter noted:\n\n(.+)\n\n"
+        r"[A-Z][a-z]+ people took part in a race: ([A-Za-z, ]+)\. There were no ties\. A reporter noted:\n\n(.+)\n\n"
         r"Only one order fits all of these notes\. List the names, beginning with the winner\.",
     )
     names = re.split(", | and ", people)
@@ -701,10 +705,10 @@ def exact_weight(challenge: str) -> str:
     """All selections by their size."""
     listed, total = read(
         challenge,
-        r"You have one weight of each of these sizes, in grams: ([\d, ]+)\. Which of them weigh exactly (\d+) grams together\? There is "
-        r"only one selection\.",
+        r"You have one weight of each of these sizes, in grams: ([\d, ]+)\. Which of them together weigh exactly (\d+) grams\? Only "
+        r"one selection does\.",
         r"A shop gave a customer coupons worth ([\d, and]+) cents\. Each can be used once, and only as a whole\. The customer wants to pay "
-        r"(\d+) cents with coupons alone and without losing a cent\. Which coupons must be used\?",
+        r"exactly (\d+) cents with coupons alone\. Only one selection of coupons is worth that\. Which coupons are in it\?",
     )
     weights = sorted(integers(listed))
     (chosen,) = [
@@ -750,8 +754,8 @@ def lights_out(challenge: str) -> str:
     if challenge.startswith("Each"):
         picture, last, height = read(
             challenge,
-            r"Each cell of this grid has a light and a switch\. \* is a light that is on, \. is one that is off\. A switch changes its own "
-            r"light and the lights directly above, below, left and right of it, from on to off or from off to on\.\n\n([*. \n]+)\n\nWhich "
+            r"Each cell of this grid has a light and a switch\. \* is a light that is on, and \. is a light that is off\. A switch "
+            r"toggles its own light and the lights directly above, below, left and right of it\.\n\n([*. \n]+)\n\nWhich "
             r"switches have to be pressed, once each, to turn all lights off\? Columns are named A to ([A-Z]) from the left, rows 1 to (\d) "
             r"from the top\. Give the cells in the form A1\.",
         )
@@ -788,7 +792,7 @@ def towers(challenge: str) -> str:
             challenge,
             r"The towers of Hanoi: there are three pegs with (\d) disks, numbered by size; disk 1 is the smallest\. A move takes the top disk "
             r"of a peg to another peg, but never onto a smaller disk\. Now the pegs hold these disks, from bottom to top:\n\n(.+)\n\nWhat is "
-            r"the smallest number of moves after which all disks are on peg ([ABC])\?",
+            r"the smallest number of moves needed to get all disks onto peg ([ABC])\?",
         )
         held = {line[0]: tuple(integers(line)) for line in lines.split("\n")}
     else:
@@ -797,7 +801,7 @@ def towers(challenge: str) -> str:
             r"[A-Z][a-z]+ disks of different sizes, from 1 \(smallest\) to (\d) \(largest\), lie on the three pegs A, B and C, with larger "
             r"disks always below smaller ones\. (.+) One disk may be moved at a time, from the top of one pile to the top of another, and no "
             r"disk may ever lie on a smaller one\. "
-            r"What is the smallest number of moves that brings all disks to peg ([ABC])\?",
+            r"What is the smallest number of moves that gets all disks onto peg ([ABC])\?",
         )
         held = {
             peg: tuple(sorted(integers(text), reverse=True))
@@ -899,16 +903,16 @@ def domino_tilings(challenge: str) -> str:
         (picture,) = read(
             challenge,
             r"A domino covers two squares that are next to each other, horizontally or vertically\. In how many ways can all squares marked "
-            r"\. be covered with dominoes, so that no domino lies on another one or on a square marked #\?\n\n([.#\n]+)",
+            r"\. be covered with dominoes, so that no two dominoes overlap and no square marked # is covered\?\n\n([.#\n]+)",
         )
         rows = picture.split("\n")
         free = frozenset((r, c) for r, row in enumerate(rows) for c, sign in enumerate(row) if sign == ".")
     else:
         height, width, beds = read(
             challenge,
-            r"A terrace has (\d) rows with (\d) square fields each\. There (?:is a flower bed on one field|are flower beds on [a-z]+ fields) "
+            r"A terrace has (\d) rows of (\d) squares each\. There (?:is a flower bed on one square|are flower beds on [a-z]+ squares) "
             r"\(([\w,; ]+); rows are counted from the top, columns from the left\)\. The rest is to be paved completely with slabs that "
-            r"cover two neighboring fields each and cannot be cut\. How many different patterns are possible\? Patterns that are rotations "
+            r"cover two squares that share a side and cannot be cut\. How many different patterns are possible\? Patterns that are rotations "
             r"or mirror images of each other count separately\.",
         )
         holes = {(int(r) - 1, int(c) - 1) for r, c in re.findall(r"row (\d), column (\d)", beds)}
@@ -930,12 +934,12 @@ def traffic_jam(challenge: str, answer: str) -> str:
         challenge,
         r"This is a car park, seen from above\. Squares with the same letter are one vehicle, and \. is an empty square\. A vehicle can move "
         r"along its own line only: horizontally if its letters are next to each other in a row, otherwise vertically\. In one move, one "
-        r"vehicle moves one square into an empty square\.\n\n([A-Z.\n]+)\n\nWith as few moves as possible, get the vehicle X to the right "
+        r"vehicle moves one square into an empty square\.\n\n([A-Z.\n]+)\n\nWith as few moves as possible, get vehicle X to the right "
         r"edge\. List the moves in order, such as: A up, X right",
-        r"On a square board lie wooden blocks, each shown by a letter of its own; a dot is a free square\. Blocks cannot be turned\. Blocks "
+        r"Wooden blocks lie on a square board\. Each block is shown by its own letter, and a dot is an empty square\. Blocks cannot be turned\. Blocks "
         r"that lie in a row slide left or right, blocks that lie in a column slide up or down, and each step slides one block by one "
-        r"square\.\n\n([A-Z.\n]+)\n\nBlock X should touch the right-hand edge after the smallest possible number of steps\. Which steps are "
-        r"these\? Give each as the letter of the block and the direction, for example: A up, X right",
+        r"square\.\n\n([A-Z.\n]+)\n\nGet block X to touch the right-hand edge in as few steps as possible\. What are "
+        r"the steps\? Give each as the letter of the block and the direction, for example: A up, X right",
     )
     rows = picture.split("\n")
     board = {complex(c, r) for r, row in enumerate(rows) for c in range(len(row))}
