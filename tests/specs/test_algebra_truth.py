@@ -81,11 +81,11 @@ def plain(value: Fraction) -> str:
 def signed_sum(challenge: str) -> str:
     """Steps in words become signs; the formula is added up in fractions."""
     if challenge.startswith("Start"):
-        first, steps = read(challenge, rf"Start with ({D})\. From left to right, (.+)\. What number do you get\?")
+        first, steps = read(challenge, rf"Start with ({D}), (.+)\. What number do you get\?")
         formula = f"({first})"
-        for verb, number in re.findall(rf"(?:^|, | and then )(add|subtract) ({D})", steps):
+        for verb, number in re.findall(rf"(?:^|, )then (add|subtract) ({D})", steps):
             formula += f"{'+' if verb == 'add' else '-'}({number})"
-        assert formula.count("(") == steps.count(", ") + (" and then " in steps) + 2
+        assert formula.count("(") == steps.count(", ") + 2
     else:
         (formula,) = read(challenge, r"Calculate ([-+\d. ()]+)\.", r"What is the value of ([-+\d. ()]+)\?")
     return plain(value_of(formula))
@@ -96,7 +96,7 @@ def product_and_quotient(challenge: str) -> str:
         challenge,
         r"Calculate ([-\d*/ ()]+)\. Give the result as an integer or as a fraction in lowest terms\.",
         r"What integer or fraction in lowest terms is equal to ([-\d*/ ()]+)\?",
-        r"Work from left to right, and simplify the result as far as possible: ([-\d*/ ()]+)",
+        r"Calculate from left to right, and reduce the result to lowest terms: ([-\d*/ ()]+)",
     )
     return str(value_of(formula))
 
@@ -167,8 +167,8 @@ def least_common_multiple(challenge: str) -> str:
         (text,) = read(
             challenge,
             r"What is the least common multiple of ([\d, and]+)\?",
-            r"Ferries on (?:two|three) lines leave a harbor at the same moment\. After that, a ferry leaves every ([\d, or]+) "
-            r"minutes, depending on the line\. After how many minutes do ferries of all lines next leave at the same moment\?",
+            r"A harbor has (?:two|three) ferry lines\. A ferry leaves ((?:every \d+ minutes on line [ABC](?:,? and |, )?)+)\. "
+            r"Ferries on all lines have just left together\. In how many minutes will that happen next\?",
         )
         numbers = integers(text)
     step, multiple = max(numbers), max(numbers)
@@ -236,13 +236,9 @@ PLACES = {
 
 def place_value(challenge: str) -> str:
     """The digit by division."""
-    if challenge.startswith("In"):
-        number, power, name = read(
-            challenge,
-            rf"In the decimal number ({D}), one digit is multiplied by ({D}), the value of the ([a-z -]+) place\. Which digit "
-            r"is it\?",
-        )
-        assert Fraction(power) == Fraction(10) ** PLACES[name]
+    if "place value" in challenge:
+        number, power = read(challenge, rf"Which digit of ({D}) has the place value ({D})\?")
+        (name,) = [name for name, place in PLACES.items() if Fraction(10) ** place == Fraction(power)]
     else:
         name, number = read(
             challenge,
@@ -255,20 +251,21 @@ def place_value(challenge: str) -> str:
 def round_number(challenge: str) -> str:
     """Decimal quantizes; a tie must not occur."""
     number, places_text, power_text = "", None, None
-    target = r"(?:the nearest (integer|multiple of [a-z ]+)|([a-z]+) decimal places?)"
+    target = r"(?:the nearest (integer|[a-z ]+)|([a-z]+) decimal places?)"
     wordings = (
         rf"Round (?P<n>{D}) to {target}\.",
         rf"What is (?P<n>{D}) rounded to {target}\?",
-        rf"Which (?:(integer|multiple of [a-z ]+)|number with at most ([a-z]+) decimal places?) is closest to (?P<n>{D})\?",
+        rf"Which (?:(integer|multiple of \d+)|number with at most ([a-z]+) decimal places?) is closest to (?P<n>{D})\?",
     )
     (match,) = [match for wording in wordings if (match := re.fullmatch(wording, challenge))]
     number = match["n"]
     power_text, places_text = [group for group in match.groups() if group != number]
-    names = ["integer", "ten", "a hundred", "a thousand", "ten thousand", "a hundred thousand", "a million"]
+    names = ["integer", "ten", "hundred", "thousand", "ten thousand", "hundred thousand", "million"]
+    multiples = [f"multiple of {10**power}" for power in range(7)]
     power = (
         -1 - ["one", "two", "three", "four", "five", "six"].index(places_text)
         if places_text
-        else names.index(str(power_text).removeprefix("multiple of "))
+        else (multiples if "multiple" in str(power_text) else names).index(str(power_text))
     )
     scaled = Fraction(number) / Fraction(10) ** power
     assert (2 * scaled).denominator != 1 or scaled.denominator == 1, "a tie"
@@ -331,7 +328,7 @@ def linear_system(challenge: str) -> str:
     else:
         equations_text, _, _, names_text = read(
             challenge,
-            r"(.+)\n\nWhich values of ([a-z, and]+) satisfy all (two|three) equations\? List them in the order ([a-z, ]+)\.",
+            r"(.+)\n\nWhich values of ([a-z, and]+) satisfy (both|all three) equations\? List them in the order ([a-z, ]+)\.",
         )
         equations = equations_text.split("\n")
     names = re.split(", | and ", names_text)
@@ -473,6 +470,41 @@ def base_arithmetic(challenge: str) -> str:
     return text
 
 
+def convert_base(challenge: str) -> str:
+    """Python reads the digits; the largest power of the other base that fits is taken away again and again."""
+    note = r"(?: The letters? A (?:is|to [B-F] are) the digits? after 9\.)?"
+    if challenge.startswith("Convert"):
+        digits, source, target = read(challenge, rf"Convert (\w+) from base (\d+) to base (\d+)\.{note}")
+    else:
+        source, digits, target = read(
+            challenge,
+            rf"In base (\d+), a number is written as (\w+)\. How is the same number written in base (\d+)\?{note}",
+        )
+    base, rest, text = int(target), int(digits, int(source)), ""
+    assert ("after 9" in challenge) == (max(base, int(source)) > 10)
+    power = next(power for power in range(200) if base ** (power + 1) > rest)
+    for exponent in range(power, -1, -1):
+        digit = 0
+        while rest >= base**exponent:
+            rest, digit = rest - base**exponent, digit + 1
+        text += "0123456789ABCDEF"[digit]
+    return text
+
+
+def compare_pairs(challenge: str) -> str:
+    """Python's fractions read both sides."""
+    (lines,) = read(
+        challenge,
+        r"Which of these statements are true\?\n\n(.+)\n\nGive the letters of all true statements\.",
+        r"(.+)\n\nSome of these statements are true, and the others are false\. List the letters of the true ones\.",
+    )
+    statements = re.findall(r"^([A-J]): ([-\d./]+) ([<=>]) ([-\d./]+)$", lines, re.MULTILINE)
+    assert len(statements) == lines.count("\n") + 1
+    holds = {"<": Fraction.__lt__, "=": Fraction.__eq__, ">": Fraction.__gt__}
+    true = [letter for letter, left, sign, right in statements if holds[sign](Fraction(left), Fraction(right))]
+    return f"{{{', '.join(true)}}}"
+
+
 def next_in_sequence(challenge: str) -> str:
     """Lagrange's polynomial through as many terms as the degree needs; the other terms must agree."""
     kinds = {"linear": 1, "quadratic": 2, "cubic": 3, "fourth-degree": 4}
@@ -483,12 +515,12 @@ def next_in_sequence(challenge: str) -> str:
             r"the next term\?",
         )
     elif challenge.startswith("For"):
-        kind, count, terms_text = read(
+        kind, count, terms_text, following = read(
             challenge,
-            r"For a ([a-z-]+) polynomial p, the values p\(1\) to p\((\d+)\) are ([-\d, and]+), in this order\. Calculate the "
-            r"value that follows\.",
+            r"For a ([a-z-]+) polynomial p, the values p\(1\) to p\((\d+)\) are ([-\d, and]+), in this order\. What is "
+            r"p\((\d+)\)\?",
         )
-        assert int(count) == len(integers(terms_text))
+        assert int(count) == len(integers(terms_text)) == int(following) - 1
     else:
         terms_text, kind = read(
             challenge,
