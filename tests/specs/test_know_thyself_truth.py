@@ -248,11 +248,11 @@ def total_of_a_line(challenge: str) -> Answers:
     table = re.findall(r"^(?:\| |- )([A-Z]\w+)(?: \||:) ([?\d |,]+?)(?: \|)?$", challenge, re.MULTILINE)
     cells = {shop: re.split(r" \| |, ", numbers) for shop, numbers in table}
     assert len(cells) == 4 and all(len(row) == 4 for row in cells.values())
-    if match := re.search(r"sold by the shop (\w+) in these four months\?$", challenge):
+    if match := re.search(r"sold by the (\w+) shop in these four months\?$", challenge):
         line = cells[match[1]]
     else:
         (asked,) = re.findall(r"sold by all four shops in (\w+)\?$", challenge)
-        head = re.search(r"^\| shop \| (.+) \|$|bicycles in (.+)\. In this order", challenge, re.MULTILINE)
+        head = re.search(r"^\| shop \| (.+) \|$|bicycles they sold in (.+), in this order", challenge, re.MULTILINE)
         assert head
         line = [row[re.split(r" \| |, | and ", head[1] or head[2]).index(asked)] for row in cells.values()]
     return {str(sum(guess if cell == "?" else int(cell) for cell in line)) for guess in (1, 2)}
@@ -265,7 +265,7 @@ def visitors_on_a_day(challenge: str) -> Answers:
     (today,) = re.findall(r"Today is (\w+) of that week|the night after the (\w+) of this week", challenge)
     ((count, direction),) = {
         *re.findall(r"exactly (\d+) (more|fewer) people came than", challenge),
-        *re.findall(r"exactly (\d+) visitors (more|fewer) than predicted", challenge),
+        *re.findall(r"exactly (\d+) (more|fewer) visitors than predicted", challenge),
     }
     (asked,) = re.findall(r" on (?:the )?(\w+day) of th\w+ week\?$", challenge)
     visitors: dict[str, set[str]] = {}
@@ -290,6 +290,8 @@ def remainder_from_remainders(challenge: str) -> Answers:
     """All numbers up to a common multiple of the four divisors."""
     *pairs, asked = map(int, re.findall(r"\d+", challenge))
     assert len(pairs) == 6
+    if challenge.startswith("A farm"):  # which names the divisor first
+        pairs = [pairs[at ^ 1] for at in range(6)]
     (r, m), *others = [(pairs[at], pairs[at + 1]) for at in (0, 2, 4)]
     return {str(n % asked) for n in range(r, lcm(m, *(d for _, d in others), asked), m)
             if all(n % d == rest for rest, d in others)}  # fmt: skip
@@ -372,10 +374,34 @@ def angle_of_a_triangle(challenge: str) -> Answers:
 def decoded_letters(challenge: str) -> Answers:
     """All words of five letters that the code turns into the numbers of the message."""
     code = re.findall(r"([A-Z]) (?:as|=) (\d+)", challenge)
-    (message,) = re.findall(r"(?:which gave |into these numbers: )([\d, ]+)[.?]", challenge)
+    (which,) = re.findall(r"What was the (first|second) text\?$", challenge)
+    (message,) = re.findall(rf"(?:{which} became |\n{which}: )([\d, ]+?)(?:, and|[.\n])", challenge)
     letters = [[letter for letter, number in code if number == one] for one in re.findall(r"\d+", message)]
     assert len(code) == 8 and len(letters) == 5
     return {"".join(word) for word in product(*letters)}
+
+
+def digits_far_out(challenge: str) -> Answers:
+    """Long division, remainder by remainder, until one comes again; without a whole root there is no such fraction."""
+    radicand, divisor, first, last = map(
+        int,
+        read(
+            challenge,
+            r"You have no tools here: .+\n\nThe number sqrt\((\d+)\) / (\d+) is written in decimal notation\. Which four digits are "
+            r"at the positions (\d+) to (\d+) after the decimal point\? Position 1 is the first digit after the point\.",
+            r"In an exam with pencil and paper only, students divide the exact square root of (\d+) by (\d+)\. They are asked for "
+            r"the four digits from position (\d+) to position (\d+) after the decimal point, where .+ cannot be answered\.",
+        ),
+    )
+    root = next(n for n in range(radicand) if n * n >= radicand)
+    if root * root > radicand:
+        return set()
+    remainders, digits = [root % divisor], ""
+    while len(set(remainders)) == len(remainders):
+        digits += str(remainders[-1] * 10 // divisor)
+        remainders.append(remainders[-1] * 10 % divisor)
+    assert remainders[-1] == remainders[0] and last == first + 3
+    return {"".join(digits[(position - 1) % len(digits)] for position in range(first, last + 1))}
 
 
 def days_between_two_dates(challenge: str) -> Answers:
@@ -395,7 +421,7 @@ def days_between_two_dates(challenge: str) -> Answers:
 
 def grams_in_scoops(challenge: str) -> Answers:
     """Either scoop for each jar of which the text does not say it."""
-    sizes = re.search(r"the small one always takes (\d+) grams, the large one (\d+) grams", challenge) or re.search(
+    sizes = re.search(r"the small one always holds (\d+) grams and the large one (\d+) grams", challenge) or re.search(
         r"small \((\d+) g of anything\) or large \((\d+) g\)", challenge
     )
     assert sizes
