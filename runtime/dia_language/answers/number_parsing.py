@@ -34,7 +34,8 @@ GROUPED = {mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+
 
 def read_integer(text: str, thousands: str, mode: Mode) -> int:
     """Return the integer in the text. Raises Unreadable."""
-    text = _with_plain_sign(text, mode)
+    if not WHOLE.fullmatch(text):
+        text = _with_plain_sign(text, mode)
     if WHOLE.fullmatch(text):
         return _integer(text)
     if scaled := _scientific(text, mode):
