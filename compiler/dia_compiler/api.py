@@ -26,7 +26,7 @@ Progress = Callable[[str, int, int], None]
 TRIAL = 3  # instances of each template that a check makes
 STRICT_TRIAL = 60  # where it also looks for shortcuts
 PROBED = 400
-HEAVY, MANY = ("sympy", "numpy"), 20  # so many templates surely need them, and half a second of each worker is spared
+HEAVY, MANY = ("sympy", "numpy"), 20  # this many templates surely need them, which saves each worker half a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def compile(
         for folder, folder_inputs, result in zip(folders, inputs, results, strict=True)
         if result is None
     ]
-    new_results, sources = _made(to_make, options, cluster, on_progress) if to_make else ([], {})
+    new_results, sources = _make_bundles(to_make, options, cluster, on_progress) if to_make else ([], {})
     fresh = iter(new_results)
     whole = [result or next(fresh) for result in results]
     return _compilation(whole, sources)
@@ -123,7 +123,7 @@ def _part(
     return Compilation((), warnings, sources, tuple(parts))
 
 
-def _made(
+def _make_bundles(
     to_make: list[tuple[Folder, Inputs | None]],
     options: CompileOptions,
     cluster: str | None,

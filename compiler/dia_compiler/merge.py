@@ -187,7 +187,7 @@ def _frozen(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, pri
 class _JoinedTemplate:
     """The rows of a template from all parts, as far as they follow each other.
 
-    A part takes instances to stand at the positions of their numbers, unless the first ones do not. Where a hole lies
+    A part assumes that instances are at the positions of their numbers, unless the first ones are not. If a hole is
     in an earlier part after all, `broken` says from which number and position on they are made again.
     """
 
@@ -195,7 +195,7 @@ class _JoinedTemplate:
         self.plan, self.template = plan, template
         self.spools: list[Spool] = []
         self.broken: tuple[int, int] | None = None
-        summaries = [self.told(part, piece) for part, piece in pieces]
+        summaries = [self.reported_summary(part, piece) for part, piece in pieces]
         self.instances = summaries[0].instances if summaries else None
         self.summary = _added(summaries)
         number, position = 0, -1
@@ -216,13 +216,13 @@ class _JoinedTemplate:
             raise damaged_part(pieces[-1][0].folder, f"some of its instances of `{template.name}` are missing")
 
     def ready(self, diagnostics: Diagnostics) -> TemplateRows:
-        """Return the template with all of its rows; tells what these show together."""
+        """Return the template with all of its rows, and report what these show together."""
         spool = Spool.chained(self.spools)
         statistics = row_statistics(spool)
         check_health(self.template, spool, self.summary, statistics, self.plan.options.k, diagnostics, is_trial=False)
         return TemplateRows(self.template, spool, self.summary, statistics)
 
-    def told(self, part: StoredPart, piece: TemplatePart) -> Summary:
+    def reported_summary(self, part: StoredPart, piece: TemplatePart) -> Summary:
         """What the workers of a part said of the template."""
         try:
             total = piece.summary["wanted"]
@@ -278,7 +278,7 @@ def _added(summaries: Sequence[Summary]) -> Summary:
 
 
 def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, jobs: int) -> None:
-    """Make the instances behind a hole that their part could not know of."""
+    """Make the instances after a hole that their part could not know of."""
     if not broken:
         return
     spools = [Spool(private, f"again-{place}") for place, _ in enumerate(broken)]

@@ -24,7 +24,7 @@ from dia_compiler.pipeline import explainer, job_of, plan_of, raise_errors, requ
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part that lies on disk."""
+    """A part on disk."""
 
     path: Path
     benchmark: str
@@ -83,7 +83,7 @@ def _written(
 ) -> Part:
     """Return the part, made in a private folder and moved to its own."""
     target = plan.options.folder / f"{plan.folder_name}.part-{number.number}-of-{number.of}"
-    pieces = [TemplatePart(job.template.name, job.first, rows.spool, _told(rows)) for job, rows in gathered]
+    pieces = [TemplatePart(job.template.name, job.first, rows.spool, _merge_facts(rows)) for job, rows in gathered]
     folder.mkdir()
     rows = write_part(folder, _facts(plan, number), plan.item.files, pieces)
     _refuse_foreign(target, plan.options)
@@ -91,8 +91,8 @@ def _written(
     return Part(target, plan.item.benchmark.name, number.number, number.of, rows)
 
 
-def _told(rows: GatheredRows) -> dict[str, Any]:
-    """What merging must know of the template beside its rows."""
+def _merge_facts(rows: GatheredRows) -> dict[str, Any]:
+    """Return what merging needs to know about the template besides its rows."""
     assert rows.summary is not None
     return {**summary_facts(replace(rows.summary, warnings=())), "wanted": rows.summary.instances}
 
@@ -114,7 +114,7 @@ def _facts(plan: BundlePlan, number: PartNumber) -> dict[str, Any]:
 
 
 def _refuse_foreign(target: Path, options: CompileOptions) -> None:
-    """Raise DiaError (exit 2) where something lies at the target that is no part; an older part gives way."""
+    """Raise DiaError (exit 2) if the target exists and is not a part; an older part is replaced."""
     is_part = (target / NAME).is_file() and not target.is_symlink()
     if options.force or is_part or not (target.exists() or target.is_symlink()):
         return

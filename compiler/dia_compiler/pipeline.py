@@ -64,7 +64,7 @@ def make_bundles(
         inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
         rows = _RowStore(plans, inputs_of_plans, private, checked.diagnostics, on_progress)
         resources = WorkerResources(str(private.absolute() / "tools"))
-        ready = rows.made(pool, options, resources)
+        ready = rows.rows_of_plans(pool, options, resources)
         raise_errors(checked, options.is_strict)
         bundles = [freeze(plan, each, private / f"bundle-{place}") for place, (plan, each) in enumerate(ready)]
         warnings = _warnings_by_benchmark(checked, folders)
@@ -120,7 +120,7 @@ def trial_job(plan: BundlePlan, template: Template, scratch: str, estimates: boo
 
 
 def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnostic]]:
-    """What tells the errors of a template that the check has left to the workers."""
+    """Return what reports the errors of a template that the check leaves to the workers."""
     items = {plan.item.benchmark.folder: plan.item for plan in plans}
     return lambda job: faults_of(items[job.benchmark.folder], job.template)
 
@@ -230,20 +230,20 @@ class _RowStore:
     ) -> None:
         self.plans, self.inputs, self.private, self.diagnostics = plans, inputs, private, diagnostics
         self.on_progress = on_progress
-        self.asked = [
+        self.states = [
             _TemplateState(plan, job, key)
             for plan, folder_inputs in zip(plans, inputs, strict=True)
             for job, key in _keyed(plan, folder_inputs)
         ]
 
-    def made(
+    def rows_of_plans(
         self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
         """Return the rows of every plan; what goes wrong is added to the errors."""
         self.cache = Cache(options.folder, "templates")
-        for state in self.asked:
+        for state in self.states:
             self.recall(state)
-        missing = [state for state in self.asked if state.ready is None]
+        missing = [state for state in self.states if state.ready is None]
         template_jobs = [
             replace(state.job, resources=replace(resources, programs=state.plan.item.programs)) for state in missing
         ]
@@ -252,7 +252,7 @@ class _RowStore:
             self.look_at(state, rows)
         for plan in self.plans:
             require_steered(plan)
-        return [(plan, [a.ready for a in self.asked if a.plan is plan and a.ready]) for plan in self.plans]
+        return [(plan, [a.ready for a in self.states if a.plan is plan and a.ready]) for plan in self.plans]
 
     def look_at(self, state: _TemplateState, rows: GatheredRows) -> None:
         """Report what all rows of a template together show."""
@@ -292,7 +292,7 @@ class _RowStore:
                 or inputs_of(plan.item.folder, plan.options) != folder_inputs
             ):
                 continue
-            for state in self.asked:
+            for state in self.states:
                 if state.plan is plan and not state.is_from_cache:
                     self.store(state)
             remember_bundle(folder_inputs, plan.options, whole, _requirements(plan))
@@ -306,7 +306,7 @@ class _RowStore:
         try:
             for name, part in ready.spool.parts.items():
                 part.flush(part.path or self.private / name)
-        except OSError:  # the bundle lies there: a disk that has no room for more is no error
+        except OSError:  # the bundle is there: a disk without room for more is no error
             return
         facts = {
             "rows": ready.spool.rows,

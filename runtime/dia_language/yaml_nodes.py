@@ -353,7 +353,7 @@ KEY = re.compile(r"\s*(- +)*[\w.,() -]*\Z")  # what may stand before the colon o
 
 
 def _colon_in_value(before: str) -> int | None:
-    """Return where `: ` stands behind what is no key, as in `- answer == n: *m`."""
+    """Return where `: ` follows what is not a key, as in `- answer == n: *m`."""
     colon = before.find(": ")
     while colon >= 0:
         if not KEY.match(before[:colon]):

@@ -26,7 +26,7 @@ OTHER_NAMES = {
 
 
 def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
-    """Report what is wrong with the type and the options of an answer, except the keys that have been told."""
+    """Report what is wrong with the type and the options of an answer, except the keys that have been reported."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
     if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
         return
@@ -73,7 +73,7 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
 
 
 def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
-    """Return whether the answer's type is one of ours; tells it where it is not."""
+    """Return whether the answer's type is one of ours; report it if it is not."""
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
@@ -85,7 +85,7 @@ def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
 
 
 def _place(message: str, node: Node) -> Position | None:
-    """Where the first word stands that the message has in backquotes and the node as a key or value."""
+    """Return the position of the first word that the message has in backquotes and the node has as a key or value."""
     is_key = "no option" in message or "takes the option" in message
     for word in re.findall(r"`([^`]*)`", message):
         position = _word(word, node, is_key)

@@ -37,7 +37,7 @@ class Artefacts(OwnFunctions):
             parts = [self.asset_option(part) for part in (option if isinstance(option, tuple) else (option,))]
             used |= frozenset().union(*(needs for _, needs in parts))
             compiled = [part for part, _ in parts if part is not None]
-            if len(compiled) == len(parts):  # what is wrong has been told
+            if len(compiled) == len(parts):  # the errors have been reported
                 options[name] = compiled if isinstance(option, tuple) else compiled[0]
         self.depends.lets[asset.name] = used
         code = AssetCode(asset, BUILDERS[asset.build.text], options, self.template.deliver[asset.name])
@@ -58,7 +58,7 @@ class Artefacts(OwnFunctions):
         return None if has_leak else text, self.depends.used(tree)
 
     def is_possible(self, code: AssetCode) -> bool:
-        """Whether the builder takes the options that are the same in all instances; tells the one that it does not."""
+        """Return whether the builder accepts the options that all instances share; report the one that it rejects."""
         try:
             constants = code.constants()
             code.builder.validate(constants)

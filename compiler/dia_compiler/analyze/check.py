@@ -1,4 +1,4 @@
-"""Nodes -> specs that are right as far as can be told without evaluating: schema, names, types; all errors at once."""
+"""Nodes -> specs that are valid as far as schema, names and types can show without evaluating; all errors at once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Checked:
         return self.bytes > BYTES_TOGETHER or self.nodes > NODES_TOGETHER
 
     def add(self, text: str, position: Position, root: Node | None = None) -> None:
-        """Count a file; tells the first one that is too much."""
+        """Count a file, and report the first one that is too many."""
         was_full = self.is_full
         self.bytes += len(text)
         self.nodes += 0 if root is None else size_of(root)
@@ -112,10 +112,10 @@ def check(
     unsaved: Map[Path, bytes] = NO_FILES,
     skips_others: bool = False,
 ) -> Checked:
-    """Return the benchmarks of the folders, and every error of every file that can be told without evaluating.
+    """Return the benchmarks of the folders, and every error of every file that can be found without evaluating.
 
     With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
-    `faults_of` then tells what is wrong with those of one template. `programs` says whether specs may start programs.
+    `faults_of` then returns the errors of one template. `programs` says whether specs may start programs.
     `parser` turns the text of a file with that name into nodes, or returns those that it kept of the same text.
     `unsaved` has what an editor shows in place of the spec files with these resolved paths. With `skips_others`, the
     other template files of a folder with chosen ones are not parsed, so that nothing is said of them.
@@ -237,7 +237,7 @@ class _Checker:
         return bool(node.pairs) and node.pairs[0][0].text == "catalog"
 
     def has_too_many(self, root: Mapping) -> bool:
-        """Return whether a key declares more than anyone can read, which the later stages could not bear; tells it."""
+        """Return whether a key declares too many entries for the later stages, and report it."""
         for key, node in root.pairs:
             parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
             if len(parts) > DECLARED:
@@ -247,7 +247,7 @@ class _Checker:
         return False
 
     def is_spec(self, node: Mapping) -> bool:
-        """Return whether the file means to be a template; one that does not is told in one line."""
+        """Return whether the file is meant to be a template; report one that is not in one line."""
         if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
             return True
         place = node.pairs[0][0].position if node.pairs else node.position

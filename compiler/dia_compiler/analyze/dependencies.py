@@ -76,7 +76,7 @@ class Dependencies:
 
 
 def ordered(names: Sequence[str], needs: Needs) -> list[str]:
-    """The names in an order in which each stands after those that it needs, the earlier ones first where either may be.
+    """The names in an order in which each comes after those that it needs, the earlier ones first where either may be.
 
     Names that wait for each other stand at the end.
 
@@ -95,7 +95,7 @@ def ordered(names: Sequence[str], needs: Needs) -> list[str]:
 
 
 def circles(needs: Needs) -> list[list[str]]:
-    """Return the circles of names that wait for each other, each once, from the name on that stands first.
+    """Return the circles of names that wait for each other, each once, starting with the name that comes first.
 
     >>> circles({"a": ["b"], "b": ["a"], "c": ["a"]})
     [['a', 'b']]

@@ -143,7 +143,7 @@ class Maker:
         self.calls: list[tuple[Snippet, Use]] = []
         self.nested: list[Maker] = []
         self.parts = {key: self._part(key, option, namespace, values) for key, option in use.options.items()}
-        # what the domain depends on; its conditions, which come behind, look at its values
+        # what the domain depends on; its conditions, which come later, look at its values
         is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
         has_fixed_parts = not self.uses and not self.calls

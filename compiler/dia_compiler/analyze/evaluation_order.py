@@ -22,7 +22,7 @@ class Planning(Artefacts):
                 self.result.makers[parameter.name] = maker
 
     def prepare_lets(self) -> dict[str, CompiledExpression]:
-        """Return the let values and assets compiled, and told where they are made of each other in a circle."""
+        """Return the let values and assets compiled; circles of them are reported."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
             code = self.code(piece, self.values | self.solved)

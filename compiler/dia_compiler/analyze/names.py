@@ -63,12 +63,12 @@ class Declared:
 
 
 def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
-    """Stands where a function did not compile; never called, since that is an error."""
+    """A placeholder for a function that did not compile; never called, since that is an error."""
     raise AssertionError("call of a function that did not compile")
 
 
 class Declarations:
-    """Every name of a benchmark and one of its templates; a name that is taken twice is told."""
+    """Every name of a benchmark and one of its templates; a name that is used twice is reported."""
 
     def __init__(
         self, template: Template, sources: tuple[Shared, ...], diagnostics: Diagnostics, namespace: Namespace
@@ -83,7 +83,7 @@ class Declarations:
         self.assets = frozenset(asset.name for asset in template.assets)
         self.values |= self.assets
         named = frozenset(template.session_spec.replies if template.session_spec is not None else ())
-        self.replies = named - self.values - RESERVED  # a name that is taken has been told
+        self.replies = named - self.values - RESERVED  # a name that is taken has been reported
         self.values |= named
 
     def declare(self) -> None:
@@ -164,7 +164,7 @@ class Declarations:
             )
 
     def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
-        """Return whether the arguments have names of their own; tells those that have not."""
+        """Return whether the arguments have names of their own; report those that do not."""
         reserved = [argument for argument in arguments if argument in TAKEN]
         for argument in dict.fromkeys(reserved):
             self.diagnostics.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)

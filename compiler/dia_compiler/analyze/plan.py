@@ -20,7 +20,7 @@ from dia_language.templates.templates import CompiledTemplate
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a draw: a parameter, a let value, a condition, the point behind a balanced parameter, or an order.
+    """One step of a draw: a parameter, a let value, a condition, the point after a balanced parameter, or an order.
 
     `order` is the order of the options of a multiple choice.
     """
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(slots=True)
 class Wording:
-    """The texts of a question, and for a variant what is drawn and computed for it beside the instance."""
+    """The texts of a question, and for a variant what is drawn and computed for it in addition to the instance."""
 
     name: str | None
     prompt: CompiledTemplate | None = None
@@ -90,7 +90,7 @@ class AssetCode:
         return {name: option_value(code, no_values) for name, code in self.options.items() if is_constant(code)}
 
     def fault(self, option_fault: OptionFault) -> DiaError:
-        """Return the error of an option, where the option stands."""
+        """Return the error of an option, at the position of the option."""
         option = self.asset.options.get(option_fault.option or "")
         first = next(iter(option), None) if isinstance(option, tuple) else option
         place = first.position if first is not None else self.asset.position

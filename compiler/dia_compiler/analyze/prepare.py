@@ -32,7 +32,7 @@ def prepare(
 
 
 class _Preparation(SessionAnalysis):
-    """The work of `prepare`, one method a part; a part that fails is told and left out."""
+    """The work of `prepare`, one method a part; a part that fails is reported and left out."""
 
     def run(self) -> Prepared:
         """Return the prepared template."""
@@ -41,7 +41,7 @@ class _Preparation(SessionAnalysis):
         return self.result
 
     def prepare(self) -> None:
-        """All parts in order; stops when there are so many errors that more of them would help nobody."""
+        """Prepare all parts in order; stop when there are so many errors that more of them would help nobody."""
         self.check_names()
         self.prepare_lists()
         self.own_functions()

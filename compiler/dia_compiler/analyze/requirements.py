@@ -21,7 +21,7 @@ def missing_requirement(template: Template, folder: Path, diagnostics: Diagnosti
         elif kind == "file" and inside(folder, name) is None:
             help = "put it in the folder of `benchmark.yaml`, and write its path relative to that folder"
             diagnostics.error("E101", f"the path `{name}` leads outside the spec folder", value.position, help)
-        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would tell what else lies on the host
+        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would reveal what else is on the host
             diagnostics.error(
                 "E204", f"`{name}` is a path, not the name of a tool", value.position, "write only the name"
             )

@@ -58,7 +58,7 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
         **(format_facts if isinstance(format_facts, Mapping) else DEFAULT_FORMAT),
         "skip": skip,
         "rules": RULES,
-    }  # a wrong shape has been told
+    }  # a wrong shape has been reported
     return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
 
 

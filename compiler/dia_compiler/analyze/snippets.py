@@ -50,7 +50,7 @@ class Enough(Exception):
 
 
 class Pieces:
-    """Compiles the pieces of one template; a piece that fails is told and left out."""
+    """Compiles the pieces of one template; a piece that fails is reported and left out."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Pieces:
         self.solved = frozenset({"answer"} if template.session_spec is None else ())  # sessions have no answer
         self.runners: set[str] = set()
         self.ahead: dict[int, Ahead] = {}
-        self.refused: dict[int, ParsedTemplate] = {}  # told already; what they name is still looked up
+        self.refused: dict[int, ParsedTemplate] = {}  # already reported; the names in them are still looked up
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Add errors; a call of what a broken catalog may have meant to declare is none."""
@@ -163,7 +163,7 @@ class Pieces:
         self.note_calls([(piece, use) for use in calls])
 
     def note_calls(self, calls: Sequence[tuple[Any, Use]]) -> None:
-        """Remember which functions of the library are used; tells those that may not be."""
+        """Remember which functions of the library are used; report those that may not be."""
         self.result.used_functions |= {use.name for _, use in calls if use.name not in self.functions}
         self.check_programs(calls)
 
@@ -185,7 +185,7 @@ class Pieces:
 
     def refuse_programs_in(self, tree: ParsedExpression | ParsedTemplate, what: str) -> None:
         """Report calls that would start a program wherever a bundle is run or scored."""
-        if not self.may_run:  # which has been told at the calls themselves
+        if not self.may_run:  # which has been reported at the calls themselves
             return
         for use in (*tree.calls, *tree.function_names):
             if self.starts_programs([use]):

@@ -1,4 +1,4 @@
-"""Expressions and templates as a bundle stores them: the text, values of an instance, what it reaches beside them."""
+"""Expressions and templates as a bundle stores them: the text, values of an instance, what else it uses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class _Reach:
         self.functions: dict[str, Any] = {}
         self.faces: dict[str, Any] = {}
         shared = (prepared.benchmark.shared, prepared.template.shared)
-        self.known: dict[str, OwnFunction] = {f.name: f for part in shared for f in part.functions}
+        self.functions_by_name: dict[str, OwnFunction] = {f.name: f for part in shared for f in part.functions}
         self.catalogs: list[Catalog] = [catalog for part in shared for catalog in part.catalogs]
         self.reply_lets, self.all_replies = prepared.reply_lets, prepared.namespace.replies
         self.start, self.key = start, key
@@ -74,10 +74,10 @@ class _Reach:
             if use.name not in own:
                 self.value(use.name)
         for use in (*parsed.calls, *parsed.function_names):
-            if use.name == "exact" and use.name not in self.known:
+            if use.name == "exact" and use.name not in self.functions_by_name:
                 self.names.add(EXACT_ANSWER)
-            elif use.name in self.known:
-                self.function(self.known[use.name])
+            elif use.name in self.functions_by_name:
+                self.function(self.functions_by_name[use.name])
             else:
                 self.face(use.name)
 

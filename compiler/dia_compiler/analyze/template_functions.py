@@ -1,4 +1,4 @@
-"""Lists, own functions, macros, faces and catalogs of a template: what its expressions can name beside parameters."""
+"""Lists, own functions, macros, faces and catalogs of a template: what its expressions can name besides parameters."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class OwnFunctions(Pieces):
                     self.result.lists[name] = DatumCode(lambda scope, items=items: items, (), (), True)  # type: ignore[misc]
                     continue
                 if not isinstance(datum.node, Sequence):
-                    continue  # a file that cannot be read, or a wrong shape: both have been told
+                    continue  # a file that cannot be read, or a wrong shape: both have been reported
                 try:
                     self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
                     self.check_programs(self.result.lists[name].calls)
@@ -86,7 +86,7 @@ class OwnFunctions(Pieces):
     def parsed_part(
         self, body: tuple[Snippet, frozenset[str]], is_template: bool
     ) -> tuple[Snippet, list[Use], list[Use]]:
-        """Return a body with the names that are not its own and the functions that it calls; errors are told later."""
+        """Return a body with its free names and the functions that it calls; errors are reported later."""
         piece, own = body
         self.charge(piece)
         try:

@@ -20,7 +20,7 @@ class Wordings(Planning):
 
     @property
     def prompt_names(self) -> frozenset[str]:
-        """What a prompt sees beside parameters, let values and lists."""
+        """What a prompt sees besides parameters, let values and lists."""
         # The name exists even if `choices` has errors, which are reported elsewhere.
         has_options = self.template.choices is not None or self.template.node.get("choices") is not None
         options = {OPTIONS} if has_options else frozenset()
@@ -85,7 +85,7 @@ class Wordings(Planning):
                 self.diagnostics.error("E303", f"the template has no session `{scalar.text}`", scalar.position, help)
 
     def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
-        """The steps of a variant behind those of the template: parameters and let values, each after what it needs."""
+        """The steps of a variant after those of the template: parameters and let values, each after what it needs."""
         lets = {name: code for name, piece in variant.let.items()
                 if (code := self.code(piece, self.values | self.solved)) is not None
                 and not self.needs_replies(code.parsed, piece, "a variant")}  # fmt: skip

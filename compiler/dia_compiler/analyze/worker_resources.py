@@ -1,4 +1,4 @@
-"""What a compile lends to its workers beside their work; no byte of a bundle depends on it."""
+"""What a compile gives its workers besides their jobs; no byte of a bundle depends on it."""
 
 from __future__ import annotations
 

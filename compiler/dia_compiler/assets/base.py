@@ -20,7 +20,7 @@ class Entropy(Protocol):
     """The only source of randomness that a builder sees: bytes of the instance's own stream."""
 
     def __call__(self, count: int) -> bytes:
-        """So many bytes; the same ones in the same order whenever the instance is made."""
+        """Return this many bytes; the same ones in the same order whenever the instance is made."""
         ...
 
 

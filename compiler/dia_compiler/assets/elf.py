@@ -119,7 +119,7 @@ def _compile(place: Path, flags: list[str]) -> None:
         output = complaint.decode("utf-8", "replace")
         if os.strerror(errno.ENOSPC) in output or (not MESSAGE.search(output) and disk_usage(place).free < LEAST_ROOM):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        raise OptionFault("source", _told(output), HELP)
+        raise OptionFault("source", _first_message(output), HELP)
 
 
 def _complaint(process: subprocess.Popen[bytes]) -> bytes:
@@ -165,7 +165,7 @@ def _environment(place: Path) -> dict[str, str]:
     return {**inherited, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder, "TMPDIR": folder}
 
 
-def _told(output: str) -> str:
+def _first_message(output: str) -> str:
     """Return the compiler's first message as one sentence, quotes as ours."""
     match = MESSAGE.search(output)
     if match is None or "frontend command failed" in match["message"]:

@@ -97,4 +97,4 @@ def _check_disks(pegs: list[Any]) -> None:
             "pegs", "the disks on all pegs together must be 1, 2, 3 ..., each exactly once", f"at most {MOST_DISKS}"
         )
     if any(list(disks) != sorted(disks, reverse=True) for disks in pegs):
-        raise OptionFault("pegs", "a disk lies on a smaller one", "list each peg's disks from bottom to top")
+        raise OptionFault("pegs", "a disk is on top of a smaller one", "list each peg's disks from bottom to top")

@@ -54,7 +54,7 @@ class Log(Builder):
             Record({**line, **{name: shared[name] for name in shared if name not in line}}) for line in options["lines"]
         ]
         for number, line in enumerate(lines, 1):
-            _held(line, number, "time", is_moment, "a time such as 2026-01-31T12:30:05Z")
+            _field(line, number, "time", is_moment, "a time such as 2026-01-31T12:30:05Z")
         style, size, written_lines = STYLES[options["style"]], 0, []
         for number, line in sorted(enumerate(lines, 1), key=lambda pair: unix_time(pair[1]["time"])):
             written_lines.append(style(line, number))
@@ -68,20 +68,20 @@ class Log(Builder):
 
 def _common(line: Record, number: int) -> str:
     """Return a line of the common log format. Source: Apache HTTP Server, mod_log_config."""
-    ip = _held(line, number, "ip", _fits(WORD), "an address without spaces")
-    user = _held(line, number, "user", _fits(WORD), "a name without spaces, or none", "-")
-    method = _held(line, number, "method", _fits(METHOD), "an uppercase method", "GET")
-    path = _held(line, number, "path", _fits(PATH), "a path without spaces; `percent_encode` escapes them")
-    protocol = _held(line, number, "protocol", _fits(WORD), "a version such as HTTP/1.1", "HTTP/1.1")
-    status = _held(line, number, "status", _is_from(100, 599), "an integer from 100 to 599")
-    size = _held(line, number, "size", _is_from(0, 2**63), "a number of bytes, or none", "-")
+    ip = _field(line, number, "ip", _fits(WORD), "an address without spaces")
+    user = _field(line, number, "user", _fits(WORD), "a name without spaces, or none", "-")
+    method = _field(line, number, "method", _fits(METHOD), "an uppercase method", "GET")
+    path = _field(line, number, "path", _fits(PATH), "a path without spaces; `percent_encode` escapes them")
+    protocol = _field(line, number, "protocol", _fits(WORD), "a version such as HTTP/1.1", "HTTP/1.1")
+    status = _field(line, number, "status", _is_from(100, 599), "an integer from 100 to 599")
+    size = _field(line, number, "size", _is_from(0, 2**63), "a number of bytes, or none", "-")
     return f'{ip} - {user} [{clf_time(line["time"])}] "{method} {_escaped(path)} {protocol}" {status} {size}'
 
 
 def _combined(line: Record, number: int) -> str:
     """A line of the common log format followed by referrer and agent."""
     referrer, agent = (
-        _escaped(_held(line, number, name, _is_text, "text, or none", "-")) for name in ("referrer", "agent")
+        _escaped(_field(line, number, name, _is_text, "text, or none", "-")) for name in ("referrer", "agent")
     )
     return f'{_common(line, number)} "{referrer}" "{agent}"'
 
@@ -89,8 +89,8 @@ def _combined(line: Record, number: int) -> str:
 def _syslog(line: Record, number: int) -> str:
     """Return a message without structured data. Source: RFC 5424, section 6."""
     host, program, pid, message = _message(line, number)
-    priority = _held(line, number, "priority", _is_from(0, 191), "an integer from 0 to 191", PRIORITY)
-    msgid = _held(line, number, "msgid", _fits(WORD), "a word without spaces, or none", "-")
+    priority = _field(line, number, "priority", _is_from(0, 191), "an integer from 0 to 191", PRIORITY)
+    msgid = _field(line, number, "msgid", _fits(WORD), "a word without spaces, or none", "-")
     time = format_time(line["time"], "%Y-%m-%dT%H:%M:%SZ")
     return f"<{priority}>1 {time} {host} {program} {'-' if pid is None else pid} {msgid} - {message}"
 
@@ -104,10 +104,10 @@ def _auth(line: Record, number: int) -> str:
 
 
 def _message(line: Record, number: int) -> tuple[str, str, int | None, str]:
-    host = _held(line, number, "host", _fits(WORD), "a name without spaces")
-    program = _held(line, number, "program", _fits(PROGRAM), "a name without spaces, colons and brackets")
-    pid = _held(line, number, "pid", _is_from(0, 2**31), "a process id, or none", None)
-    return host, program, pid, _held(line, number, "message", _fits(ONE_LINE), "text on one line")
+    host = _field(line, number, "host", _fits(WORD), "a name without spaces")
+    program = _field(line, number, "program", _fits(PROGRAM), "a name without spaces, colons and brackets")
+    pid = _field(line, number, "pid", _is_from(0, 2**31), "a process id, or none", None)
+    return host, program, pid, _field(line, number, "message", _fits(ONE_LINE), "text on one line")
 
 
 def _json(line: Record, number: int) -> str:
@@ -124,7 +124,7 @@ STYLES: dict[str, Callable[[Record, int], str]] = {
 }
 
 
-def _held(line: Record, number: int, name: str, is_good: Callable[[Any], bool], words: str, *default: Any) -> Any:
+def _field(line: Record, number: int, name: str, is_good: Callable[[Any], bool], words: str, *default: Any) -> Any:
     """Return the field, or the default if there is one and the field is missing or none. Raises OptionFault."""
     value = line.get(name)
     if value is None and default:

@@ -175,7 +175,7 @@ def _draw_titles(image: Image.Image, frame: Frame, options: Mapping[str, Any]) -
 
 
 def _draw_marks(draw: ImageDraw.ImageDraw, frame: Frame, plotted: Plotted) -> None:
-    """The line lies below the axes, and bars and points above them."""
+    """The line is drawn below the axes, and bars and points above them."""
     places = [frame.place(plotted, x, y) for x, y in plotted.points]
     pale = tuple((part + 255) // 2 for part in plotted.colour)
     for begin, end in pairwise(places) if plotted.kind == "line" else ():

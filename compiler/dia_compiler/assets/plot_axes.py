@@ -1,4 +1,4 @@
-"""Axes of plots: which ticks they have, and where on them a value lies, all in exact numbers."""
+"""Axes of plots: their ticks, and the position of a value on them, all in exact numbers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
         raise OptionFault(
             option, "a value is outside the range of the ticks", "the first and the last tick are the ends of the axis"
         )
-    return Axis(tuple(ticks), tuple(map(shown, ticks)))
+    return Axis(tuple(ticks), tuple(map(decimal_text, ticks)))
 
 
 def chosen(low: Fraction, high: Fraction) -> Axis:
@@ -63,7 +63,7 @@ def chosen(low: Fraction, high: Fraction) -> Axis:
     step = next(step for step in _steps() if low == high or (high - low) / step <= MOST_STEPS)
     first, last = low // step, -(-high // step)
     ticks = tuple(place * step for place in range(first, max(last, first + 1) + 1))
-    return Axis(ticks, tuple(map(shown, ticks)))
+    return Axis(ticks, tuple(map(decimal_text, ticks)))
 
 
 def _steps() -> list[Fraction]:
@@ -72,7 +72,7 @@ def _steps() -> list[Fraction]:
 
 def slots(labels: list[Value]) -> Axis:
     """An axis with one slot per label, which is centred in it. Raises OptionFault."""
-    texts = [label if isinstance(label, str) else shown(Fraction(label)) for label in _allowed(labels)]
+    texts = [label if isinstance(label, str) else decimal_text(Fraction(label)) for label in _allowed(labels)]
     middles = (Fraction(2 * place + 1, 2) for place in range(len(texts)))
     return Axis(tuple(middles), tuple(texts), is_of_slots=True)
 
@@ -85,7 +85,7 @@ def _allowed(labels: list[Value]) -> list[Any]:
     return labels
 
 
-def shown(value: Fraction) -> str:
+def decimal_text(value: Fraction) -> str:
     """Return the number in decimals where it ends, else as a fraction."""
     rest, places = value.denominator, 0
     while places < 12 and rest != 1 and (10**places) % rest:

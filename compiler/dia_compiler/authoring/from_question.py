@@ -43,7 +43,7 @@ SIGNS: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number of the question: where it stands, its value, the decimal places it is written with, and its name."""
+    """A number of the question: its position, its value, the decimal places it is written with, and its name."""
 
     start: int
     end: int
@@ -61,7 +61,7 @@ class Step:
     name: str
     expression: str
     value: Fraction
-    given: str = ""
+    as_stated: str = ""
 
 
 @dataclass(slots=True)
@@ -94,7 +94,7 @@ def _refused(message: str, help: str | None) -> DiaError:
 
 
 def _quantities(question: str) -> Iterator[Quantity]:
-    """Yield the numbers of a question with names made of the word behind each."""
+    """Yield the numbers of a question with names made of the word after each."""
     names: set[str] = set()
     for match in list(NUMBER.finditer(question))[:MOST_NUMBERS]:
         value = Fraction(match.group().replace(",", ""))
@@ -154,11 +154,11 @@ def _from_steps(notes: Sequence[tuple[str, str]], result: Fraction, quantities: 
             help = "use numbers, + - * / and parentheses"
             raise _refused(f"the calculation `{text[:60]}` cannot be read", help) from None
         if value != _number(stated):
-            raise _refused(f"`{text[:60]}` is {_shown(value)}, not {stated[:30]}", "correct the calculation")
+            raise _refused(f"`{text[:60]}` is {_number_text(value)}, not {stated[:30]}", "correct the calculation")
         expression = _expression(tree, quantities, solution)
         solution.steps.append(Step(f"step_{len(solution.steps) + 1}", expression, value, f"{text} = {stated}"))
     if not any(step.value == result for step in solution.steps):
-        raise _refused(f"no step of the calculation gives {_shown(result)}", "add the step that gives the answer")
+        raise _refused(f"no step of the calculation gives {_number_text(result)}", "add the step that gives the answer")
     while solution.steps[-1].value != result:
         solution.steps.pop()
     return solution
@@ -204,11 +204,11 @@ def _named(value: Fraction, quantities: Sequence[Quantity], solution: Solution) 
     fresh = [one for one in same if one.name not in solution.used]
     if step is not None:
         if same:
-            solution.guesses.append(f"{_shown(value)} is `{step}` here, not `{same[0].name}` of the question")
+            solution.guesses.append(f"{_number_text(value)} is `{step}` here, not `{same[0].name}` of the question")
         return step
     if same:
         if len(fresh) > 1:
-            solution.guesses.append(f"{_shown(value)} is `{fresh[0].name}` here, not `{fresh[1].name}`")
+            solution.guesses.append(f"{_number_text(value)} is `{fresh[0].name}` here, not `{fresh[1].name}`")
         chosen = (fresh or same)[0]
         solution.used.add(chosen.name)
         return chosen.name
@@ -217,9 +217,9 @@ def _named(value: Fraction, quantities: Sequence[Quantity], solution: Solution) 
         solution.used.add(percent.name)
         return f"{percent.name} / 100"
     if value not in (1, PERCENT):
-        solution.guesses.append(f"{_shown(value)} is a constant of the calculation")
+        solution.guesses.append(f"{_number_text(value)} is a constant of the calculation")
     return (
-        _shown(value)
+        _number_text(value)
         if value.denominator in (1, 2, 4, 5, 10, 20, 100)
         else f"({value.numerator} / {value.denominator})"
     )
@@ -241,16 +241,16 @@ def _searched(result: Fraction, quantities: Sequence[Quantity]) -> Solution:
                 candidates.setdefault(text, (rank, names))
     ranked = sorted(candidates.items(), key=lambda item: (item[1][0], item[0]))
     if not ranked:
-        numbers = ", ".join(_shown(one.value) for one in chosen)
+        numbers = ", ".join(_number_text(one.value) for one in chosen)
         help = "give the calculation with its result: --answer '48 + 48 / 2 = 72'"
-        raise _refused(f"no short calculation of {numbers} gives {_shown(result)}", help)
+        raise _refused(f"no short calculation of {numbers} gives {_number_text(result)}", help)
     (text, (_, names)), *others = ranked
     solution = Solution([Step("result", text, result)], set(names))
     solution.guesses.append(f"the calculation is `{text}`")
     if others:
         first = ", ".join(f"`{other}`" for other, _ in others[:NAMED])
         more = f", and {len(others) - NAMED} more" if len(others) > NAMED else ""
-        solution.guesses.append(f"other calculations also give {_shown(result)}: {first}{more}")
+        solution.guesses.append(f"other calculations also give {_number_text(result)}: {first}{more}")
     return solution
 
 
@@ -304,9 +304,9 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
     varied = [one for one in quantities if one.name in solution.used]
     if not varied:
         raise _refused("the calculation uses no number of the question", "write its numbers as in the question")
-    guesses = [f"`{one.name}` may be {_range(one)[1]}; it was {_shown(one.value)}" for one in varied]
+    guesses = [f"`{one.name}` may be {_range(one)[1]}; it was {_number_text(one.value)}" for one in varied]
     fixed = [one for one in quantities if one.name not in solution.used]
-    guesses += [f"{_shown(one.value)} is not in the calculation, so it stays as it is" for one in fixed]
+    guesses += [f"{_number_text(one.value)} is not in the calculation, so it stays as it is" for one in fixed]
     guesses += dict.fromkeys(solution.guesses)
     last = solution.steps[-1]
     width = max(len(one.name) for one in varied)
@@ -318,10 +318,10 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
         "title: TITLE",
         "",
         "params:",
-        *(f"  {one.name + ':':{width + 1}} {_range(one)[0]} # guessed; {_shown(one.value)} in the question"
+        *(f"  {one.name + ':':{width + 1}} {_range(one)[0]} # guessed; {_number_text(one.value)} in the question"
           for one in varied),
         "let:",
-        *(f"  {step.name}: {step.expression}{f' # {step.given}' if step.given else ' # guessed'}"
+        *(f"  {step.name}: {step.expression}{f' # {step.as_stated}' if step.as_stated else ' # guessed'}"
           for step in solution.steps),
     ]  # fmt: skip
     conditions = list(_conditions(solution.steps))
@@ -331,16 +331,16 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
     lines += ["", "# checks: # conditions that reach the answer in another way"]
     lines += ["# mistakes: # typical wrong answers by name; reports count them", "", "prompt: |"]
     lines += [f"  {line}".rstrip() for line in _prompt(question, varied).split("\n")]
-    values = ", ".join(f"{one.name}: {_shown(one.value)}" for one in varied)
+    values = ", ".join(f"{one.name}: {_number_text(one.value)}" for one in varied)
     lines += ["", "examples: # the question as it was, tested by `dia check`", f"  - params: {{{values}}}"]
-    lines += [f"    answer: {_shown(last.value)}", ""]
+    lines += [f"    answer: {_number_text(last.value)}", ""]
     return Draft("\n".join(lines), "A question with other numbers", {}, tuple(guesses))
 
 
 def _range(one: Quantity) -> tuple[str, str]:
     """Return a parameter type for numbers like this one, and the same in words."""
     if one.places:
-        least = _shown(Fraction(1, 10**one.places)) if one.value < 1 else "1"
+        least = _number_text(Fraction(1, 10**one.places)) if one.value < 1 else "1"
         most = 10 ** len(str(int(one.value)))
         options = f"{{type: real, min: {least}, max: {most}, decimals: {one.places}}}"
         return options, f"{least} to {most} with {one.places} decimal places"
@@ -387,7 +387,7 @@ def _literal(text: str) -> str:
     return re.sub(r"\{(?=[{%#])", "{{ '{' }}", text)
 
 
-def _shown(value: Fraction) -> str:
+def _number_text(value: Fraction) -> str:
     """Return a number as a decimal, or as a fraction if it has none."""
     if value.denominator == 1:
         return str(value.numerator)

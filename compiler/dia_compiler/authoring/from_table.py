@@ -184,9 +184,9 @@ class _Writer:
         others = [name for name in self.table.columns if name != answer]
         self.identifier = next(filter(self._is_identifier, others), None)
         self.question = next(filter(self._is_question, others), None)
-        self.shown = [name for name in others if name != self.identifier]
-        if not self.shown or self._same_questions():
-            self.shown = others
+        self.columns_in_prompt = [name for name in others if name != self.identifier]
+        if not self.columns_in_prompt or self._same_questions():
+            self.columns_in_prompt = others
         self.reason = (
             "" if is_named else "by its name" if answer.lower() in ANSWERS else "because it is the last column"
         )
@@ -247,7 +247,7 @@ class _Writer:
         return self.table.count <= MOST_ITEMS
 
     def _prompt(self) -> Iterator[str]:
-        for name in self.shown:
+        for name in self.columns_in_prompt:
             field = field_of("row", name)
             has_gaps = any(value is None for value in self.table.column(name))
             if has_gaps:
@@ -261,10 +261,10 @@ class _Writer:
 
     def _same_questions(self) -> tuple[int, int] | None:
         """Return two rows whose prompts differ at most in whitespace; None if there are none."""
-        columns = [list(self.table.column(name)) for name in self.shown]
+        columns = [list(self.table.column(name)) for name in self.columns_in_prompt]
         rows: dict[int, int] = {}
         for number, values in enumerate(zip(*columns, strict=True)):
-            parts = zip(self.shown, values, strict=True)
+            parts = zip(self.columns_in_prompt, values, strict=True)
             text = " ".join(f"{_label(name)}: {plain(value)}" for name, value in parts if value is not None)
             first = rows.setdefault(hash(" ".join(text.split())), number)
             if first != number:

@@ -102,7 +102,7 @@ def preview(
 ) -> tuple[list[Preview], Checked]:
     """Return the previews of the templates that a path names, and what the check of their specs found.
 
-    `instance` makes and shows that one alone; `stress` measures so many. Raises DiaError for errors of the specs.
+    `instance` makes and shows only that one; `stress` is the number to measure. Raises DiaError if a spec has errors.
     """
     checked = check(discover([path]), programs=allow_programs)
     order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
@@ -209,7 +209,7 @@ def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tup
 
 
 def sample_of(instance: Instance, seconds: float) -> Sample:
-    """Return the measures of an instance that took so many seconds."""
+    """Return the measures of an instance that took this many seconds."""
     measures = {name: measure(value) for name, value in instance.parameters.items()}
     values = {**instance.parameters, "answer": instance.answer}
     sizes = {name: size for name, value in values.items() if (size := _size(value)) is not None}

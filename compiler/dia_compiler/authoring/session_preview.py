@@ -68,7 +68,7 @@ def _turn(turn: Stored, scope: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _notes(record: Stored) -> Iterator[str]:
-    """What is said beside the texts: lists, conditions, shared keys."""
+    """Return what is shown besides the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
         items = counted(len(over), "item") if isinstance(over, list) else f"`{over['expression']}`"

@@ -52,7 +52,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus."),
 }
 
-ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they stand for without a word behind them
+ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they mean without a value
 COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
 YOUNG = 250_000  # objects between two looks for garbage: what a command makes mostly stays to its end
 EPILOG = "Example: dia compile specs/ --k 5"
@@ -81,7 +81,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; an unknown one is told with the closest that there is."""
+        """Return the command that the arguments name; an unknown one is reported with the closest name."""
         name = args[0] if args else ""
         if name and name not in COMMANDS and not name.startswith("-"):
             from dia_language.diagnostics import did_you_mean
@@ -143,7 +143,7 @@ def _log(ctx: click.Context, parameter: click.Parameter, value: str | None) -> N
 
 
 def _common() -> list[click.Option]:
-    """Return the options that every command takes, at the group and behind the command's name."""
+    """Return the options that every command takes, at the group and after the command's name."""
     return [
         click.Option(
             ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
@@ -204,7 +204,7 @@ def main() -> None:
     gc.set_threshold(YOUNG)
     try:
         code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # before its first line, or while what went wrong is being told
+    except KeyboardInterrupt:  # before its first line, or while an error is being printed
         _say("interrupted")
         code = 130
     gc.freeze()  # all that is left goes with the process, and need not be looked through once more
@@ -275,7 +275,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _say(text: str) -> None:
-    """Print to standard error; the exit code tells where that takes nothing."""
+    """Print to standard error; if that is closed, only the exit code says it."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
@@ -301,14 +301,14 @@ def _bug(context: click.Context | None) -> int:
     if meta.get("dia.debug"):
         _say(text)
         return 70
-    where = _kept(text, meta.get("dia.log_file"))
+    where = _saved_traceback(text, meta.get("dia.log_file"))
     message = text.strip().splitlines()[-1]
     _say(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it")
     return 70
 
 
-def _kept(text: str, path: str | None) -> str:
-    """Where the traceback lies now; nothing if no disk takes it."""
+def _saved_traceback(text: str, path: str | None) -> str:
+    """Return where the traceback was saved; an empty text if no disk takes it."""
     import tempfile
 
     try:

@@ -34,7 +34,7 @@ def command(as_json: bool) -> int:
     Example:
       dia doctor
     """
-    facts = found()
+    facts = installation()
     if as_json:
         echo(json.dumps(facts, indent=2))
         return 0
@@ -61,7 +61,7 @@ def command(as_json: bool) -> int:
     return 0
 
 
-def found() -> dict[str, Any]:
+def installation() -> dict[str, Any]:
     """Return the facts that `dia doctor --json` prints; keys are given by name only."""
     import yaml
 

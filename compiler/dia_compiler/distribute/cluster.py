@@ -80,7 +80,7 @@ class ClusterPool(WorkerPool):
             with _quiet():
                 while waiting or under_way:
                     self._hand_over(waiting, under_way, done)
-                    yield from self._taken(under_way, done)
+                    yield from self._completed(under_way, done)
         finally:
             with _quiet(), contextlib.suppress(Exception):
                 self.client.cancel(list(under_way.values()))
@@ -100,27 +100,27 @@ class ClusterPool(WorkerPool):
         """Count the workers' threads now and then. Raises DiaError (exit 4) if there are none for long."""
         start = monotonic()
         while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
-            self.threads, self.looked = sum(self._asked(self.client.nthreads).values()), monotonic()
+            self.threads, self.looked = sum(self._ask(self.client.nthreads).values()), monotonic()
             if self.threads:
                 return
             if monotonic() - start > SECONDS_WITHOUT_WORKERS:
                 raise unusable(f"the cluster `{self.address}` has no workers")
             sleep(SECONDS_BETWEEN_TRIES)
 
-    def _taken(self, under_way: dict[str, Any], done: SimpleQueue[Any]) -> Iterator[Outcome]:
+    def _completed(self, under_way: dict[str, Any], done: SimpleQueue[Any]) -> Iterator[Outcome]:
         """What has come back."""
         try:
             future = done.get(timeout=SECONDS_BETWEEN_LOOKS)
         except Empty:
             if self.client.status != "running":
-                raise self._gone() from None
+                raise self._connection_lost() from None
             return
-        outcomes = self._asked(future.result)
+        outcomes = self._ask(future.result)
         del under_way[future.key]
         future.release()
         yield from outcomes
 
-    def _asked(self, question: Callable[[], Any]) -> Any:
+    def _ask(self, question: Callable[[], Any]) -> Any:
         """What the cluster says. Raises DiaError for what it cannot."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
@@ -145,9 +145,9 @@ class ClusterPool(WorkerPool):
                 message = f"the scheduler of `{self.address}` cannot load the task"
                 help = "install dia-spec in the same versions on the scheduler too"
                 raise DiaError(Diagnostic("E621", visible(message), None, help)) from None
-            raise self._gone() from None
+            raise self._connection_lost() from None
 
-    def _gone(self) -> DiaError:
+    def _connection_lost(self) -> DiaError:
         return unusable(f"lost the connection to the scheduler of `{self.address}`")
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ def _deaf() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None, None, None]:
-    """Keep what Dask logs and warns of from the user, who is told in our words."""
+    """Hide Dask's logs and warnings from the user, who gets our own messages."""
     import warnings
 
     loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]

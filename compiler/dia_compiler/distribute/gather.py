@@ -62,7 +62,7 @@ class _JobState:
 
     number: int
     job: TemplateJob
-    sent: TemplateJob  # one object for all stretches, by which a cluster tells that they belong together
+    sent: TemplateJob  # one object for all stretches, by which a cluster knows that they belong together
     rows: GatheredRows
     folder: Path | None
     summary: Summary | None = None
@@ -100,7 +100,7 @@ class Gatherer:
         on_progress: Progress | None,
         explain: Callable[[TemplateJob], list[Diagnostic]],
     ) -> None:
-        """`explain` tells the errors of a template that can be told without a worker, with all that is known here."""
+        """`explain` reports the errors of a template that can be found without a worker."""
         spools = [Spool(folder, str(number)) for number in range(len(template_jobs))]
         self.states = [
             _JobState(
@@ -132,7 +132,7 @@ class Gatherer:
         """Something that a worker has sent."""
         stretch = state.stretches.get(first)
         if stretch is None:
-            return  # a stretch behind a hole or an error: what it gives is not wanted any more
+            return  # a stretch after a hole or an error: its rows are not needed any more
         if outcome.is_end:
             stretch.is_done, stretch.diagnostics = True, outcome.diagnostics
             self.settle(state)
@@ -210,7 +210,7 @@ class Gatherer:
             self.waiting.append(state.task(expand_chunk, first, min(state.following, state.last)))
 
     def count(self, state: _JobState, result: ChunkResult) -> None:
-        """Add up the draws; what lies behind the first hole is made one by one."""
+        """Add up the draws; what comes after the first hole is made one by one."""
         assert state.summary is not None
         state.summary = state.summary.with_draws(result.acceptance, result.tools)
         if result.hole is not None:

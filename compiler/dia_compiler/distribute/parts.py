@@ -1,7 +1,7 @@
-"""Parts of a compile: which instances each holds, and the folder that one lies in until all of them are merged.
+"""Parts of a compile: which instances each contains, and its folder until all of them are merged.
 
-A part is told by its `part.json`, which lists every other file with its SHA-256. What it holds depends on the specs,
-the seed, k, its number and the number of parts alone.
+A part is recognised by its `part.json`, which lists every other file with its SHA-256. Its content depends
+only on the specs, the seed, k, its number and the number of parts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def parse_part_number(text: str) -> PartNumber:
 def instance_range(template: Template, k: int, place: int, part: PartNumber) -> tuple[int, int | None] | None:
     """First instance and the end of those that the part holds of the template at that place; None for none of it.
 
-    A template of many instances that follow each other is divided among all parts. Any other one lies whole in one.
+    A template of many consecutive instances is divided among all parts. Any other one is in one part as a whole.
     """
     count = k if template.instances is None else template.instances
     is_divided = template.each is None and not template.is_boundary_first and count != ALL and int(str(count)) > SPAN
@@ -112,7 +112,7 @@ def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A part that lies on the disk, every file of it as its `part.json` says."""
+    """A part on disk, with every file as its `part.json` says."""
 
     folder: Path
     facts: Mapping[str, Any]
@@ -148,7 +148,7 @@ def part_folders(path: Path) -> list[Path]:
 
 
 def read_part(folder: Path) -> StoredPart:
-    """Return the part that lies there. Raises DiaError (exit 3) if a byte of it is not what it was."""
+    """Return the part at this path. Raises DiaError (exit 3) if a byte of it is not what it was."""
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)

@@ -192,7 +192,7 @@ def _following(expansion: Expansion, job: TemplateJob) -> int:
     while number < job.first:
         if position == number == ahead:
             return job.first
-        is_hole = _sought(expansion, walker, position, number, job.k) is None
+        is_hole = _scope_at(expansion, walker, position, number, job.k) is None
         dry, number, position = dry + 1 if is_hole else 0, number + (not is_hole), position + 1
         if dry >= DRY_POSITIONS:
             raise expansion.too_few(number, job.k, Item(), "the walk over all choices ends")
@@ -227,7 +227,7 @@ def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
 def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int) -> Iterator[Draft]:
     """What the instances are made of that stand at the positions of their numbers, up to a hole."""
     for number in range(first, last):
-        scope = _sought(expansion, walker, number, number, k)
+        scope = _scope_at(expansion, walker, number, number, k)
         if scope is None:
             return
         yield Draft(Item(), number, number, scope)
@@ -249,7 +249,7 @@ def _scattered(
     """What the instances of these numbers are made of, sought from the position on."""
     number, dry = first, 0
     while number < last:
-        scope = _sought(expansion, walker, position, number, k)
+        scope = _scope_at(expansion, walker, position, number, k)
         dry = dry + 1 if scope is None else 0
         if scope is not None:
             yield Draft(Item(), number, position, scope)
@@ -259,7 +259,7 @@ def _scattered(
         position += 1
 
 
-def _sought(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
+def _scope_at(expansion: Expansion, walker: Walker[Any], position: int, count: int, k: int) -> Any:
     """Return the parameters at a position, or None if it is a hole."""
     begin_search()
     try:

@@ -26,7 +26,7 @@ from dia_compiler.studio.trial import KeptNodes
 MODULE = "dia_compiler.editor.checking"
 VALUE_LENGTH = 400  # characters of a value that are shown
 PROMPT_LENGTH = 4_000
-PROMPT, ANSWER = "prompt", "answer"  # what is shown of an instance beside its values
+PROMPT, ANSWER = "prompt", "answer"  # what is shown of an instance besides its values
 
 Unsaved = Mapping[Path, bytes]
 
@@ -62,7 +62,7 @@ class TextChecker:
         self.programs, self.parser = programs, KeptNodes()
 
     def check(self, path: Path, unsaved: Unsaved) -> FileCheck:
-        """Return what can be told about the file at a resolved path without an instance."""
+        """Return what is known about the file at a resolved path without an instance."""
         try:
             folder = scope_of(path, unsaved)
             checked = check([folder], programs=self.programs, parser=self.parser, unsaved=unsaved, skips_others=True)

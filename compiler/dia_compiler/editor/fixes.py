@@ -21,7 +21,7 @@ MOST_STARTS = 12  # values around an error that are tried
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """An edit of a text: what stands from `start` to `end`, in characters, is replaced."""
+    """An edit of a text: the characters from `start` to `end` are replaced."""
 
     title: str
     start: int
@@ -64,7 +64,7 @@ def _of_name(text: str, lines: Lines, entry: Diagnostic) -> Iterator[Fix]:
 
 
 def _is_word(text: str, name: str, at: int) -> bool:
-    """Return whether a name stands at a place of a text, and does not go on."""
+    """Return whether a whole name starts at this place of a text."""
     around = text[at - 1 : at] + "." + text[at + len(name) : at + len(name) + 1]
     return text.startswith(name, at) and re.search(r"\w", around, re.ASCII) is None
 

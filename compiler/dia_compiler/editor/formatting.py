@@ -1,6 +1,6 @@
 """The layout of a spec file: its indentation and spaces, with every comment and every value as it was.
 
-Keys are indented by two spaces, and so are the dashes of lists. What stands in scalars of several lines and in flow
+Keys are indented by two spaces, and so are the dashes of lists. The text of scalars of several lines and of flow
 style stays, moved as a whole. A text that would mean something else afterwards is left alone.
 """
 
@@ -113,7 +113,7 @@ class _Layout:
         return "\n".join(moved) + "\n"
 
     def following(self, number: int) -> int | None:
-        """Return the next line that begins a key or an item, if a comment stands right before it, as deep as it is."""
+        """Return the next line that begins a key or an item, if a comment as deep as it is comes directly before it."""
         width = len(self.lines[number - 1]) - len(self.lines[number - 1].lstrip(" "))
         for later in range(number + 1, len(self.lines) + 1):
             line = self.lines[later - 1]

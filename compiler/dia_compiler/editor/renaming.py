@@ -140,7 +140,7 @@ class _Finder:
         return RenameError(f"fix line {line} first: {entry.message}")
 
     def place(self, scalar: Scalar, offset: int) -> int:
-        """Return where a character of a scalar stands in the file. Raises RenameError if that cannot be found."""
+        """Return the position of a character of a scalar in the file. Raises RenameError if that cannot be found."""
         position = scalar.place(offset)
         place = self.lines.offset(position.line, position.column)
         if scalar.style == "|" or (scalar.is_plain and scalar.end_line == scalar.position.line):
@@ -155,7 +155,7 @@ class _Finder:
         raise RenameError(f"`{self.name}` cannot be found in line {position.line}; write the value after `|`")
 
     def is_name(self, place: int) -> bool:
-        """Return whether the name stands at a place of the file by itself."""
+        """Return whether the name, as a whole word, is at this place of the file."""
         start, end = self.lines.word_at(place)
         return start == place and self.lines.text[start:end] == self.name
 

@@ -100,7 +100,7 @@ class Shape:
                 yield from self._flat(branch, node)
 
     def kind(self, root: Node, path: KeyPath, text: str) -> str:
-        """Return what a value is: an expression, a template, or data, which may hold an expression behind `= `."""
+        """Return what a value is: an expression, a template, or data, which may contain an expression after `= `."""
         definitions = self.place(root, path).definitions
         if path and isinstance(path[-1], int) and LIST_OF_EXPRESSIONS in self.place(root, path[:-1]).definitions:
             return EXPRESSION

@@ -162,7 +162,7 @@ def explore(
 def _is_outside(bank: Bank, model_ability: float) -> bool:
     """Return whether the model is a logit or more beyond the hardest or the easiest item of the bank.
 
-    Nothing of the bank tells what is hard there, so that predictions are extrapolated, and ten trials are too few.
+    The bank has no items there, so predictions are extrapolated, and ten trials are too few.
     """
     difficulties = [entry.difficulty for entry in bank.items]
     return not difficulties or not min(difficulties) - FAR < model_ability < max(difficulties) + FAR
@@ -256,7 +256,7 @@ def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
 def _identity(
     item: CheckedBenchmark, moves: Moves, bank: Bank, model: str, place: float, options: SearchOptions
 ) -> dict[str, Any]:
-    """What a search follows from, beside the replies."""
+    """Return what determines a search, besides the replies."""
     files = {name: digest_of([content]) for name, content in sorted(item.files.items())}
     plan = options.plan
     return {
@@ -341,7 +341,7 @@ class _BoundarySearch:
     # making
 
     def _make(self, items: Sequence[Item]) -> None:
-        """Compile the templates of new items; those that cannot be made are told to the search."""
+        """Compile the templates of new items; the search learns which ones cannot be made."""
         if not items:
             return
         folder = self.out / ROUNDS / f"{len(self.rounds) + 1:03}"
@@ -411,7 +411,7 @@ class _BoundarySearch:
     # asking
 
     def _ask(self, round_: Round, asks: Sequence[TrialRequest]) -> None:
-        """Ask what is wanted of a round's items, and tells the search."""
+        """Ask the questions of a round's items, and give the search the results."""
         if not asks or self.trouble is not None:
             return
         positions_by_item = {

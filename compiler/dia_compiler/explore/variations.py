@@ -81,7 +81,7 @@ class Knob:
 class Deck:
     """The entries of a catalog, of which a parameter takes a subset: their names, groups, lines, and the size's edit.
 
-    `path` is the catalog's file, None if it stands in the template's own; `link` the scalar that names the file;
+    `path` is the catalog's file, None if it is in the template's own file; `link` the scalar that names the file;
     `sizing` the parameters that do nothing but say how many.
     """
 
@@ -300,7 +300,7 @@ def _parts(low: int, high: int) -> list[tuple[int, int]]:
 
 
 def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> Iterator[Knob]:
-    """A number that the spec fixes; not one that the prompt tells in words of its own, which would be wrong then."""
+    """A number that the spec fixes; not one that the prompt states in words of its own, which would then be wrong."""
     value = number_of(scalar)
     if value is None or not least <= value <= most or re.search(rf"(?<![0-9]){value}(?![0-9])", prompt):
         return
@@ -504,7 +504,7 @@ def _edit(scalar: Scalar, text: str) -> Edit:
 
 
 def _stands(knob: Knob, text: str) -> bool:
-    """Return whether what the knob edits stands in the template's own text, as it was read."""
+    """Return whether the template's own text, as it was read, contains what the knob edits."""
     lines = text.split("\n")
     for edit in knob.levels[0].edits:
         line = lines[edit.line - 1] if edit.line <= len(lines) else ""

@@ -1,8 +1,8 @@
 """What earlier compiles have made, to be used again: whole bundles that are unchanged, and templates.
 
-Everything lies below `.cache/` of the output folder and may be deleted at any time. An entry is found by a digest of
+Everything is in `.cache/` of the output folder and may be deleted at any time. An entry is found by a digest of
 all that its content depends on, and its own digests are checked when it is read: a damaged one is made again. What
-goes wrong with the cache is no error of a compile and is not told.
+goes wrong with the cache is not an error of the compile, and is not reported.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Cache:
         return any(path.is_symlink() for path in (self.folder.parent, self.folder, place))
 
     def path(self, key: str, name: str) -> Path:
-        """Where a file of an entry lies."""
+        """Return the path of a file of an entry."""
         return self.folder / key / name
 
 

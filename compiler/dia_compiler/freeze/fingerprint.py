@@ -1,4 +1,4 @@
-"""What the bytes of a bundle can depend on beside what an author asks for: our own code, the libraries, the files."""
+"""What the bytes of a bundle depend on besides the author's choices: our own code, the libraries, the files."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ MANY = 10  # instances from which on a share of answers says something
 class RowStatistics:
     """The figures of a template's rows; a variant counts as its instance, once.
 
-    `positions` are None if every instance stands at the position of its number; `twins` are the numbers of two
+    `positions` is None if every instance is at the position of its number; `twins` are the numbers of two
     rows with one text.
     """
 

@@ -1,4 +1,4 @@
-"""A compile that would give what lies there already: found without reading a spec, by the digests of all files."""
+"""A compile that would repeat an existing bundle: recognised by the digests of all files, without reading a spec."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Inputs:
 
 
 def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
-    """What the bundle of a benchmark is made of, or None if it cannot be told quickly."""
+    """What the bundle of a benchmark is made of, or None if that cannot be found out quickly."""
     if not options.use_cache:
         return None
     try:
@@ -55,7 +55,7 @@ def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
 
 
 def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) -> BundleResult | None:
-    """The bundle that lies where it belongs, byte for byte as a compile would make it; None if it does not."""
+    """Return the existing bundle if a compile would make it byte for byte; otherwise None."""
     facts = Cache(options.folder, "bundles").read(inputs.key)
     if facts is None:
         return None
@@ -68,7 +68,7 @@ def unchanged_bundle(folder: Folder, inputs: Inputs, options: CompileOptions) ->
 
 
 def _lies_there(frozen: FrozenBundle) -> bool:
-    """Return whether the bundle of that digest lies at its path, every file of it unchanged."""
+    """Return whether the bundle with that digest is at its path, with every file unchanged."""
     if not (frozen.path / NAME).is_file():
         return False
     try:

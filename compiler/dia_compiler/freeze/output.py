@@ -1,4 +1,4 @@
-"""Where bundles go: a private folder beside the target, moved there at the end, never over what must stay."""
+"""Where bundles go: a private folder next to the target, moved there at the end, never over what must stay."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CompileOptions:
 
 @dataclass(frozen=True, slots=True)
 class FrozenBundle:
-    """A bundle that lies on disk."""
+    """A bundle on disk."""
 
     path: Path
     benchmark: str
@@ -99,7 +99,7 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """Yield a temporary folder for what builders of assets leave behind, where nothing is written otherwise.
+    """Yield a temporary folder for files that asset builders leave; nothing else writes there.
 
     What a builder writes until its worker is dead does not keep it from being removed.
     """
@@ -118,7 +118,7 @@ def reporting_write_errors(target: Path) -> Iterator[None]:
 
 
 def refuse_foreign(target: Path, options: CompileOptions) -> None:
-    """Raise DiaError where something lies at the target that only --force may replace."""
+    """Raise DiaError if the target exists and only --force may replace it."""
     refuse_special_file(target)
     if options.force or not _exists(target):
         return
@@ -143,7 +143,7 @@ def _reason_to_keep(target: Path, options: CompileOptions) -> str | None:
 
 
 def _seal_of(target: Path) -> Path | None:
-    """Return a sealed bundle of the same questions beside the target, or the target itself."""
+    """Return a sealed bundle of the same questions next to the target, or the target itself."""
     root = _facts(target).get("questions_root")
     for path in (target, *sorted(target.parent.glob(f"*/{NAME}"))):
         folder = path if path == target else path.parent
@@ -154,7 +154,7 @@ def _seal_of(target: Path) -> Path | None:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a bundle, as it stands there; nothing if it cannot be read."""
+    """Return the manifest of a bundle as it is on disk; an empty one if it cannot be read."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         facts = json.loads((folder / NAME).read_bytes())
         return facts if isinstance(facts, dict) else {}

@@ -1,4 +1,4 @@
-"""Lines to the files of a bundle: one plain file, or shards of so many lines each if there are more."""
+"""Lines to the files of a bundle: one plain file, or shards with a fixed number of lines if there are more."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class _ShardWriter:
         return self.file
 
     def add(self, rows: int, part: SpooledBytes) -> None:
-        """Appends so many lines; as blocks where they need not be told apart."""
+        """Append a number of lines; as blocks where single lines do not matter."""
         if self.shard is None or rows < self.room:
             for block in part.blocks():
                 self.open().write(block)

@@ -26,7 +26,7 @@ def asset_frame(digest: str, extension: str, content: bytes) -> bytes:
 
 
 class IndexEntry(NamedTuple):
-    """What a bundle wants to know of a row: its leaf, digests of its text and its answer, where it stands, flags."""
+    """What a bundle wants to know of a row: its leaf, digests of its text and its answer, its position, flags."""
 
     leaf: bytes
     content: bytes
@@ -56,32 +56,32 @@ class Batch:
 class SpooledBytes:
     """Bytes that come in pieces: the first ones are held, many go to a file."""
 
-    __slots__ = ("held", "path", "size")
+    __slots__ = ("buffer", "path", "size")
 
     def __init__(self, path: Path | None, size: int = 0) -> None:
-        self.path, self.size, self.held = path, size, bytearray()
+        self.path, self.size, self.buffer = path, size, bytearray()
 
     def add(self, piece: bytes) -> None:
         """Appends the piece."""
-        self.held += piece
+        self.buffer += piece
         self.size += len(piece)
-        if self.path is not None and len(self.held) > HELD:
+        if self.path is not None and len(self.buffer) > HELD:
             self.flush(self.path)
 
     def flush(self, path: Path) -> None:
         """Write what is held to the file."""
         with path.open("ab") as file:
-            file.write(self.held)
-        self.held = bytearray()
+            file.write(self.buffer)
+        self.buffer = bytearray()
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
         """Yield all bytes in order, in blocks of that size except the last of the file and of what is held."""
-        if self.size > len(self.held) and self.path is not None:
+        if self.size > len(self.buffer) and self.path is not None:
             with self.path.open("rb") as file:
                 while block := file.read(size):
                     yield block
-        for start in range(0, len(self.held), size):
-            yield bytes(self.held[start : start + size])
+        for start in range(0, len(self.buffer), size):
+            yield bytes(self.buffer[start : start + size])
 
     def lines(self) -> Iterator[bytes]:
         """Yield all lines in order, each with its end."""
@@ -95,11 +95,11 @@ class SpooledBytes:
         """Forgets everything."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
-        self.held, self.size = bytearray(), 0
+        self.buffer, self.size = bytearray(), 0
 
 
 class ChainedBytes(SpooledBytes):
-    """Parts one behind the other, which are only read."""
+    """Parts one after the other, which are only read."""
 
     __slots__ = ("links",)
 
@@ -157,7 +157,7 @@ class Spool:
             rest = rest[whole:]
 
     def assets(self) -> Iterator[tuple[str, bytes]]:
-        """File name and content of each artefact beside the prompts, in order; one that is used again comes again."""
+        """File name and content of each artefact next to the prompts, in order; one that is used again comes again."""
         rest = bytearray()
         for block in self.parts["assets"].blocks():
             rest += block

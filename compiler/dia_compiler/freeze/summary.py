@@ -11,7 +11,7 @@ from dia_compiler.sampling.degrees_of_freedom import Freedom
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a worker says of a template beside its rows: `wanted` instances are to be made, if they are not yet."""
+    """What a worker reports about a template besides its rows; `wanted` is the number of instances to make."""
 
     freedom: Freedom
     acceptance: tuple[int, int]

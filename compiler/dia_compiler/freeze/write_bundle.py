@@ -1,4 +1,4 @@
-"""Rows -> a bundle on disk, atomically: everything is written beside the target and moved there at the end."""
+"""Rows -> a bundle on disk, atomically: everything is written next to the target and moved there at the end."""
 
 from __future__ import annotations
 
@@ -313,7 +313,7 @@ def provenance(
 
 
 def _holds_already(target: Path, encoded: bytes) -> bool:
-    """Return whether the very same bundle lies there, every file of it unchanged."""
+    """Return whether the very same bundle is already there, with every file unchanged."""
     if not (target / NAME).is_file() or (target / NAME).read_bytes() != encoded:
         return False
     return not file_problems(open_bundle(target))

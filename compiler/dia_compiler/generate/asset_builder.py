@@ -32,7 +32,7 @@ def entropy(key: bytes) -> Entropy:
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """An artefact that goes beside the prompt: its file name, what it is, how it reaches the model, its bytes."""
+    """An artefact that accompanies the prompt: its file name, what it is, how it reaches the model, its bytes."""
 
     name: str
     extension: str
@@ -132,7 +132,7 @@ class AssetBuilder:
 
 
 def printed(code: AssetCode, content: str | bytes, file_name: str) -> str:
-    """What a prompt says where the asset stands: the text, the bytes in base64, or the name of the file beside it."""
+    """What a prompt contains for the asset: the text, the bytes in base64, or the name of the attached file."""
     if code.deliver != INLINE:
         return file_name
     return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")

@@ -61,7 +61,7 @@ def is_answer_shown(instance: Instance) -> bool:
 
 
 def _content_digest(instance: Instance) -> bytes:
-    """What tells the question from others: its prompt or sessions, and what is attached."""
+    """What distinguishes the question from others: its prompt or sessions, and what is attached."""
     rendered = instance.rendered_sessions
     content = instance.content if rendered is None else canonical_line(rendered.sessions).decode()
     return sha256("\0".join([content, *(asset.digest for asset in instance.attachments)]).encode()).digest()
@@ -233,7 +233,7 @@ def _mend(what: str, actual: str, instance: Instance) -> str | None:
 
 
 def is_shown(text: str, challenge: str) -> bool:
-    """Return whether the canonical answer stands in the challenge as a whole token."""
+    """Return whether the challenge contains the canonical answer as a whole token."""
     if not text:
         return False
     at = challenge.find(text)

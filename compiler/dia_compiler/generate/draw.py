@@ -144,7 +144,7 @@ class Drawing:
         return self.key if self.each is None else derived(self.key, "item", item.name)
 
     def walker(self, item: Item) -> Walker[Scope]:
-        """Return the positions of the item behind those of boundary values."""
+        """Return the positions of the item after those of boundary values."""
         fixed = self.fixed(item)
         return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed))
 
@@ -299,11 +299,11 @@ class Drawing:
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """Return the failure with the parameters that led to it."""
-        values = self.shown(scope)
+        values = self.parameters_text(scope)
         diagnostics = [replace(entry, message=f"{entry.message}{values}") for entry in error.diagnostics]
         return DiaError(diagnostics, error.exit_code)
 
-    def shown(self, scope: Scope) -> str:
+    def parameters_text(self, scope: Scope) -> str:
         """Return the parameters as messages show them."""
         parts = []
         for name in self.prepared.makers:
@@ -323,8 +323,8 @@ class _Front:
     def __init__(self, drawing: Drawing, item: Item) -> None:
         self.drawing, self.fixed, self.key = drawing, drawing.fixed(item), drawing.key_for(item)
         self.names = [name for name in drawing.prepared.makers if name not in self.fixed]
-        self.found: list[Scope | None] = []
-        self.seen: set[Any] = set()
+        self.drawn_scopes: list[Scope | None] = []
+        self.identities: set[Any] = set()
         self.covered: set[tuple[int, int, bool, bool]] = set()
         self.classes: dict[str, bool] = {}
         first = drawing.walker(item).at(0)
@@ -342,7 +342,7 @@ class _Front:
         for row in pair_rows(self.edges):
             self.add(row)
         self.add_missing_pairs()
-        return self.found
+        return self.drawn_scopes
 
     def add_missing_pairs(self) -> None:
         """Try each pair of classes that conditions have kept out of the rows, with all else free."""
@@ -361,12 +361,12 @@ class _Front:
         """Return whether a draw of the row meets every `where`; it is kept unless it was drawn before."""
         scope = self.drawn(row)
         if scope is None:
-            self.found.append(None)
+            self.drawn_scopes.append(None)
             return False
         self.note(scope)
         identity = self.drawing.identity(scope)
-        self.found.append(None if identity in self.seen else scope)
-        self.seen.add(identity)
+        self.drawn_scopes.append(None if identity in self.identities else scope)
+        self.identities.add(identity)
         return True
 
     def drawn(self, row: Row) -> Scope | None:
@@ -376,7 +376,7 @@ class _Front:
             return self.picked(places[step.name], step.name, domain, choose)
 
         for attempt in range(FRONT_ATTEMPTS):
-            choose = RecordingChoose((), Stream(derived(self.key, "front", len(self.found), attempt)))
+            choose = RecordingChoose((), Stream(derived(self.key, "front", len(self.drawn_scopes), attempt)))
             try:
                 return self.drawing.draw(choose, self.fixed, pick)
             except Rejected:

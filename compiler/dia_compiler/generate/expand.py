@@ -93,7 +93,7 @@ class Grading:
 
 
 class Draft(NamedTuple):
-    """What an instance is made of: where it stands, and its drawn parameters."""
+    """What an instance is made of: its position and its drawn parameters."""
 
     item: Item
     number: int
@@ -161,7 +161,7 @@ class Expansion:
         count, size = 0, self.instance_count(item, k, is_trial)
         begin_search()
         try:
-            for number, (position, scope, predicted) in enumerate(self.kept(item)):
+            for number, (position, scope, predicted) in enumerate(self.kept_positions(item)):
                 end_search()
                 yield Draft(item, number, position, scope, predicted)
                 count = number + 1
@@ -177,7 +177,7 @@ class Expansion:
         if size is not None and not (is_trial and count):
             raise self.too_few(count, k, item, "the walk over all choices ends")
 
-    def kept(self, item: Item) -> Iterator[tuple[int, Scope, Prediction | None]]:
+    def kept_positions(self, item: Item) -> Iterator[tuple[int, Scope, Prediction | None]]:
         """Yield the positions of an item that are kept: all, or those whose predicted difficulty was asked for.
 
         Raises TargetUnreached if too few are where they were asked for.
@@ -309,7 +309,9 @@ class Expansion:
             mistakes=self.mistakes(scope, grading, text),
             challenge=challenge,
             content=self.content(challenge, grading),
-            explanation=prepared.explanation(self.shown(scope, grading, wording)) if prepared.explanation else None,
+            explanation=prepared.explanation(self.visible_scope(scope, grading, wording))
+            if prepared.explanation
+            else None,
             skills=self.skills(scope),
             share=share_record(prepared, scope) if prepared.share else None,
             attachments=self.asset_builder.attachments(scope),
@@ -492,7 +494,7 @@ class Expansion:
 
     # texts
 
-    def shown(self, scope: Scope, grading: Grading, wording: Wording) -> Scope:
+    def visible_scope(self, scope: Scope, grading: Grading, wording: Wording) -> Scope:
         """What prompts see: the scope, the lettered options, and the texts of the slots."""
         if grading.options is None and not wording.slots:
             return scope
@@ -500,9 +502,9 @@ class Expansion:
         return {**visible, **{name: slot(visible) for name, slot in wording.slots.items()}}
 
     def challenge(self, scope: Scope, grading: Grading, wording: Wording) -> str:
-        """The rendered prompt of the template in a wording; what is put around it stands apart by an empty line."""
+        """The rendered prompt of the template in a wording; an empty line separates it from what is put around it."""
         assert wording.prompt is not None
-        visible = self.shown(scope, grading, wording)
+        visible = self.visible_scope(scope, grading, wording)
         if wording.prepend is None and wording.append is None:
             return wording.prompt(visible).strip("\n")
         parts = [part(visible).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]

@@ -33,7 +33,7 @@ def check_replies(
 
 
 def are_known(session_plan: SessionPlan, node: MappingNode, diagnostics: Diagnostics) -> bool:
-    """Return whether every name is that of a reply; tells those that are not."""
+    """Return whether every name is that of a reply, and report those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
         message = f"`{key.text}` is not a reply of this template"

@@ -43,7 +43,7 @@ class SessionExpansion(Expansion):
         self.check(scope, None)
         challenge = self.challenge(scope, self.free, wording) if self.session_plan.judge is not None else ""
         content = self.content(challenge, self.free) if self.session_plan.judge is not None else ""
-        rendered = Making(self, self.shown(scope, self.free, wording), wording, content)
+        rendered = Making(self, self.visible_scope(scope, self.free, wording), wording, content)
         rendered_sessions = rendered.sessions()
         return Instance(
             item=draft.item,

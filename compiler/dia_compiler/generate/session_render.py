@@ -36,7 +36,7 @@ Stored = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The items that a text stands within: those of its turn, and those of its session; None if they are unknown."""
+    """The items around a text: those of its turn, and those of its session; None if they are unknown."""
 
     loop: Loop
     values: list[Value] | None
@@ -68,12 +68,12 @@ class Making:
         if self.session_plan.reference is not None:
             self.scope[REFERENCE] = self.value(self.session_plan.reference, self.scope)
         printed = {name: self.scope[delivered_name(name)] for name in expansion.prepared.assets}
-        self.kept = {**self.scope, **printed}
+        self.stored_values = {**self.scope, **printed}
         self.formats = {name: self.format(place.use) for name, place in self.session_plan.places.items()}
         self.size = 0
         self.coded: set[int] = set()
         self.is_narrow = True
-        self.asked = 0
+        self.turn_count = 0
 
     def sessions(self) -> RenderedSessions:
         """Return the sessions as the question holds them, the truth as the answer does.
@@ -88,8 +88,8 @@ class Making:
         """Count the requests of a session. Raises DiaError if a question makes more than anyone would pay for."""
         lists = [turn["over"] for turn in stored_session["turns"] if isinstance(turn.get("over"), list)]
         turns = len(stored_session["turns"]) - len(lists) + sum(map(len, lists))
-        self.asked += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
-        if self.asked > MOST_ASKED:
+        self.turn_count += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
+        if self.turn_count > MOST_ASKED:
             message = f"a question asks the model more than {MOST_ASKED:,} times"
             raise DiaError(Diagnostic("E502", message, place, "ask about fewer items"))
 
@@ -101,11 +101,11 @@ class Making:
         return piece.code(scope)
 
     def code(self, piece: Piece, more: Mapping[str, Value] = {}, text: str | None = None) -> Stored:
-        """A piece as stored code; `more` are values beside those of the instance, `text` another text of a template."""
+        """Return a piece as stored code; `more` are further values, `text` is another text of a template."""
         self.coded.add(id(piece))
         kind = "expression" if isinstance(piece.code, CompiledExpression) else "template"
         stored = self.expansion.reach(piece).record(
-            kind, text or piece.snippet.text, {**self.kept, **more}, self.is_narrow
+            kind, text or piece.snippet.text, {**self.stored_values, **more}, self.is_narrow
         )
         stored = {name: value for name, value in stored.items() if value or name == kind}
         self.prove(piece, stored, kind)
@@ -116,7 +116,7 @@ class Making:
         if id(piece) in self.expansion.proved:
             return
         self.expansion.proved.add(id(piece))
-        loose = piece.reach - self.kept.keys() - piece.replies
+        loose = piece.reach - self.stored_values.keys() - piece.replies
         try:
             load_code(stored).program(kind, loose)
         except DiaError as error:
@@ -136,7 +136,7 @@ class Making:
     def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value], ends: str = "\n") -> Any:
         """Return a text: frozen, frozen once an item of the list that it is about, or stored code.
 
-        `around` are the lists that it stands in, the innermost first; frozen texts lose what `ends` has around them.
+        `around` are the lists that contain it, the innermost first; frozen texts lose what `ends` has around them.
         """
         names = piece.reach
         about = []
@@ -291,7 +291,7 @@ class Making:
         return stored_turn
 
     def worded(self, text: Any, session: SessionCode, number: int) -> Any:
-        """Return the text of a turn with what a variant puts before and behind it."""
+        """Return the text of a turn with what a variant puts before and after it."""
         wording = self.wording
         chosen = wording.sessions or [
             code.session.name for code in self.session_plan.sessions if code.session.role == SUBJECT
@@ -362,7 +362,7 @@ def of_item(stored_session: Stored, place: int) -> Stored:
 
 
 def plain_facts(facts: Mapping[str, Any]) -> Stored:
-    """What a truth says beside its expressions."""
+    """Return what a truth says besides its expressions."""
     return {name: dict(fact) if isinstance(fact, Mapping) else fact for name, fact in facts.items()}
 
 
@@ -378,7 +378,7 @@ def stored(value: Value) -> Any:
 
 
 def put_around(text: Any, before: str, behind: str) -> Any:
-    """Return a text of a turn with others before and behind it, an empty line between.
+    """Return a text of a turn with others before and after it, with an empty line between.
 
     >>> put_around("b", "a", ""), put_around({"template": "{{ x }}"}, "", "{{")
     ('a\\n\\nb', {'template': "{{ x }}\\n\\n{{ '{' }}{"})

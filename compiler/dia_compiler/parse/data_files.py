@@ -29,7 +29,7 @@ class DataFiles:
         self.bytes = 0
 
     def take_diagnostics(self) -> list[Diagnostic]:
-        """What has been told since the last time."""
+        """Return what has been reported since the last call."""
         diagnostics, self.diagnostics = self.diagnostics, []
         return diagnostics
 
@@ -73,7 +73,7 @@ class DataFiles:
 
 
 def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
-    """Return the error of a path where no file lies, with the data file beside it that was meant."""
+    """Return the error of a path without a file, with the data file of that folder that was probably meant."""
     if path.exists():
         return DiaError(Diagnostic("E101", f"`{path.as_posix()}` is not a file", source.position))
     beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []

@@ -1,4 +1,4 @@
-"""Which files a PATH stands for: a benchmark's folder, a folder of such folders, or one template of a benchmark."""
+"""The files that a PATH means: a benchmark's folder, a folder of such folders, or one template of a benchmark."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def inside(folder: Path, name: str) -> Path | None:
 
 
 def _is_inside(path: Path, home: Path) -> bool:
-    """Return whether the path lies in the resolved folder once links are followed; a link to itself stays where it is.
+    """Return whether the path is in the resolved folder after links are followed; a link to itself stays where it is.
 
     `Path.resolve` raises for such a link before Python 3.13 and not since.
     """

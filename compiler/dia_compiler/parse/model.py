@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Snippet:
     """A piece of an expression or template with its origin; `shift` characters of the scalar come before it.
 
-    `flow` is where the flow list begins that it stands in.
+    `flow` is where the flow list that contains it begins.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Snippet:
     flow: Position | None = None
 
     def place(self, offset: int) -> Position:
-        """Where the character stands in its file."""
+        """Return the position of the character in its file."""
         return self.origin.place(offset + self.shift)
 
     @property
@@ -45,7 +45,7 @@ class Datum:
 
     @property
     def position(self) -> Position:
-        """Where it stands."""
+        """Return its position."""
         return self.node.position
 
 
@@ -132,7 +132,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What benchmarks and templates may both declare; `broken` names are declared, but have been told to be wrong."""
+    """What benchmarks and templates may both declare; `broken` names are declared, but have been reported as wrong."""
 
     types: Map[str, Mapping]
     lists: Map[str, Datum]
@@ -250,7 +250,7 @@ class Template:
 
     @property
     def broken(self) -> frozenset[str]:
-        """Parameters, let values and assets whose shape is wrong: they have been told, and their names are known."""
+        """Parameters, let values and assets of the wrong shape: reported already, but their names are known."""
         named = {key.text for part in ("params", "let", "assets") for key, _ in pairs(self.node.get(part))}
         declared = {parameter.name for parameter in self.parameters} | {asset.name for asset in self.assets}
         return frozenset(named - declared - set(self.let))

@@ -1,5 +1,5 @@
-"""Nodes -> spec. Building is tolerant: a part of the wrong shape, which the schema tells, is left out, and the rest
-is still there to be checked.
+"""Nodes -> spec. Building is tolerant: a part of the wrong shape, which the schema check reports, is left out, and
+the rest is still checked.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
 
 SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
-CHAIN = "chain"  # beside the verdicts in the replies of an example
+CHAIN = "chain"  # next to the verdicts in the replies of an example
 UNFOLDED = 10_000
 HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `holds` is true, or false
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
@@ -59,7 +59,7 @@ def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
 
 
 def marked(node: Scalar) -> Snippet | None:
-    """Return the expression behind `= ` in a datum, or None if it is plain text."""
+    """Return the expression after `= ` in a datum, or None if it is plain text."""
     if isinstance(node.value, str) and node.text.startswith(EXPRESSION_MARK):
         return Snippet(node.text[len(EXPRESSION_MARK) :], node, len(EXPRESSION_MARK))
     return None
@@ -204,7 +204,7 @@ class Builder:
         return tuple(parameters)
 
     def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
-        """Return the use of a type with a named type's options under its own. Tells unknown types and options."""
+        """Return the use of a type with a named type's options under its own. Report unknown types and options."""
         kind = node.get("type")
         self.unfolded += 1
         if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
@@ -294,7 +294,7 @@ class Builder:
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
-        """Return the use of a type within another, which no schema has looked at. Tells what is no type."""
+        """Return the use of a type within another, which no schema has checked. Report what is not a type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
         self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position)
@@ -337,7 +337,7 @@ def build_template(root: Mapping, file: str, builder: Builder) -> Template:
 
 
 def build_assets(node: Node | None, diagnostics: Diagnostics) -> tuple[Asset, ...]:
-    """Return the artefacts of a template. Tells unknown builders and options, and options that are missing."""
+    """Return the artefacts of a template. Report unknown builders and options, and missing options."""
     assets = []
     for key, body in pairs(node):
         build = body.get("build") if isinstance(body, Mapping) else None
@@ -461,9 +461,9 @@ LISTS = frozenset(["list", "tuple", "set", "multiset", "matrix"])
 
 
 def comparison_of(options: Map[str, Any]) -> dict[str, Any]:
-    """Return the options of an answer in their full form: a list's rounding stands with its elements.
+    """Return the options of an answer in their full form: a list's rounding is moved to its elements.
 
-    `of: integer` stands for `of: {type: integer}`, and `tolerance: {places: n}`, or the old `decimals: n`, for a
+    `of: integer` means `of: {type: integer}`, and `tolerance: {places: n}`, or the old `decimals: n`, for a
     tolerance of half a unit in that decimal place.
     """
     comparison = dict(options)

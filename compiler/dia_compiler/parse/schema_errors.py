@@ -54,7 +54,7 @@ def _validator(name: str) -> Any:
 
 
 def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
-    """Report every place where the file departs from the schema `name`; gives the paths of keys that were told."""
+    """Report every place where the file departs from the schema `name`; return the paths of keys that were reported."""
     reported: set[Path] = set()
     for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):
         for path, entry in _diagnostics_of(error, root):
@@ -104,7 +104,7 @@ def _diagnostics_of(error: Any, root: Node) -> Reports:
 
 
 def _report_branch(error: Any, root: Node) -> Reports:
-    """Of alternatives only the one that suits the value's shape is told; without one, the kinds that would do."""
+    """Report only the alternative that suits the value's shape; if none does, the kinds that are accepted."""
     suited = [inner for inner in error.context if inner.validator != "type" or inner.relative_path]
     branch = min((inner.schema_path[0] for inner in suited), default=None)
     if branch is not None:
@@ -191,7 +191,7 @@ def _report_missing(error: _SchemaError) -> Reports:
         return
     missing = next(name for name in error.expected if f"'{name}'" in error.error.message)
     unknown = [key.text for key, _ in node.pairs if key.text not in error.error.schema.get("properties", {})]
-    is_closed = error.error.schema.get("additionalProperties") is False  # then the unknown key is told, with its fix
+    is_closed = error.error.schema.get("additionalProperties") is False  # then the unknown key is reported
     is_misspelt = is_closed and any(closest(key, error.error.schema["properties"]) == missing for key in unknown)
     if node.get(missing) is None and not is_misspelt:
         at = node.pairs[0][0].position if node.pairs else error.place
@@ -210,7 +210,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         message = f"{error.name} must be text, but YAML reads {shape} here"
         help = "quote the whole value, or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
-            help += f"; the `: ` behind `{node.pairs[0][0].text}` makes a key"
+            help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
@@ -245,21 +245,21 @@ MAPPINGS = {
 QUOTE_EACH = "quote each value, or put it on its own lines after `|`"
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     text = plain(value) if isinstance(value, (str, int, Fraction)) else described(value)
     return text if len(text) <= 40 else text[:40] + "..."
 
 
 def _report_enum(error: _SchemaError) -> Reports:
     allowed = [str(value) for value in error.expected]
-    text = _shown(error.error.instance)
+    text = _value_text(error.error.instance)
     words = [word or "nothing" for word in allowed]
     help = did_you_mean(text, allowed)
     yield error.path, error.diagnostic("E204", f"{error.name} must be {_or(words)}; this is `{text}`", help)
 
 
 def _report_const(error: _SchemaError) -> Reports:
-    message = f"{error.name} must be {error.expected}; this is `{_shown(error.error.instance)}`"
+    message = f"{error.name} must be {error.expected}; this is `{_value_text(error.error.instance)}`"
     yield error.path, error.diagnostic("E204", message)
 
 
@@ -269,11 +269,11 @@ def _report_pattern(error: _SchemaError) -> Reports:
         return
     expected, help = _pattern_words(error.expected)
     if error.path == ("skills",):
-        text = _shown(error.error.instance)
+        text = _value_text(error.error.instance)
         expected, help = "a list or an expression", f"write [{text}]"
         if text[:1] == "[" or text[-1:] == ")":
             help = f'begin an expression with `= `: write "= {text}"'
-    message = f"{error.name} must be {expected}; this is `{_shown(error.error.instance)}`"
+    message = f"{error.name} must be {expected}; this is `{_value_text(error.error.instance)}`"
     yield error.path, error.diagnostic("E204", message, help)
 
 
@@ -282,7 +282,7 @@ def unknown_type(name: str, place: Position, declared: Iterable[str] = ()) -> Di
     other_name = OTHER_TYPES.get(name.lower())
     help = f"did you mean `{other_name}`?" if other_name else did_you_mean(name, [*TYPES, *declared])
     help = help or "such as integer, real, string, choice or list; `dia types` lists all types"
-    return Diagnostic("E401", f"unknown type `{_shown(name)}`", place, help)
+    return Diagnostic("E401", f"unknown type `{_value_text(name)}`", place, help)
 
 
 def _report_name(error: _SchemaError) -> Diagnostic:
@@ -290,7 +290,7 @@ def _report_name(error: _SchemaError) -> Diagnostic:
     name, place = str(error.error.instance), error.place
     key = error.node.key(name) if isinstance(error.node, Mapping) else None
     expected, help = _pattern_words(error.expected)
-    return error.diagnostic("E204", f"`{_shown(name)}` must be {expected}", help, key.position if key else place)
+    return error.diagnostic("E204", f"`{_value_text(name)}` must be {expected}", help, key.position if key else place)
 
 
 def _pattern_words(pattern: str) -> tuple[str, str | None]:
@@ -319,7 +319,7 @@ def _report_empty(error: _SchemaError) -> Reports:
 
 def _report_bound(error: _SchemaError) -> Reports:
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "above"}[error.error.validator]
-    message = f"{error.name} must be {words} {error.expected}; this is {_shown(error.error.instance)}"
+    message = f"{error.name} must be {words} {error.expected}; this is {_value_text(error.error.instance)}"
     yield error.path, error.diagnostic("E204", message)
 
 

@@ -130,7 +130,7 @@ class _Tally:
         self.rows = self.values = 0
 
     def add(self, values: int) -> None:
-        """One more row of so many values."""
+        """Add a row of this many values."""
         self.rows += 1
         self.values += values
         if self.rows > MOST_ROWS:

@@ -39,7 +39,7 @@ def compiled(
 
 
 def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
-    """Return the error of an expression, told as what YAML did to the expression where that is the cause."""
+    """Return the error of an expression, explained by what YAML did to the expression if that is the cause."""
     if entry.code == "E303":
         return _missing_quotes(piece, entry)
     if entry.code not in ("E301", "E302"):

@@ -137,7 +137,7 @@ def exact_interval(right: int, number: int, level: float) -> tuple[float, float]
 
 
 def _tail(right: int, number: int, share: float) -> float:
-    """Return the probability of at least so many right answers."""
+    """Return the probability of at least this many correct answers."""
     return sum(comb(number, n) * share**n * (1 - share) ** (number - n) for n in range(right, number + 1))
 
 

@@ -1,7 +1,7 @@
 """Boundary values first: which parameters stand at an edge of their type in the first instances.
 
 The classes of a parameter are its boundary values and its interior. The first rows take every boundary value of every
-parameter; those behind them take, for every two parameters, each pair of classes, by the smallest array that does so:
+parameter; later ones take, for every two parameters, each pair of classes, by the smallest array that does so:
 its columns are subsets of half of the rows, none of which covers another (Katona, 1973; Kleitman and Spencer, 1973).
 """
 
@@ -19,7 +19,7 @@ FREE = -1
 
 
 def edge_rows(edges: Sequence[int]) -> list[Row]:
-    """Rows in which each of the `edges[i]` boundary values of parameter i stands at least once.
+    """Rows in which each of the `edges[i]` boundary values of parameter i appears at least once.
 
     >>> edge_rows([2, 3])
     [(0, 0), (1, 1), (0, 2)]

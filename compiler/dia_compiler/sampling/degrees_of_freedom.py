@@ -14,7 +14,7 @@ from dia_language.budgets import spent
 from dia_language.diagnostics import DiaError
 
 ENUMERATED = 20_000
-# A count ends after so many steps of evaluations, about a second. Steps are the same on every machine, and time is not.
+# A count ends after this many steps of evaluations, about a second. Unlike time, steps are the same on every machine.
 STEPS_OF_A_COUNT = 1_000_000
 STEPS_OF_A_DRAW = 20
 DRAWS = 400  # of an estimate; more where few of them are accepted
@@ -70,7 +70,7 @@ def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None
 
 
 def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
-    """Whether a choice on the first way down has more options than may be counted, which is told in a few draws."""
+    """Whether a choice on the first way down has more options than may be counted, which a few draws show."""
     path: tuple[int, ...] = ()
     while True:
         try:

@@ -140,7 +140,7 @@ def _first_image(key: bytes, size: int) -> int:
 
 
 class Exhausted(Exception):
-    """So many draws in a row met no `where` that going on is hopeless."""
+    """Too many draws in a row failed a `where` for it to make sense to go on."""
 
 
 class Point(NamedTuple):

@@ -23,7 +23,7 @@ from dia_compiler.studio.trial import excerpts, states, survey
 
 Record = dict[str, Any]
 PAUSE = 0.1  # seconds between two looks at the files
-SHARE = 20  # of the time, at most one part in so many goes to looking at files
+SHARE = 20  # at most one part in this many of the time goes to looking at files
 BATCH = 8  # templates that are checked in one go, so that a changed one need not wait for all
 KEPT_BYTES = 64 << 20
 KEPT_READINGS = 500
@@ -239,7 +239,7 @@ class Desk:
         ) as outcomes:
             async for outcome in outcomes:
                 if not outcome.is_end:
-                    yield self._kept(outcome.item)
+                    yield self._without_contents(outcome.item)
                 elif outcome.diagnostics:
                     yield {"kind": "errors", "diagnostics": self._placed(outcome.diagnostics), "is_end": True}
 
@@ -247,7 +247,7 @@ class Desk:
     def _placed(diagnostics: Iterable[Diagnostic]) -> list[Record]:
         return excerpts(diagnostics, {})
 
-    def _kept(self, record: Record) -> Record:
+    def _without_contents(self, record: Record) -> Record:
         """Return the record as the page sees it."""
         for asset in record.get("attachments", ()):
             self.attachments[asset["digest"]] = (asset["name"], asset["media_type"], asset.pop("content"))

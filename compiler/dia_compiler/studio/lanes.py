@@ -36,7 +36,7 @@ class Lane:
     async def outcomes(
         self, function: Callable[..., Iterator[Any]], *arguments: Any, seconds: float = SECONDS
     ) -> AsyncGenerator[Outcome, None]:
-        """Yield what the worker makes of the function, which may take so many seconds for one evaluation.
+        """Yield what the worker makes of the function, which may take this many seconds for one evaluation.
 
         Closing the iterator ends the task: its worker is killed if it does not end by itself, and replaced.
         """

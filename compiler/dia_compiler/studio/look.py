@@ -69,7 +69,7 @@ class _Opened:
         self.diagnostics.entries.extend(diagnostics.entries)
         yield Positions(prepared.places)
         apply_limits(job)
-        self.made = expansion_of(prepared, job.settings, job.resources)
+        self.template_expansion = expansion_of(prepared, job.settings, job.resources)
 
     def reported(self, entries: list[Diagnostic] | None = None) -> list[Record]:
         """Return the diagnostics, or those given, with their source lines."""
@@ -99,9 +99,9 @@ def look(file: str, seed: str | None, first: int, count: int, programs: str, ite
             return
         yield from _instances(opened, range(first, first + count), item)
         diagnostics = Diagnostics(opened.diagnostics.entries)
-        check_examples(opened.made, diagnostics)
+        check_examples(opened.template_expansion, diagnostics)
         yield {"kind": "errors", "diagnostics": opened.reported(diagnostics.entries)}
-        yield {"kind": "overview", **_overview(opened.made)}
+        yield {"kind": "overview", **_overview(opened.template_expansion)}
 
 
 def _template(opened: _Opened, file: str) -> Record:
@@ -130,7 +130,7 @@ def _snippet(piece: Snippet) -> Record:
 
 def _instances(opened: _Opened, numbers: range, place: int) -> Iterator[Record]:
     """Yield the instances of these numbers of an item in every wording; of items with one instance, several items."""
-    expansion = opened.made
+    expansion = opened.template_expansion
     items, trip = expansion.drawing.items[place:], RoundTrip(expansion)
     if items and not expansion.drawing.has_choices(items[0]) and numbers.start == 0:
         for item in items[: len(numbers)]:
@@ -143,7 +143,7 @@ def _instances(opened: _Opened, numbers: range, place: int) -> Iterator[Record]:
 
 def _instances_of(opened: _Opened, item: Item, numbers: range, trip: RoundTrip) -> Iterator[Record]:
     """Yield the instances of these numbers of one item."""
-    expansion = opened.made
+    expansion = opened.template_expansion
     begin, is_any = perf_counter(), False
     try:
         for draft in expansion.first_drafts(item, numbers.stop, is_trial=True):
@@ -159,8 +159,8 @@ def _instances_of(opened: _Opened, item: Item, numbers: range, trip: RoundTrip) 
 
 
 def _wordings(opened: _Opened, draft: Draft, trip: RoundTrip, begin: float) -> Iterator[Record]:
-    """Yield an instance and its variants; what fails is told in place of it."""
-    expansion = opened.made
+    """Yield an instance and its variants; if it fails, its errors take its place."""
+    expansion = opened.template_expansion
     try:
         instance = expansion.instance(draft)
         trip.check(instance)
@@ -183,7 +183,7 @@ def _drawn(expansion: Expansion, draft: Draft) -> dict[str, str]:
 
 
 def _record(opened: _Opened, instance: Instance, seconds: float) -> Record:
-    expansion, record = opened.made, asdict(shown_instance(instance, seconds))
+    expansion, record = opened.template_expansion, asdict(shown_instance(instance, seconds))
     question = question_record(instance, expansion, None)
     answer = answer_record(instance, expansion, question["id"], None)
     format = dict(instance.grading.format)
@@ -235,7 +235,7 @@ def _overview(expansion: Expansion) -> Record:
 
 
 def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[Any]:
-    """Yield records about so many instances of a template while they are made: `samples`, `freedom`, `probe`.
+    """Yield records about this many instances of a template while they are made: `samples`, `freedom`, `probe`.
 
     Samples have the seconds, the answer and the sizes of the parameters of each instance.
     """
@@ -244,7 +244,7 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
         if opened.job is None:
             raise DiaError(opened.diagnostics.errors)
         yield from opened.expansion()
-        expansion = opened.made
+        expansion = opened.template_expansion
         trip = RoundTrip(expansion)
         samples: list[Record] = []
         questions: list[Record] = []
@@ -269,7 +269,7 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
 
 
 def _spread(expansion: Expansion, count: int) -> Iterator[Draft]:
-    """Return what so many instances are made of, evenly from as many items as there are."""
+    """Return what this many instances are made of, evenly from as many items as there are."""
     items = expansion.drawing.items[:count]
     return islice(
         (draft for item in items for draft in expansion.first_drafts(item, -(-count // len(items)), is_trial=True)),

@@ -136,7 +136,7 @@ async def _lines(request: web.Request, records: AsyncGenerator[dict[str, Any], N
 
 async def _attachment(request: web.Request) -> web.Response:
     """Send an attachment of an instance that was shown. Nothing in it can run."""
-    name, media_type, content = _kept(request)
+    name, media_type, content = _attachment_of(request)
     is_shown = media_type in SHOWN_AS_THEY_ARE
     policy = headers(PDF_POLICY if media_type == PDF else CONTENT_POLICY)
     if not is_shown:
@@ -145,7 +145,7 @@ async def _attachment(request: web.Request) -> web.Response:
     return web.Response(body=content, content_type=shown_type, headers=policy)
 
 
-def _kept(request: web.Request) -> tuple[str, str, bytes]:
+def _attachment_of(request: web.Request) -> tuple[str, str, bytes]:
     """Return name, media type and content of an attachment that was shown."""
     attachment = request.app[DESK].attachments.get(request.match_info["digest"])
     if attachment is None:
@@ -155,13 +155,13 @@ def _kept(request: web.Request) -> tuple[str, str, bytes]:
 
 async def _pages(request: web.Request) -> web.Response:
     """Answer how many pages of a PDF file can be shown as pictures; none where no tool draws them."""
-    _, media_type, content = _kept(request)
+    _, media_type, content = _attachment_of(request)
     return _json({"pages": len(await pdf_pages(content)) if media_type == PDF else 0})
 
 
 async def _page(request: web.Request) -> web.Response:
     """Send a page of a PDF file as a picture."""
-    _, media_type, content = _kept(request)
+    _, media_type, content = _attachment_of(request)
     number = request.match_info["number"]
     pages = await pdf_pages(content) if media_type == PDF else ()
     if not (number.isascii() and number.isdigit() and 1 <= int(number) <= len(pages)):

@@ -25,7 +25,7 @@ from dia_compiler.parse.discover import Folder, discover
 from dia_compiler.pipeline import explainer, trial_job
 
 Record = dict[str, Any]
-PATIENT = 10  # what is checked behind the page gives way to what it shows
+PATIENT = 10  # what is checked in the background gives way to what the page shows
 
 
 class KeptNodes:

@@ -51,10 +51,10 @@ class Names(Enumerable):
             index, place = divmod(index, len(word_list("last_names")))
             last = word_list("last_names")[place]
         gender, first = self.people[index]
-        return self._record(gender, first, last) if self.has_pronouns else _shown(first, last)
+        return self._record(gender, first, last) if self.has_pronouns else _full_name(first, last)
 
     def _record(self, gender: str, first: str, last: str | None) -> Record:
-        record = Record(name=_shown(first, last), first=first, last=last, gender=gender)
+        record = Record(name=_full_name(first, last), first=first, last=last, gender=gender)
         record.update(zip(CASES, FORMS[gender], strict=True))
         record["plural"] = gender == "neutral"
         return record
@@ -73,7 +73,7 @@ class Names(Enumerable):
         return any(dict(value) == self._record(gender, parts[0], last) for gender in genders)
 
 
-def _shown(first: str, last: str | None) -> str:
+def _full_name(first: str, last: str | None) -> str:
     return first if last is None else f"{first} {last}"
 
 
@@ -122,9 +122,9 @@ class Usernames(Domain):
 
     def draw(self, choose: Choose) -> Value:
         style = self.styles[choose.between(0, len(self.styles) - 1)]
-        return self.made(style, choose.below(self.size(style)))
+        return self.name_at(style, choose.below(self.size(style)))
 
-    def made(self, style: str, index: int) -> str:
+    def name_at(self, style: str, index: int) -> str:
         """Return the name with this style and number."""
         mark, *lists = STYLES[style]
         first, second = map(_lowered, lists)
@@ -143,7 +143,7 @@ class Usernames(Domain):
         return match[1] in _lowered(first) and match[3] in _lowered(second)
 
     def boundary(self) -> list[Value]:
-        return [self.made(style, index) for style in self.styles for index in (0, self.size(style) - 1)]
+        return [self.name_at(style, index) for style in self.styles for index in (0, self.size(style) - 1)]
 
 
 @cache

@@ -194,7 +194,7 @@ class RealType(ParameterType):
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Reals(ceil(low * 10**places), floor(high * 10**places), 10**places)
         if domain.count < 1:
-            raise OptionFault("decimals", f"no number with {places} decimals lies between the bounds")
+            raise OptionFault("decimals", f"no number with {places} decimals is between the bounds")
         return domain
 
 

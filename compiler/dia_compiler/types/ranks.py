@@ -14,7 +14,7 @@ T = TypeVar("T")
 COUNT_CAP = 1 << 4096
 """Beyond this a count says nothing more than vast."""
 TABULATED = 128
-"""Up to so many things, choices of them are looked up: at most 128 rows of numbers."""
+"""Choices among up to this many things are looked up in a table of at most 128 rows of numbers."""
 
 
 def combination(rank: int, size: int, length: int) -> list[int]:

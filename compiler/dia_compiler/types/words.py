@@ -17,13 +17,13 @@ LIST_WORDS = 100_000
 
 
 class Words(Domain):
-    """So many words of a list, each as likely as any other; one choice among all texts of that many words."""
+    """A number of words of a list, each as likely as any other; one choice among all texts of that many words."""
 
-    __slots__ = ("high", "known", "low", "words")
+    __slots__ = ("high", "low", "word_set", "words")
 
     def __init__(self, words: Sequence[str], low: int, high: int) -> None:
         self.words, self.low, self.high = words, low, high
-        self.known = frozenset(words)
+        self.word_set = frozenset(words)
 
     def draw(self, choose: Choose) -> Value:
         size = choose.between(self.low, self.high)
@@ -41,7 +41,7 @@ class Words(Domain):
         if not isinstance(value, str):
             return False
         words = value.split(" ")
-        return self.low <= len(words) <= self.high and self.known.issuperset(words)
+        return self.low <= len(words) <= self.high and self.word_set.issuperset(words)
 
     @property
     def count(self) -> int:

@@ -32,7 +32,7 @@ class ChoiceAnswer(WordAnswer):
         of = comparison["of"]
         self.labels = [plain(label) for label in of]
         self.texts = {plain(label): str(text) for label, text in of.items()} if isinstance(of, Mapping) else {}
-        self.known = frozenset(self.labels)
+        self.label_set = frozenset(self.labels)
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -53,25 +53,25 @@ class ChoiceAnswer(WordAnswer):
         if type(value) is not str and type(value) is not int:
             raise unfit(self.name, value, "give one of its labels")
         label = plain(value)
-        if label in self.known:
+        if label in self.label_set:
             return label
         excerpt = label if len(label) <= 60 else label[:60] + "..."
         help = did_you_mean(label, self.labels) or f"the labels are {', '.join(self.labels[:20])}"
         raise LanguageError(f"the answer `{excerpt}` is not one of the labels", help)
 
     def holds(self, value: Value) -> bool:
-        return type(value) is str and value in self.known
+        return type(value) is str and value in self.label_set
 
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()
-        if text in self.known:
+        if text in self.label_set:
             return text
-        label = self._meant(text) if mode in LENIENT and len(text) <= TEXT else None
+        label = self._label_of(text) if mode in LENIENT and len(text) <= TEXT else None
         if label is None:
             raise Unreadable("none of the labels")
         return label
 
-    def _meant(self, text: str) -> str | None:
+    def _label_of(self, text: str) -> str | None:
         """Return the only label that a text can mean, if it is not written exactly like the label."""
         begin = MARK.match(text)
         choice = text[begin.end() :] if begin else text

@@ -43,7 +43,7 @@ class ExpressionAnswer(WordAnswer):
 
     def __init__(self, comparison: Comparison, types: Types) -> None:
         self.variables = variables_of(comparison)
-        self.known = frozenset(self.variables)
+        self.variable_set = frozenset(self.variables)
 
     @classmethod
     def faults(cls, comparison: Comparison, types: Types) -> list[str]:
@@ -70,7 +70,7 @@ class ExpressionAnswer(WordAnswer):
         if type(value) is str:
             tree: Node = parse_formula(value, NodeBuilder(self.variables), "strict")
             return tree
-        return node_of(value, self.known)
+        return node_of(value, self.variable_set)
 
     def holds(self, value: Value) -> bool:
         if isinstance(value, bool):

@@ -97,11 +97,11 @@ class ListAnswer(AnswerType):
         return all(of.equal_inside(element, right) for of, element, right in rows)
 
     def describe(self) -> str:
-        example = self.samples()[0] if self.is_fixed else self._shown()
+        example = self.samples()[0] if self.is_fixed else self._example_elements()
         rule = f"; put text that contains {self._special} in double quotes" if self.has_quotes else ""
         return f"a {self.name} such as {self.write(example)}{rule}"
 
-    def _shown(self) -> list[Value]:
+    def _example_elements(self) -> list[Value]:
         """Return the elements of the example: as many as the answer has, if their number is declared and small."""
         samples = self.of[0].samples()
         if self.length is None or self.length > (len(samples) if self.name == "set" else SHOWN):

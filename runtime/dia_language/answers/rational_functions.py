@@ -84,7 +84,7 @@ class Field:
 
     # quotients
 
-    def made(self, top: Terms, bottom: Terms) -> Ratio:
+    def reduced_ratio(self, top: Terms, bottom: Terms) -> Ratio:
         """Return the quotient with every relation used."""
         top, below = self.reduced(top)
         bottom, above = self.reduced(bottom)
@@ -141,13 +141,13 @@ class Field:
     def add(self, left: Ratio, right: Ratio) -> Ratio:
         """Return the sum of two quotients."""
         if left.bottom == right.bottom:
-            return self.made(self.plus(left.top, right.top), left.bottom)
+            return self.reduced_ratio(self.plus(left.top, right.top), left.bottom)
         top = self.plus(self.times(left.top, right.bottom), self.times(right.top, left.bottom))
-        return self.made(top, self.times(left.bottom, right.bottom))
+        return self.reduced_ratio(top, self.times(left.bottom, right.bottom))
 
     def multiply(self, left: Ratio, right: Ratio) -> Ratio:
         """Return the product of two quotients."""
-        return self.made(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
+        return self.reduced_ratio(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
 
     def raise_(self, base: Ratio, exponent: int) -> Ratio:
         """Return a whole power of a quotient."""
@@ -155,7 +155,7 @@ class Field:
             if not base.top:
                 raise TooMuch
             base, exponent = Ratio(base.bottom, base.top), -exponent
-        return self.made(self.power(base.top, exponent), self.power(base.bottom, exponent))
+        return self.reduced_ratio(self.power(base.top, exponent), self.power(base.bottom, exponent))
 
     # atoms
 

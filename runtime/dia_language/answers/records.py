@@ -122,7 +122,7 @@ class RecordAnswer(AnswerType):
         inner = text[1:-1] if is_bracketed(text) else text
         texts: dict[str, str] = {}
         for name, piece in pairs_of(inner, mode in LENIENT):
-            field = self._known(name, mode)
+            field = self._field_named(name, mode)
             if field in texts or not piece:
                 raise Unreadable("a field twice, or without a value")
             texts[field] = piece
@@ -130,7 +130,7 @@ class RecordAnswer(AnswerType):
             raise Unreadable("other fields")
         return Record((name, kind.read_inside(texts[name], mode)) for name, kind in self.fields.items())
 
-    def _known(self, name: str, mode: Mode) -> str:
+    def _field_named(self, name: str, mode: Mode) -> str:
         if name in self.fields:
             return name
         same = [field for field in self.fields if field.casefold() == name.casefold()]

@@ -44,7 +44,7 @@ def _parent() -> Path | None:
 
 
 def remove_stale_groups(parent: Path) -> None:
-    """Remove the groups that processes left behind when they were killed; one with processes cannot be removed."""
+    """Remove the groups of processes that were killed; one with processes cannot be removed."""
     for group in parent.glob("dia-*"):
         with suppress(OSError):
             if time.time() - group.stat().st_mtime > STALE:
@@ -53,7 +53,7 @@ def remove_stale_groups(parent: Path) -> None:
 
 @contextmanager
 def _group(parent: Path, most: int) -> Iterator[Path]:
-    """Yield a new group of at most so many processes. Raises OSError if it cannot be made."""
+    """Yield a new group of at most this many processes. Raises OSError if it cannot be made."""
     group = parent / f"dia-{secrets.token_hex(8)}"
     group.mkdir()
     try:
@@ -65,7 +65,7 @@ def _group(parent: Path, most: int) -> Iterator[Path]:
 
 @contextmanager
 def process_limit(command: Sequence[str], most: int) -> Iterator[list[str]]:
-    """Yield the command, in a group of at most so many processes and threads where groups work.
+    """Yield the command, in a group of at most this many processes and threads where groups work.
 
     A command that cannot join its group ends with code 125.
     """

@@ -73,7 +73,7 @@ def bounded(command: list[str], allowance: Allowance) -> list[str]:
         space, f"ulimit -t {int(allowance.seconds) + 1}", f"ulimit -f {allowance.writes >> 9}", "ulimit -c 0",
         f"ulimit -n {OPEN_FILES}",
     )  # fmt: skip
-    # Behind all others in the queue for the processor, lest one that forks without end keeps out who would end it.
+    # Last in the queue for the processor, so that a program that forks without end cannot keep out what would end it.
     script = "; ".join(f"{bound} 2>/dev/null" for bound in bounds) + '; exec nice -n 10 "$@"'
     return ["/bin/sh", "-c", script, "sh", *command]
 

@@ -100,7 +100,7 @@ def _followed(replies: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, 
     return replies, ()
 
 
-def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
+def _reply_at(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
     """Return the reply, or the replies, that a function of replies is asked about."""
     reply, rest = _followed(scope[name], path)
     if rest:
@@ -112,7 +112,7 @@ def _asked(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
 
 def answered(scope: Scope, name: str, *path: Value) -> bool:
     """Return whether the reply has a value; of several replies, whether each of them has one."""
-    return _has_value(_asked(scope, name, path))
+    return _has_value(_reply_at(scope, name, path))
 
 
 def _has_value(reply: Any) -> bool:
@@ -123,7 +123,7 @@ def _fact(read: Callable[[SessionReply], Value]) -> Callable[..., Value]:
     """Return the function of a reply that reads one fact of it, or a list of facts of several. Raises Unset."""
 
     def fact(scope: Scope, name: str, *path: Value) -> Value:
-        return each(_asked(scope, name, path), name)
+        return each(_reply_at(scope, name, path), name)
 
     def each(reply: Any, name: str) -> Value:
         if type(reply) is list:
@@ -143,7 +143,7 @@ finish_reason = _fact(lambda reply: reply.finish_reason)
 
 def length(scope: Scope, name: str, *path: Value) -> int:
     """Return how many replies there are; of one reply, how long its value is. Raises Unset for that."""
-    reply = _asked(scope, name, path)
+    reply = _reply_at(scope, name, path)
     return len(reply) if type(reply) is list else library()["length"].call(_value(reply, name))
 
 

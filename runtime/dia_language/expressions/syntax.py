@@ -148,7 +148,7 @@ def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaE
     reserved = _reserved_field(source.text)
     if reserved is not None:
         offset, word = reserved
-        message = f"`{word}` is a reserved word, which cannot stand behind a dot"
+        message = f"`{word}` is a reserved word, which cannot follow a dot"
         return error_at(source, offset, "E302", message, f"write ['{word}'] instead of .{word}, or choose another name")
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)

@@ -53,7 +53,7 @@ def zip_info(archive: bytes, name: str) -> Record:
             "AAAAIVCGphA2EQAAAAUAAAAFAAAAAAAAAAAAAACkgQAAAABhLnR4dFBLBQYAAAAAAQABADMAAAA0AAAAAAA="), "a.txt").cipher
             -> "zipcrypto"
     """
-    info = _found(_directory(archive), name)
+    info = _entry_of(_directory(archive), name)
     cipher, method = _cipher(info)
     compression = {STORED: "stored", DEFLATED: "deflated"}.get(method, "other")
     year, month, day, hour, minute, second = info.date_time
@@ -74,7 +74,7 @@ def zip_member(archive: bytes, name: str, password: str = "") -> bytes:
             "BLBQYAAAAAAQABADMAAAA0AAAAAAA="), "a.txt", "1234")) -> "hello"
     """
     directory = _directory(archive)
-    info = _found(directory, name)
+    info = _entry_of(directory, name)
     cipher, method = _cipher(info)
     if method not in (STORED, DEFLATED):
         raise LanguageError(f"the member `{name}` uses a compression method that is not supported")
@@ -114,7 +114,7 @@ def _directory(archive: bytes) -> zipfile.ZipFile:
     return directory
 
 
-def _found(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+def _entry_of(directory: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     same = [info for info in directory.infolist() if info.filename == name]
     if len(same) != 1:
         help = did_you_mean(name, directory.namelist()) if not same else None

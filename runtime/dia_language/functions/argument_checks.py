@@ -240,7 +240,9 @@ def checked_function(
 
 
 def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageError:
-    return LanguageError(f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_shown(argument)}")
+    return LanguageError(
+        f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_kind_with_article(argument)}"
+    )
 
 
 def _article(word: str) -> str:
@@ -249,6 +251,6 @@ def _article(word: str) -> str:
     return "an " if word[0] in "aeiou" else "a "
 
 
-def _shown(argument: Any) -> str:
+def _kind_with_article(argument: Any) -> str:
     word = kind_of(argument)
     return word if word in ("text", "bytes", "none") else f"{_article(word)}{word}"

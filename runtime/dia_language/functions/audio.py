@@ -59,10 +59,10 @@ def wav_samples(recording: bytes) -> list[int]:
         wav_samples(from_hex("524946462600000057415645666d74201000000001000100401f0000803e00"
             "00020010006461746102000000ffff")) -> [-1]
     """
-    return _heard(recording)[1]
+    return _rate_and_samples(recording)[1]
 
 
-def _heard(recording: bytes) -> tuple[int, list[int]]:
+def _rate_and_samples(recording: bytes) -> tuple[int, list[int]]:
     """The sample rate and the samples."""
     import io
     import wave
@@ -93,7 +93,7 @@ def morse_of(recording: bytes, unit: int = 60) -> str:
     """
     if not 20 <= unit <= 10_000:
         raise LanguageError("`unit` must be from 20 to 10,000 milliseconds")
-    rate, samples = _heard(recording)
+    rate, samples = _rate_and_samples(recording)
     parts = [(is_sound, _units(length, rate, unit)) for is_sound, _, length in _runs(rate, samples)]
     if parts and not parts[0][0]:
         del parts[0]
@@ -132,7 +132,7 @@ def keys_of(recording: bytes) -> str:
             "e900010009000000f600fe0016002d002b000b00df00c300ca00ed00130024001b000700"
             "fe00070014001200fa00d800c600d6", 7)))) -> "1"
     """
-    rate, samples = _heard(recording)
+    rate, samples = _rate_and_samples(recording)
     tones = [samples[start : start + length] for is_sound, start, length in _runs(rate, samples) if is_sound]
     return "".join(_key(tone[: rate * HEARD // 1000], rate) for tone in tones)
 

@@ -29,7 +29,7 @@ class Section:
     offset: int
     size: int
 
-    def held(self, binary: bytes) -> bytes:
+    def content(self, binary: bytes) -> bytes:
         """Its bytes; empty for a section that has only a size in the file."""
         return b"" if self.kind == WITHOUT_BYTES else binary[self.offset : self.offset + self.size]
 
@@ -68,7 +68,7 @@ def elf_section(binary: bytes, name: str) -> bytes:
     if len(same) != 1:
         help = None if same else did_you_mean(name, [section.name for section in sections])
         raise LanguageError(f"the ELF file has {'several sections' if same else 'no section'} called `{name}`", help)
-    return same[0].held(binary)
+    return same[0].content(binary)
 
 
 @library_function
@@ -90,7 +90,7 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
     if amount > TEXT_LENGTH:
         raise LanguageError("the sections of the ELF file have more bytes than the file", code="E502")
     charge(amount)
-    contents = [section.held(binary) for section in sorted(loaded, key=lambda section: section.offset)]
+    contents = [section.content(binary) for section in sorted(loaded, key=lambda section: section.offset)]
     return [string.decode("ascii") for part in contents for string in run.findall(part)]
 
 

@@ -134,7 +134,7 @@ def xmp_of(data: bytes) -> Record:
                 properties[key.removeprefix(DUBLIN_CORE)] = text
         for node in description:
             if node.tag.startswith(DUBLIN_CORE):
-                properties[node.tag.removeprefix(DUBLIN_CORE)] = _held(node)
+                properties[node.tag.removeprefix(DUBLIN_CORE)] = _property_value(node)
     return properties
 
 
@@ -149,7 +149,7 @@ def _packet(text: str) -> ElementTree.Element:
         raise LanguageError("the picture's XMP packet is not valid XML") from None
 
 
-def _held(node: ElementTree.Element) -> Value:
+def _property_value(node: ElementTree.Element) -> Value:
     container = node[0] if len(node) else None
     if container is None:
         return node.text or ""

@@ -61,11 +61,11 @@ def _web_line(line: str, style: str) -> Record:
     request = REQUEST.fullmatch(_unescaped(match[4])) if match else None
     if match is None or request is None:
         raise _no_line(style)
-    record = Record(ip=match[1], user=_told(match[2]), time=_clf_time(match[3]))
+    record = Record(ip=match[1], user=_field_or_none(match[2]), time=_clf_time(match[3]))
     record.update(method=request[1], path=request[2], protocol=request[3])
     record.update(status=int(match[5]), size=None if match[6] == "-" else int(match[6]))
     if style == "combined":
-        record.update(referrer=_told(_unescaped(match[7])), agent=_told(_unescaped(match[8])))
+        record.update(referrer=_field_or_none(_unescaped(match[7])), agent=_field_or_none(_unescaped(match[8])))
     return record
 
 
@@ -74,7 +74,7 @@ def _syslog_line(line: str) -> Record:
     if match is None or int(match[1]) > 191:
         raise _no_line("syslog")
     record = Record(priority=int(match[1]), time=_iso_time(match[2]), host=match[3], program=match[4])
-    record.update(pid=None if match[5] == "-" else int(match[5]), msgid=_told(match[6]), message=match[7])
+    record.update(pid=None if match[5] == "-" else int(match[5]), msgid=_field_or_none(match[6]), message=match[7])
     return record
 
 
@@ -128,7 +128,7 @@ def _checked(time: str) -> str:
     return time
 
 
-def _told(text: str) -> str | None:
+def _field_or_none(text: str) -> str | None:
     return None if text == "-" else text
 
 

@@ -69,7 +69,7 @@ def primitive_root(modulus: int) -> int:
     _modulus("primitive_root", modulus)
     factors = [[prime, times] for prime, times in factor(modulus) if prime != 2]
     if len(factors) > 1 or (modulus % 4 == 0 and modulus != 4):
-        raise LanguageError(f"the modulus {_shown(modulus)} has no primitive root", code="E504")
+        raise LanguageError(f"the modulus {_modulus_text(modulus)} has no primitive root", code="E504")
     count = math.prod((prime - 1) * prime ** (times - 1) for prime, times in factors) * (2 if modulus == 4 else 1)
     exponents = [count // prime for prime in prime_factors(count)]
     root = 1
@@ -153,5 +153,5 @@ def _modulus(name: str, modulus: int) -> None:
         raise LanguageError(f"`{name}` accepts a modulus of at most {PRIME_BITS} bits", code="E502")
 
 
-def _shown(modulus: int) -> str:
+def _modulus_text(modulus: int) -> str:
     return str(modulus) if modulus.bit_length() < 64 else "given"

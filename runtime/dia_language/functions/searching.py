@@ -43,7 +43,7 @@ def search(start: Value, moves: Function, goal: Function) -> list[Value]:
     """
     parents: dict[Hashable, Hashable] = {}
     states: dict[Hashable, Value] = {}
-    for _, state, key, parent in _found("search", start, moves):
+    for _, state, key, parent in _states("search", start, moves):
         parents[key] = parent
         states[key] = state
         if operators.truth(goal(state)):
@@ -59,7 +59,7 @@ def reachable(start: Value, moves: Function, most: int | None = None) -> list[li
     """All states that can be reached from `start`, by number of moves: entry n lists those that take n moves.
 
     Entry 0 is [start]. Each state appears once, in the entry for the smallest number of moves that reaches it. `moves`
-    takes a state and returns the list of the next states. With `most`, the search ends after so many moves. If a state
+    takes a state and returns the list of the next states. With `most`, it stops after this many moves. If a state
     is a partial solution and `moves` returns all ways to extend it by one step, the last entry lists all solutions
     (backtracking). Raises an error (E502) like `search`.
 
@@ -70,14 +70,14 @@ def reachable(start: Value, moves: Function, most: int | None = None) -> list[li
     if most is not None and most < 0:
         raise LanguageError("`reachable` needs `most` to be 0 or more")
     layers: list[list[Value]] = []
-    for depth, state, _, _ in _found("reachable", start, moves, most):
+    for depth, state, _, _ in _states("reachable", start, moves, most):
         if depth == len(layers):
             layers.append([])
         layers[depth].append(state)
     return layers
 
 
-def _found(
+def _states(
     name: str, start: Value, moves: Callable[[Value], Value], most: int | None = None
 ) -> Iterator[tuple[int, Value, Hashable, Hashable | None]]:
     """Each state when it is first found: its number of moves, itself, its key, and the key of the state before it."""

@@ -218,7 +218,7 @@ def count(whole: str | list[Value], value: Value) -> int:
         count("banana", "ana") -> 1
     """
     if isinstance(whole, str):
-        return whole.count(_sought(value))
+        return whole.count(_search_text(value))
     charge(len(whole))
     if is_exact(value) and is_exact(whole):
         return whole.count(value)  # equals the sum below and saves a quarter of the compile time of captcha
@@ -237,7 +237,7 @@ def first_index(whole: str | list[Value], value: Value) -> int | None:
         first_index([1], 2) -> none
     """
     if isinstance(whole, str):
-        place = whole.find(_sought(value))
+        place = whole.find(_search_text(value))
         return None if place < 0 else place
     charge(len(whole))
     if is_exact(value) and is_exact(whole):
@@ -256,7 +256,7 @@ def field_names(record: Record) -> list[str]:
     return list(record)
 
 
-def _sought(value: Value) -> str:
+def _search_text(value: Value) -> str:
     if not isinstance(value, str) or not value:
         raise LanguageError("the value to look for in a text must be a text that is not empty")
     return value

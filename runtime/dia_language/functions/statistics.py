@@ -103,11 +103,11 @@ def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
 
 @library_function
 def quantile(values: list[Number], share: Rational, method: str = "linear") -> Number:
-    """The exact quantile of the numbers: the value below which the given share of them lies.
+    """The exact quantile of the numbers: the value below which the given share of them is.
 
     `share` must be from 0 to 1. `method` says how to choose a value at position h = (n - 1) * share of the sorted
     numbers, counted from 0: linear (interpolate between the neighbours), lower, higher, midpoint, or nearest (if both
-    are equally near, the one at the even position). `inverted` is the first number at or below which the share lies.
+    are equally near, the one at the even position). `inverted` is the first number at or below which the share is.
     Raises an error for an empty list. Source: Hyndman and Fan, The American Statistician 50 (1996), types 7 and 1.
 
     Examples:

@@ -43,7 +43,7 @@ def jwt_decode(token: str) -> Record:
     parts = token.split(".")
     if len(parts) != 3:
         raise LanguageError("the text is not a JSON Web Token", "a token has three parts separated by dots")
-    header, payload = _said(parts[0]), _said(parts[1])
+    header, payload = _decoded_part(parts[0]), _decoded_part(parts[1])
     if type(header) is not Record or type(payload) is not Record:
         raise LanguageError("the header and payload of a JSON Web Token must be JSON objects")
     return Record(header=header, payload=payload, signature=from_base64url(parts[2]))
@@ -67,7 +67,7 @@ def jwt_verify(token: str, secret: str | bytes) -> bool:
     return compare_digest(_signature(token.rpartition(".")[0], secret, algorithm), parts["signature"])
 
 
-def _said(part: str) -> Value:
+def _decoded_part(part: str) -> Value:
     """The value of the JSON in a part of the token. Raises LanguageError."""
     return from_json(text_of(from_base64url(part)))
 

@@ -175,10 +175,10 @@ def _pieces(page: str) -> list[Piece]:
 def _markup(page: str, at: int) -> Piece:
     """The tag or comment that starts at the `<`; if there is none, the `<` as text."""
     if page.startswith("<!--", at):
-        end = _found(page, "-->", at + 4)
+        end = _end_of(page, "-->", at + 4)
         return Piece("comment", page[at + 4 : end], at, end + 3)
     if page.startswith(("<!", "<?"), at):
-        return Piece("declaration", "", at, _found(page, ">", at) + 1)
+        return Piece("declaration", "", at, _end_of(page, ">", at) + 1)
     is_end = page.startswith("</", at)
     name = NAME.match(page, at + 1 + is_end)
     if name is None:
@@ -214,7 +214,7 @@ def _text(page: str, begin: int, end: int) -> Piece:
     return Piece("text", page[begin:end], begin, end)
 
 
-def _found(page: str, sign: str, at: int) -> int:
+def _end_of(page: str, sign: str, at: int) -> int:
     place = page.find(sign, at)
     if place < 0:
         raise LanguageError("a comment or declaration of the page is not closed")

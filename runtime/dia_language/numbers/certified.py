@@ -23,7 +23,7 @@ SMALLEST_BITS = 1_000_000  # after the point: smaller numbers are somewhere betw
 SPARE_DIGITS = 20  # beyond the ones that are asked for
 CACHED_INTEGRALS = 4  # enclosures of integrals that are kept
 SPARE_BITS = 10  # of those that a computed number claims to be certain of
-# What mpmath and sympy raise for a number that they cannot enclose: then another way is tried, or an error told
+# What mpmath and sympy raise for a number that they cannot enclose: then another way is tried, or an error reported
 FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 
 Enclosure = tuple[Fraction, Fraction]

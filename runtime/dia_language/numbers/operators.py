@@ -1,4 +1,4 @@
-"""The operators of the language: Python's, made exact, bounded and told in plain words.
+"""The operators of the language: Python's, made exact and bounded, with plain error messages.
 
 Every function takes and returns values of the language and raises LanguageError; sizes are judged before the work is
 done, so that `2**10**9` is refused and not attempted.

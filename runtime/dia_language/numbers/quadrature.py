@@ -95,12 +95,12 @@ class _Expansion:
     """Taylor series of an expression, each of its parts computed once."""
 
     def __init__(self, series: dict[Any, Series], order: int, iv: Any) -> None:
-        self.known, self.order, self.iv = series, order, iv
+        self.computed_coefficients, self.order, self.iv = series, order, iv
 
     def of(self, value: Any) -> Series:
-        if value not in self.known:
-            self.known[value] = self.computed(value)
-        return self.known[value]
+        if value not in self.computed_coefficients:
+            self.computed_coefficients[value] = self.computed(value)
+        return self.computed_coefficients[value]
 
     def computed(self, value: Any) -> Series:
         import sympy

@@ -42,7 +42,7 @@ def faulty_print_tag(text: str, start: int, end: int, environment: Environment) 
 
 
 def _end_of(text: str, at: int) -> int | None:
-    """Behind the `}}` that closes a tag, quotes and braces taken as wholes; None if a `}` or the text ends it."""
+    """Return the place after the `}}` that closes a tag, skipping quotes and braces; None if none closes it."""
     depth = 0
     while at < len(text):
         sign = text[at]

@@ -167,7 +167,7 @@ def _require_ascii_numbers(source: Source) -> None:
 
 
 def _syntax_error(source: Source, error: TemplateSyntaxError) -> DiaError:
-    """Return Jinja's error at the tag that has it, as far as that can be told from the line that Jinja names."""
+    """Return Jinja's error at the tag that has it, as far as the line that Jinja names allows."""
     starts = _line_starts(source.text)
     offset = _tag_offset(source.text, error.lineno, starts)
     end = starts[error.lineno] if error.lineno < len(starts) else len(source.text)
@@ -252,7 +252,7 @@ def _tags(bare: str) -> list[str] | None:
 
 
 def _tag_end(line: str, at: int) -> int:
-    """Behind the `%}` that ends a tag, quotes taken as wholes; -1 where it is not on this line."""
+    """Return the place after the `%}` that ends a tag, skipping quotes; -1 if it is not on this line."""
     while at < len(line):
         if line.startswith("%}", at):
             return at + 2
@@ -377,12 +377,12 @@ class _TreeRewriter:
     def shown_or_refused(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
         """Return a part that is printed; what is wrong with it is noted, so that one run reports every error."""
         try:
-            return self.shown(part, bound)
+            return self.printed_part(part, bound)
         except DiaError as error:
             self.errors += error.diagnostics
             return part
 
-    def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+    def printed_part(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
         """Return a part that is printed; a reply by itself is printed as its text."""
         if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
             return self.of_reply("reply_shown", reply, bound)

@@ -1,7 +1,7 @@
 """One process that imports modules once and then forks the workers, which share the memory of what was imported.
 
-Workers are killed by their process id from outside. So the fork server reaps no worker before it is told to: an id that
-another process might have got meanwhile is never killed. When it ends, for whatever reason, the workers end too.
+Workers are killed by their process id from outside. So the fork server reaps no worker before it is asked to: an id
+that another process might have got meanwhile is never killed. When it ends, for whatever reason, the workers end too.
 """
 
 from __future__ import annotations

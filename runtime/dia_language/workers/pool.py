@@ -76,14 +76,14 @@ class _Worker:
 class Clock:
     """The seconds of a process since the clock was made: see the module's text."""
 
-    __slots__ = ("begun", "cpu", "process")
+    __slots__ = ("cpu", "process", "start_time")
 
     def __init__(self, process: int) -> None:
-        self.process, self.begun, self.cpu = process, monotonic(), cpu_seconds(process)
+        self.process, self.start_time, self.cpu = process, monotonic(), cpu_seconds(process)
 
     def seconds(self) -> float:
         """Seconds that count."""
-        passed, now = monotonic() - self.begun, cpu_seconds(self.process)
+        passed, now = monotonic() - self.start_time, cpu_seconds(self.process)
         if self.cpu is None or now is None:
             return passed
         return min(passed, max(now - self.cpu, passed / PATIENCE))

@@ -192,7 +192,7 @@ class _Tar:
         file.seek(0)
         if start != b"\x28\xb5\x2f\xfd":
             raise self.refused("it is not compressed with zstd")
-        self.clear, self.held = self._cleared(file), bytearray()
+        self.clear, self.buffer = self._cleared(file), bytearray()
 
     def refused(self, why: str) -> DiaError:
         """Return the error for an archive that is not taken."""
@@ -239,23 +239,23 @@ class _Tar:
             raise self.refused("there is extra data between its files")
 
     def _read(self, size: int) -> bytes:
-        piece = self._taken(size)
+        piece = self._take(size)
         if len(piece) != size:
             raise self.refused("it is truncated")
         return piece
 
-    def _taken(self, size: int) -> bytes:
-        """So many bytes, or fewer at the end."""
-        while len(self.held) < size and (piece := next(self.clear, b"")):
-            self.held += piece
-        start = bytes(self.held[:size])
-        del self.held[:size]
+    def _take(self, size: int) -> bytes:
+        """Return this many bytes, or fewer at the end."""
+        while len(self.buffer) < size and (piece := next(self.clear, b"")):
+            self.buffer += piece
+        start = bytes(self.buffer[:size])
+        del self.buffer[:size]
         return start
 
     def _end(self) -> None:
         """Check that only zeros of at most one record are left."""
-        remainder = self._taken(RECORD)
-        if remainder.strip(b"\0") or self._taken(1):
+        remainder = self._take(RECORD)
+        if remainder.strip(b"\0") or self._take(1):
             raise self.refused("there is extra data after its end")
 
     def _cleared(self, file: IO[bytes]) -> Iterator[bytes]:

@@ -73,13 +73,15 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
     header = sealed_file.new_header(passphrase, key, bundle.questions_root)
     with atomic_folder(target, force, source) as folder:
         public = _public_files(bundle)
-        files: dict[str, Any] = {name: _put(folder, name, bundle.verified_pieces(name)) for name in sorted(public)}
-        files[FILE] = _put(
+        files: dict[str, Any] = {
+            name: _write_file(folder, name, bundle.verified_pieces(name)) for name in sorted(public)
+        }
+        files[FILE] = _write_file(
             folder, FILE, (canonical_line(commitment_record(key, answer)) + b"\n" for answer in bundle.answers())
         )
-        files["templates.jsonl"] = _put(folder, "templates.jsonl", map(_public_template, bundle.templates()))
+        files["templates.jsonl"] = _write_file(folder, "templates.jsonl", map(_public_template, bundle.templates()))
         pieces = sealed_file.sealed_bytes(header, key, _members(bundle, public))
-        files[sealed_file.NAME] = _put(folder, sealed_file.NAME, pieces)
+        files[sealed_file.NAME] = _write_file(folder, sealed_file.NAME, pieces)
         encoded = manifest_bytes(_public_manifest(bundle.manifest, files))
         (folder / manifests.NAME).write_bytes(encoded)
     answers = bundle.manifest["counts"]["questions"]
@@ -167,7 +169,7 @@ def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> d
     return manifests.with_checksum({**public, **emptied, "seed": None, "files": dict(files), "sealed": sealed})
 
 
-def _put(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
+def _write_file(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
     """Writes a file; gives its entry of the manifest."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -150,7 +150,7 @@ def _cleartext(members: Members) -> Iterator[bytes]:
 def padded_size(size: int, below: Callable[[int], int]) -> int:
     """The size that content of this size is padded to: a whole number of rooms, the first boundary moved by chance.
 
-    A room is 64 KiB, or the power of two that is an eighth of the size or less. Since the boundary lies anywhere in
+    A room is 64 KiB, or the power of two that is an eighth of the size or less. Since the boundary is anywhere in
     it with the same chance, two contents whose sizes differ by d bytes are told apart by the size of their
     seals with an advantage of at most d / room.
     """
@@ -164,23 +164,23 @@ class SealedFiles:
 
     pieces: Iterator[bytes]
     files: list[tuple[str, int]]
-    _held: bytes
+    _buffer: bytes
 
     def members(self) -> Iterator[tuple[str, Iterator[bytes]]]:
         """Path and pieces of each file; each must be taken whole before the next. The rest is padding."""
         for path, size in self.files:
             yield path, self._take(size)
-        for piece in (self._held, *self.pieces):
+        for piece in (self._buffer, *self.pieces):
             if piece.strip(b"\0"):
                 raise _damaged("there is extra data after its files")
 
     def _take(self, size: int) -> Iterator[bytes]:
         while size:
-            if not self._held:
-                self._held = next(self.pieces, b"")
-                if not self._held:
+            if not self._buffer:
+                self._buffer = next(self.pieces, b"")
+                if not self._buffer:
                     raise _damaged("it ends in the middle of a file")
-            piece, self._held = self._held[:size], self._held[size:]
+            piece, self._buffer = self._buffer[:size], self._buffer[size:]
             size -= len(piece)
             yield piece
 

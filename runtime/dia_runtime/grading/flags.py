@@ -1,4 +1,4 @@
-"""The flags of replies: what else there is to say of a reply beside its verdict.
+"""The flags of replies: what else there is to say about a reply besides its verdict.
 
 Adding a flag is one entry of FLAGS: JSON, tables, plots, the report and the summary of `dia run` take it from there.
 """

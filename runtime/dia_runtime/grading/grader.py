@@ -75,10 +75,10 @@ class Grader:
 
         `answer` is the comparison's own type where the caller has it already.
         """
-        self.form = _known(format.get("kind"), FORMATS, "answer format")
+        self.form = _entry(format.get("kind"), FORMATS, "answer format")
         if errors := self.form.faults(format):
             raise DiaError(Diagnostic("E821", visible(errors[0]), None, None), 3)
-        _known(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
+        _entry(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
         self.mode = mode_of(self.chain, format)
@@ -87,7 +87,7 @@ class Grader:
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         self.is_unanswerable = comparison.get("unanswerable") is True
         self.answer, self.comparison = answer or typed(comparison), comparison
-        self.held: Value = object()  # the truth that was last found to be of the answer's type
+        self.checked_truth: Value = object()  # the truth that was last found to be of the answer's type
 
     def grade(
         self,
@@ -210,10 +210,10 @@ class Grader:
             return Fraction(0)
 
     def _equals(self, value: Value, form: Value) -> bool:
-        if form is not self.held and not self.answer.holds(form):
+        if form is not self.checked_truth and not self.answer.holds(form):
             message = "a stored truth or accepted form is of another type than its comparison"
             raise DiaError(Diagnostic("E822", message), 3)
-        self.held = form
+        self.checked_truth = form
         return self.answer.equal(value, form)
 
 
@@ -263,7 +263,7 @@ def grade(
     return grader.grade(truth, accept, answer["text"], reply, accept_if, share)
 
 
-def _known(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
+def _entry(name: Any, table: Mapping[str, _Held], what: str) -> _Held:
     if isinstance(name, str) and name in table:
         return table[name]
     quoted = visible(str(name)[:60])

@@ -64,7 +64,7 @@ class CalibrationOptions:
     """How a panel is calibrated: how its scale is estimated, which items are kept, and what is checked.
 
     `anchors` are the difficulties that items keep. `families` says of each model to which family it belongs (or None),
-    for differences and stability; `draws` is how many data sets are drawn where chance is to be told from more. With
+    for differences and stability; `draws` is how many data sets are drawn to distinguish an effect from chance. With
     `cluster` "templates", errors of abilities allow for replies to one template that depend on each other.
     """
 
@@ -156,7 +156,7 @@ def _with_fit(panel: Panel, calibration: Calibration) -> _FittedPanel:
 def families_of(panel: Panel) -> NDArray[np.intp] | None:
     """Return the number of each item's family: its template. None if the items of the data have no templates.
 
-    An item that stands for a whole template, with several trials, is a family of its own.
+    An item that represents a whole template, with several trials, is a family of its own.
     """
     if panel.unit not in ("instances", "items"):
         is_repeated = panel.unit == "templates" and bool(np.max(panel.trials) > 1)

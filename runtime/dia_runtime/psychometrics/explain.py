@@ -177,7 +177,7 @@ class _Data:
     templates: tuple[str | None, ...]
 
     def fitted(self, items: Mask) -> FittedModel:
-        """Return the fit to some items; columns that these cannot tell apart have weight 0."""
+        """Return the fit to some items; columns that these cannot distinguish have weight 0."""
         design = self.design[items]
         fixed = [at for at, group in enumerate(self.groups) if group is None]
         independent_columns = [fixed[at] for at in independent(design[:, fixed])]

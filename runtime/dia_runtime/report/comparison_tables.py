@@ -72,7 +72,7 @@ TESTED = ("items", "difference", "p", "p (Holm)", "order holds %")
 
 def _tested(figure: str, entry: Tested) -> tuple[str, ...]:
     chances = (chance_text(entry["p"]), chance_text(entry["p_holm"]), _percent(entry["order"]))
-    return (_shown(figure, entry["difference"]), *chances)
+    return (_cell(figure, entry["difference"]), *chances)
 
 
 def _table(title: str, labels: tuple[str, ...], headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Table:
@@ -83,7 +83,7 @@ def _table(title: str, labels: tuple[str, ...], headings: tuple[str, ...], rows:
 def _tool_effects(result: Score) -> Iterable[Table]:
     rows = [
         (entry["models"][0], entry["category"] or "all", _name(entry["figure"]), str(entry["items"]),
-         *(_value(entry["figure"], value) for value in entry["values"]), _shown(entry["figure"], entry["difference"]),
+         *(_value(entry["figure"], value) for value in entry["values"]), _cell(entry["figure"], entry["difference"]),
          chance_text(entry["p"]), " and ".join(map(str, entry["errors"])))
         for entry in result.get("tool_effects", ())
     ]  # fmt: skip
@@ -96,7 +96,7 @@ def _grouped(result: Score) -> Iterable[Table]:
         groups = grouped["groups"]
         names = list(dict.fromkeys(name for group in groups for name in group["figures"]))
         rows = [
-            (group["value"], str(len(group["models"])), *(_shown(name, group["figures"][name]) for name in names))
+            (group["value"], str(len(group["models"])), *(_cell(name, group["figures"][name]) for name in names))
             for group in groups
             if group["figures"]
         ]
@@ -116,7 +116,7 @@ def variant_tables(result: Score) -> list[Table]:
     """Return the effect of each other wording on the same instances."""
     rows = [
         (model["model"], variant, _name(name), _value(name, figure["base"]), _value(name, figure["variant"]),
-         _shown(name, figure["difference"]), chance_text(figure["p"]))
+         _cell(name, figure["difference"]), chance_text(figure["p"]))
         for model in result["models"]
         for variant, effect in model["variants"].items()
         for name, figure in effect["figures"].items()
@@ -205,13 +205,13 @@ def _name(figure: str) -> str:
     return FIGURES[figure].heading
 
 
-def _shown(name: str, estimate: Estimate) -> str:
+def _cell(name: str, estimate: Estimate) -> str:
     unit = FIGURES[name].unit
     return figure_text(estimate, unit.factor, unit.places)
 
 
 def _value(name: str, value: float | None) -> str:
-    return _shown(name, {**unknown(), "value": value})
+    return _cell(name, {**unknown(), "value": value})
 
 
 def _percent(share: float | None, places: int = 1) -> str:

@@ -26,7 +26,7 @@ UNLIMITED_RATE = 1000.0  # a pace above this is none
 class RateLimiter:
     """The pace of one model: requests per second, and pauses after refusals.
 
-    A refusal of a request that was sent before the last slow-down tells nothing new. After two refusals without a reply
+    A refusal of a request that was sent before the last slow-down says nothing new. After two refusals without a reply
     in between, requests are sent one at a time, until one gets a reply. `patience` is the longest time in seconds to
     wait for a model that only refuses.
     """

@@ -447,7 +447,7 @@ class Scheduler:
             state.end(f"{error.message}: no reply came within {self.patience:g} s of waiting for the rate limit")
 
     def count_failure(self, state: RespondentState, error: RequestError) -> None:
-        """Stop asking if so many questions in a row failed that the others would probably fail too."""
+        """Stop asking if so many questions failed in a row that the others would probably fail too."""
         state.failures_in_a_row += error.kind in RETRYABLE
         if state.failures_in_a_row >= max(FAILURES_THAT_END, 2 * self.concurrency):
             state.end(f"{state.failures_in_a_row} questions in a row failed: {error.message}")

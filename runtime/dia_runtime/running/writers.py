@@ -61,17 +61,17 @@ class TurnWriter:
     def __init__(self, store_thread: StoreThread, respondent: int) -> None:
         self.store_thread, self.respondent = store_thread, respondent
         self.waiting: list[tuple[int, StoredTurn]] = []
-        self.taken = self.saved = 0
+        self.received = self.saved = 0
         self.busy = asyncio.Lock()
 
     async def keep(self, attempt: int, turn: StoredTurn) -> None:
         """Store the turn."""
         self.waiting.append((attempt, turn))
-        self.taken += 1
-        number = self.taken
+        self.received += 1
+        number = self.received
         async with self.busy:  # the first to arrive writes for all that wait meanwhile
             if number > self.saved:
-                rows, self.waiting, last = self.waiting, [], self.taken
+                rows, self.waiting, last = self.waiting, [], self.received
                 await self.store_thread.run(lambda store: store.save_turns(self.respondent, rows))
                 self.saved = last
 

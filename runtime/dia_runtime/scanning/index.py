@@ -38,7 +38,7 @@ class Runs:
     sieve: Any
     shift: int
 
-    def found(self, numbers: Any) -> tuple[Any, Any]:
+    def places_and_runs(self, numbers: Any) -> tuple[Any, Any]:
         """Which of the numbers are among these runs, and which run each is."""
         import numpy
 

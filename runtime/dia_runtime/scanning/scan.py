@@ -182,7 +182,7 @@ class _Scanner:
             matches = self.canaries.setdefault(canary, Matches(self.limit))
             matches.add({"file": file}, partial(view.where, at, end))
         for runs in self.index.runs:
-            places, which = runs.found(view.words.runs(runs.words))
+            places, which = runs.places_and_runs(view.words.runs(runs.words))
             if len(places):
                 wholes = self._wholes(file, view, runs, places, which)
                 self._parts(file, view, runs, places, which, wholes)

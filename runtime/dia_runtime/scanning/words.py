@@ -30,7 +30,7 @@ TABLE = bytes(map(_fold, range(256)))
 
 
 def normalized_words(text: bytes) -> bytes:
-    """Return the words with a space behind each.
+    """Return the words with a space after each.
 
     >>> words_of(b"What is **2 + 2**, Ada?")
     b'what is 2 2 ada '
@@ -110,17 +110,17 @@ class _Powers:
 
     def __init__(self, base: int) -> None:
         self.base = base
-        self.held: Any = ()
+        self.powers: Any = ()
 
     def first(self, count: int) -> Any:
         """Return the powers 0 to count - 1."""
         import numpy
 
-        if len(self.held) < count:
+        if len(self.powers) < count:
             factors = numpy.full(max(count, 1 << 16), self.base, dtype=numpy.uint64)
             factors[0] = 1
-            self.held = numpy.cumprod(factors, dtype=numpy.uint64)
-        return self.held[:count]
+            self.powers = numpy.cumprod(factors, dtype=numpy.uint64)
+        return self.powers[:count]
 
 
 POWERS, INVERSES = _Powers(BASE), _Powers(INVERSE)
@@ -133,13 +133,13 @@ class Words:
         import numpy
 
         small = numpy.frombuffer(text.translate(TABLE) + b" ", dtype=numpy.uint8)
-        self._kept = small != SPACE
-        self._kept[1:] |= self._kept[:-1].copy()  # the one space after each word
-        self._codes = small[self._kept]
+        self._is_text = small != SPACE
+        self._is_text[1:] |= self._is_text[:-1].copy()  # the one space after each word
+        self._codes = small[self._is_text]
 
     @cached_property
     def clear(self) -> bytes:
-        """Return the words with a space behind each."""
+        """Return the words with a space after each."""
         return bytes(self._codes.tobytes())
 
     @cached_property
@@ -178,14 +178,14 @@ class Words:
 
     def place(self, at: int) -> int:
         """Return the position in the text of a place in `clear`."""
-        return int(self._places[at]) if at < len(self._places) else len(self._kept) - 1
+        return int(self._places[at]) if at < len(self._places) else len(self._is_text) - 1
 
     @cached_property
     def _places(self) -> Any:
         import numpy
 
-        return numpy.flatnonzero(self._kept)
+        return numpy.flatnonzero(self._is_text)
 
     def before(self, place: int) -> int:
         """Return how much of `clear` comes from before a place in the text."""
-        return int(self._kept[:place].sum())
+        return int(self._is_text[:place].sum())

@@ -172,7 +172,7 @@ class _Views:
             "question": entries[0].question.id,
             "truth": entries[0].truth,
             "counts": {verdict: counts[verdict] for verdict in Verdict},
-            "said": dict(Counter(_shown(entry) for entry in entries).most_common()),
+            "said": dict(Counter(_short_answer(entry) for entry in entries).most_common()),
         }
         push = heappush if len(self.hardest) < self.limit else heapreplace
         push(self.hardest, (-share, -self.questions, question))
@@ -187,7 +187,9 @@ class _Views:
             first = wrong[0].judged
             models = [self.models[entry.respondent] for entry in wrong]
             question = first.question.id
-            self.same.append({"question": question, "truth": first.truth, "said": _shown(first), "models": models})
+            self.same.append(
+                {"question": question, "truth": first.truth, "said": _short_answer(first), "models": models}
+            )
 
     def _measure(self, entry: AlignedReply) -> None:
         reply, key = entry.judged.reply, (entry.respondent, entry.judged.mark.verdict)
@@ -248,7 +250,7 @@ def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
     }
 
 
-def _shown(entry: Judged) -> str:
+def _short_answer(entry: Judged) -> str:
     """What the reply says, in short: the answer's text, else the verdict."""
     text = entry.extracted.strip() if entry.extracted is not None else f"({entry.mark.verdict})"
     return text if len(text) <= 100 else f"{text[:100]}..."

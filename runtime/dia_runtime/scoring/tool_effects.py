@@ -15,7 +15,7 @@ from dia_runtime.scoring.statistics.ledger import Marks, shared_questions
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.tool_transcripts import split_tools
 
-TOOLS = "tools"  # the word that `--compare` takes beside the names of figures
+TOOLS = "tools"  # the word that `--compare` takes besides the names of figures
 FIGURES = ("rs", "conf", "idk_freq")
 
 

@@ -26,7 +26,7 @@ class UsageTally:
         self.replies = self.correct = 0
         self.counts = dict.fromkeys(COUNTS, 0)
         self.amounts = dict.fromkeys(AMOUNTS, Decimal(0))
-        self.known = dict.fromkeys((*COUNTS, *AMOUNTS), 0)
+        self.reported = dict.fromkeys((*COUNTS, *AMOUNTS), 0)
 
     def add(self, entry: Judged) -> None:
         """Count a judged reply; an error is none, but what it is known to have used counts."""
@@ -38,12 +38,12 @@ class UsageTally:
             count = getattr(reply, name)
             if count is not None and count >= 0:
                 self.counts[name] += count
-                self.known[name] += is_reply
+                self.reported[name] += is_reply
         for name in AMOUNTS:
             amount = getattr(reply, name) if name != "cost" else self._cost(reply)
             if amount is not None and AMOUNT.fullmatch(amount):
                 self.amounts[name] += Decimal(amount)
-                self.known[name] += is_reply
+                self.reported[name] += is_reply
 
     def _cost(self, reply: StoredReply) -> str | None:
         prompt_tokens, completion_tokens = reply.prompt_tokens, reply.completion_tokens
@@ -67,14 +67,14 @@ class UsageTally:
         }
 
     def _count(self, name: str) -> Used:
-        is_known = self.known[name] or self.counts[name]
+        is_known = self.reported[name] or self.counts[name]
         return {"total": self.counts[name] if is_known else None, "unknown": self._unknown(name)}
 
     def _amount(self, name: str) -> Decimal | None:
-        return self.amounts[name] if self.known[name] or self.amounts[name] else None
+        return self.amounts[name] if self.reported[name] or self.amounts[name] else None
 
     def _unknown(self, name: str) -> int:
-        return self.replies - self.known[name]
+        return self.replies - self.reported[name]
 
     def _cost_per_correct(self, cost: Decimal | None) -> str | None:
         """Return the cost divided by the number of correct answers; None if some cost is unknown or none is correct."""

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from dia_language.diagnostics import counted
 
-# What differs between errors of one cause: numbers, identifiers, addresses and whatever stands in quotes
+# What differs between errors of one cause: numbers, identifiers, addresses and whatever is in quotes
 VARYING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|`[^`]*`|\b[0-9a-fA-F]*[0-9][\w.-]*|\b\w+[-_]\w*[0-9]\w*")
 LONGEST_CAUSE = 300
 MOST_SHOWN = 5

@@ -411,7 +411,7 @@ class Store:
         return rows[0][0] if rows else None
 
     def tool_transcript_characters(self, most: int, attempt: int | None) -> int:
-        """Return the length of all transcripts of calls, of each at most so many characters."""
+        """Return the length of all transcripts of calls, of each at most this many characters."""
         if self.version < FIRST_WITH_TOOLS:
             return 0
         query = "SELECT coalesce(sum(min(length(tool_transcript), ?1)), 0) FROM reply WHERE ?2 IS NULL OR attempt = ?2"

@@ -41,7 +41,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolStep:
-    """A request whose reply contained calls: the text beside the calls, the calls, and what the request took."""
+    """A request whose reply contained calls: the text next to the calls, the calls, and what the request took."""
 
     text: str | None
     calls: tuple[ToolCall, ...]
@@ -111,7 +111,7 @@ def has_calls(text: str | None) -> bool:
 
 
 def readable_tool_transcript(transcript: ToolTranscript) -> str:
-    """Return the steps for people to read: the texts beside calls, and each call with its arguments and output."""
+    """Return the steps for people to read: the texts next to calls, and each call with its arguments and output."""
     return "\n".join(line for role, text in tool_messages(transcript) for line in (f"[{role}]", text))
 
 

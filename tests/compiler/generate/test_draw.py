@@ -120,11 +120,11 @@ def test_a_message_shows_the_values_that_led_to_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("length", "is_cut"), [(196, False), (197, True)])
 def test_long_values_are_cut_at_200_characters(tmp_path: Path, length: int, is_cut: bool) -> None:
     made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 3))
-    shown = made.shown({"a": "x" * length})
+    shown = made.parameters_text({"a": "x" * length})
     whole = "a = " + "x" * length
     assert shown == (f" (where {whole[:200]}...)" if is_cut else f" (where {whole})")
-    assert made.shown({}) == "" and made.shown({"other": 1}) == ""
-    assert made.shown({"b": 2, "a": 1}) == " (where a = 1, b = 2)"
+    assert made.parameters_text({}) == "" and made.parameters_text({"other": 1}) == ""
+    assert made.parameters_text({"b": 2, "a": 1}) == " (where a = 1, b = 2)"
 
 
 @pytest.mark.parametrize(("skip", "most"), [("", 25), ("  skip: I cannot say\n", 24)])

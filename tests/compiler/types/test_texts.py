@@ -313,7 +313,7 @@ def test_a_record_of_a_person_is_a_member_only_as_a_whole() -> None:
 
 def test_usernames_of_a_style_are_all_different() -> None:
     of = domain("username", style="handle", digits=0)
-    made = {of.made("handle", index) for index in range(of.count)}  # type: ignore[attr-defined]
+    made = {of.name_at("handle", index) for index in range(of.count)}  # type: ignore[attr-defined]
     assert len(made) == of.count == len(word_list("adjectives")) * len(word_list("animals"))
     both = domain("username", digits=3)
     assert both.count == 1000 * (of.count + domain("username", style="person", digits=0).count)

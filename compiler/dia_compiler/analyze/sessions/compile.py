@@ -1,4 +1,4 @@
-"""The sessions of a template: compiled, ordered by the replies that they read, and told where that cannot be."""
+"""The sessions of a template: compiled, ordered by the replies that they read; an impossible order is reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SessionAnalysis(Presence):
     """Compiles what a template asks in sessions, and how the truth is found in their replies."""
 
     def prepare_sessions(self, session_spec: SessionSpec) -> None:
-        """The sessions, the truth and the figures; everything that is wrong with them is told."""
+        """The sessions, the truth and the figures; everything that is wrong with them is reported."""
         code = self.result.session_plan = SessionPlan(WeighCode(session_spec.truth), judge=session_spec.judge)
         code.places = {place.use.name: place for place in self.places(session_spec)}
         self.check_counts(session_spec)
@@ -154,7 +154,7 @@ class SessionAnalysis(Presence):
 
     @property
     def is_judged(self) -> bool:
-        """Whether a judge stands beside a prompt."""
+        """Return whether there is a judge next to a prompt."""
         return self.template.session_spec is not None and self.template.session_spec.judge is not None
 
     def reference_names(self, session: Session) -> frozenset[str]:
@@ -164,7 +164,7 @@ class SessionAnalysis(Presence):
         return frozenset({REFERENCE}) if has_one and session.role != "subject" else frozenset()
 
     def options(self, turn: Turn) -> DatumCode | None:
-        """Return the options of a reply's format, which need no reply; an unknown format is told."""
+        """Return the options of a reply's format, which need no reply; an unknown format is reported."""
         if turn.reply is None:
             return None
         format = turn.reply.format
@@ -215,7 +215,7 @@ class SessionAnalysis(Presence):
         return code
 
     def truth_names(self, session_spec: SessionSpec) -> frozenset[str]:
-        """What the truth sees beside parameters, let values, lists and replies."""
+        """What the truth sees besides parameters, let values, lists and replies."""
         if session_spec.judge is None:
             return frozenset()
         return frozenset({SKIP_TOKEN, *self.named_reference(session_spec)})
@@ -228,7 +228,7 @@ class SessionAnalysis(Presence):
     # order
 
     def order(self, sessions: list[SessionCode], code: SessionPlan) -> None:
-        """Put the sessions in an order in which they can be asked; tells circles and replies that come too late."""
+        """Put the sessions in an order in which they can be asked; report circles and replies that come too late."""
         names = [session.session.name for session in sessions]
         needs = {
             session.session.name: tuple(
@@ -271,7 +271,7 @@ class SessionAnalysis(Presence):
             *(session.replies for session in sessions), *(piece.replies for piece in code.weighing)
         )
         if self.diagnostics.errors:
-            return  # what was told may be what would have read it
+            return  # a part with a reported error may be what would have read it
         for name, place in code.places.items():
             if name not in read:
                 help = "use it in another turn, in the truth or in a figure, or remove `reply`"

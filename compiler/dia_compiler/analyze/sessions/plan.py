@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class TurnCode:
-    """A turn compiled; what is None says nothing, or was told to be wrong."""
+    """A turn compiled; what is None was not written, or has been reported as wrong."""
 
     turn: Turn
     user: Piece | None

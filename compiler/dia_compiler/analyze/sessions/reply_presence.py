@@ -1,4 +1,4 @@
-"""Replies that a `when` may have left out, told wherever they are needed."""
+"""Replies that a `when` may have left out, reported wherever they are needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ASK_FIRST = "check first: `... if answered({0}) else ...`, or use it only under 
 
 
 class Presence(Wordings):
-    """Tells each use of a reply that may not be there."""
+    """Report each use of a reply that may not exist."""
 
     def place_of(self, piece: Piece, name: str) -> Position:
         """Where a piece needs a reply, itself or by a let value or function."""
@@ -99,7 +99,7 @@ class Presence(Wordings):
                 else:
                     yield parse(body).tree, own
             except DiaError:
-                continue  # which has been told
+                continue  # which has been reported
 
 
 def facts(flow: Flow, when: Piece | None) -> Facts:

@@ -29,7 +29,7 @@ class ReplyUse:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What a session or turn runs over, and the name of its item; a broken list has been told."""
+    """What a session or turn runs over, and the name of its item; a broken list has been reported."""
 
     over: Snippet | None = None
     variable: Scalar | None = None
@@ -50,7 +50,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is said to the model and how its reply begins; `is_challenge` stands for the prompt in its wrapper."""
+    """What is said to the model and how its reply begins; `is_challenge` means the prompt in its wrapper."""
 
     user: Snippet | None
     assistant: Snippet | None
@@ -91,7 +91,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure beside the verdict: its value on a question, which questions count, and what is made of the values."""
+    """A figure besides the verdict: its value on a question, which questions count, and what is made of the values."""
 
     name: str
     value: Snippet
@@ -114,7 +114,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge beside a prompt: the labels that it may give, what it sees beside the response, what stands in for it."""
+    """A judge next to a prompt: its labels, what it sees besides the response, and what replaces it in trials."""
 
     labels: Map[str, tuple[str, ...]]
     reference: Snippet | None

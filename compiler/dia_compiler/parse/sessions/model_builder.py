@@ -1,4 +1,4 @@
-"""Nodes -> sessions. Building is tolerant, as that of the rest: what has a wrong shape is left out, and is told."""
+"""Nodes -> sessions. Building is tolerant, as that of the rest: what has a wrong shape is reported and left out."""
 
 from __future__ import annotations
 
@@ -168,11 +168,11 @@ def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
         yield replies
 
 
-# A judge beside a prompt
+# A judge next to a prompt
 
 
 def _judge_session_spec(root: Mapping, node: Mapping) -> SessionSpec | None:
-    """The two sessions that a judge beside a prompt stands for: the question itself, and what the judge is asked."""
+    """The two sessions that a judge next to a prompt is short for: the question itself, and what the judge is asked."""
     prompt, key = snippet(node.get("prompt"), True), root.key("grade")
     labels = {name: _texts(listed) for name, listed in _listed(node.get("labels"))}
     model = node.get("model")
@@ -203,7 +203,7 @@ def _texts(node: Sequence) -> tuple[str, ...]:
 
 
 def _made_reply(name: str, format: str, labels: tuple[str, ...], key: Scalar) -> ReplyUse:
-    """Return the reply of a session that the spec does not write out; what is made stands where the key stands."""
+    """Return the reply of a session that the spec does not write out; it gets the position of the key."""
     listed = Sequence(tuple(_scalar(label, key) for label in labels), key.position)
     options = Mapping(((_scalar("of", key), listed),) if labels else (), key.position)
     return ReplyUse(name, _scalar(format, key), options, LIMIT, key.position)

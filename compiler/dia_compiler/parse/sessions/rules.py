@@ -1,4 +1,4 @@
-"""What the schema cannot say of sessions: one truth, no prompt beside them, each key where it belongs."""
+"""What the schema cannot say of sessions: one truth, no prompt next to them, each key where it belongs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def has_sessions(root: Mapping) -> bool:
 
 
 def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
-    """Report what the schema cannot say: one kind of truth, no prompt beside sessions, each key where it belongs."""
+    """Report what the schema cannot say: one kind of truth, no prompt next to sessions, each key where it belongs."""
     _check_exclusive(root, diagnostics)
     _check_examples(root, diagnostics)
     grade = root.get("grade")

@@ -48,7 +48,7 @@ def faults(format: ReplyRecord) -> list[str]:
 
 def instruction(format: ReplyRecord) -> str:
     """How to write the reply, as prompts say it; empty if any text is accepted."""
-    return _known(format).instruction(format)
+    return _form_of(format).instruction(format)
 
 
 def read_reply(text: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
@@ -57,15 +57,15 @@ def read_reply(text: str, format: ReplyRecord, chain: str = STANDARD) -> Read:
     >>> read_reply("- red\\n- blue", {"kind": "lines"})
     Read(value=['red', 'blue'], step='lines')
     """
-    return _known(format).read(text, format, chain)
+    return _form_of(format).read(text, format, chain)
 
 
 def write_reply(value: Value, format: ReplyRecord) -> str:
     """Return a reply that the chain `strict` parses as the value."""
-    return _known(format).write(value, format)
+    return _form_of(format).write(value, format)
 
 
-def _known(format: ReplyRecord) -> ReplyFormat:
+def _form_of(format: ReplyRecord) -> ReplyFormat:
     form = reply_format(format.get("kind"))
     if form is None:
         raise ValueError(faults(format)[0])

@@ -136,8 +136,8 @@ def subset_of(reply: str, format: ReplyRecord) -> Value | None:
     if _bare(text).casefold() == NONE:
         return []
     by_line = [_bare(line) for line in text.splitlines() if line.strip()]
-    options = _known(by_line, format)
-    return options if options is not None else _known([_bare(part) for part in text.split(",")], format)
+    options = _named_options(by_line, format)
+    return options if options is not None else _named_options([_bare(part) for part in text.split(",")], format)
 
 
 def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
@@ -149,7 +149,7 @@ def subset_on_line(reply: str, format: ReplyRecord) -> Value | None:
 def subset_in_json(reply: str, format: ReplyRecord) -> Value | None:
     """Return the options in a JSON list that is the whole reply, or in the only list of its object."""
     texts = _json_list(reply)
-    return None if texts is None else [] if texts == [] else _known(texts, format)
+    return None if texts is None else [] if texts == [] else _named_options(texts, format)
 
 
 def _json_list(reply: str, key: str | None = None) -> list[str] | None:
@@ -171,7 +171,7 @@ def _json_list(reply: str, key: str | None = None) -> list[str] | None:
     )
 
 
-def _known(texts: list[str], format: ReplyRecord) -> Value | None:
+def _named_options(texts: list[str], format: ReplyRecord) -> Value | None:
     """Return the named options, in the order of the format; None if anything else is named, or an option twice."""
     folded = [one.strip().casefold() for one in texts]
     options = by_fold(format["of"])

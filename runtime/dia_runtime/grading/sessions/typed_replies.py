@@ -22,7 +22,7 @@ MOST_ITEMS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class TypedReplies:
-    """The replies of a transcript by their names, and what is told of how they came.
+    """The replies of a transcript by their names, and what is recorded about how they came.
 
     `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
     deciding step of each in the same shape. `flags` are those of single

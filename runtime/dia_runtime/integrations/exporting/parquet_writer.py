@@ -51,15 +51,15 @@ class _Sink:
     closed = False
 
     def __init__(self) -> None:
-        self.held: list[bytes] = []
+        self.buffered: list[bytes] = []
 
     def write(self, piece: bytes) -> int:
-        self.held.append(bytes(piece))
+        self.buffered.append(bytes(piece))
         return len(piece)
 
     def flush(self) -> None:
         """Do nothing, because everything is in memory."""
 
     def take(self) -> bytes:
-        pieces, self.held = self.held, []
+        pieces, self.buffered = self.buffered, []
         return b"".join(pieces)

@@ -127,7 +127,7 @@ def _cannot(question: Record, target: str, why: str, help: str = OTHERWISE) -> D
 
 
 def task_name(bundle: Bundle) -> str:
-    """The benchmark's name, told apart from those that harnesses ship; a name of Python, because code is made of it.
+    """The benchmark's name, different from those that harnesses ship; a name of Python, because code is made of it.
 
     Raises DiaError (exit 3) for a name that no compiler gives a benchmark.
     """

@@ -42,7 +42,7 @@ questions = load_dataset("PATH OR NAME", split="test")
 | `id`, `template`, `item`, `instance`, `variant` | the question, and the item of which it is an instance |
 | `questions_root`, `bundle_id` | the frozen bundle that it comes from |
 | `prompt`, `messages` | what the model is asked, byte by byte as in the bundle; nothing may be added |
-| `assets` | files that go beside the prompt, in `assets/` |
+| `assets` | files that accompany the prompt, in `assets/` |
 | `format`, `format_instruction`, `points` | how the answer is marked, and what verdicts are worth |
 | `category`, `domain`, `level`, `skills` | labels |
 {columns}

@@ -2,7 +2,7 @@
 
 Questions of sessions have these as JSON, in a column that other bundles do not have, and no prompt.
 Questions are the default configuration and hold no answer; those are a configuration of their own, which a bundle
-whose answers are sealed does not have. Of a sealed bundle the instruction to the model stands in the prompt alone.
+whose answers are sealed does not have. Of a sealed bundle only the prompt contains the instruction to the model.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class HuggingFace(Exporter):
     summary = "Hugging Face: card, Parquet and Croissant metadata"
 
     def files(self, bundle: Bundle) -> Files:
-        """Return the tables, what describes them, and the assets that go beside prompts."""
+        """Return the tables, what describes them, and the assets that accompany prompts."""
         of_questions = {**OF_QUESTIONS, SESSIONS: TEXT} if may_have_sessions(bundle) else OF_QUESTIONS
         tables = [_HashedFile(QUESTIONS, parquet(of_questions, _questions(bundle, of_questions), "`jsonl`"))]
         if bundle.has_answers:

@@ -42,9 +42,9 @@ class JoinedReplies:
 
     def __init__(self, store: Store, bundle: Bundle, folder: Path) -> None:
         self.store, self.bundle, self.size = store, bundle, store.size
-        self.seen = sqlite3.connect(folder / "seen", isolation_level=None)
+        self.seen_replies = sqlite3.connect(folder / "seen", isolation_level=None)
         for statement in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", SEEN, "BEGIN"):
-            self.seen.execute(statement)
+            self.seen_replies.execute(statement)
         self.files: list[Path] = []
         self.numbers: dict[str, int] = {}
         self.waiting: dict[str, list[tuple[int, int, Reply]]] = {}
@@ -53,16 +53,16 @@ class JoinedReplies:
 
     def close(self) -> None:
         """Close the file, so that the folder can be removed."""
-        self.seen.close()
+        self.seen_replies.close()
 
     def add(self, line: int, reply_row: ReplyRow) -> None:
         """Add a row of the last file. Raises UnusableRow if it matches no question or is a duplicate."""
         position, number = self._position(reply_row.id), self._number(reply_row.model)
         key = (number, reply_row.attempt, position)
         row = (*key, len(self.files) - 1, line)
-        if not self.seen.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)", row).rowcount:
+        if not self.seen_replies.execute("INSERT OR IGNORE INTO seen VALUES (?, ?, ?, ?, ?)", row).rowcount:
             query = "SELECT file, line FROM seen WHERE model = ? AND attempt = ? AND position = ?"
-            file, before = self.seen.execute(query, key).fetchone()
+            file, before = self.seen_replies.execute(query, key).fetchone()
             help = "use `--field attempt=COLUMN` for several attempts, or `--model` for several models"
             raise UnusableRow(f"the id `{reply_row.id[:200]}` also occurs in {self.files[file]}:{before}", help, "id")
         self._save(reply_row, position)
@@ -101,14 +101,16 @@ class JoinedReplies:
     def gaps(self) -> Iterator[tuple[str, int, int]]:
         """Yield each model and attempt with the number of questions without a reply."""
         names = {number: model for model, number in self.numbers.items()}
-        for number, attempt, count in self.seen.execute("SELECT model, attempt, count(*) FROM seen GROUP BY 1, 2"):
+        for number, attempt, count in self.seen_replies.execute(
+            "SELECT model, attempt, count(*) FROM seen GROUP BY 1, 2"
+        ):
             if count < self.size:
                 yield names[number], attempt, self.size - count
 
     def open(self, model: str, attempt: int) -> Iterator[str]:
         """Yield the ids of the questions without a reply, in order."""
         query = "SELECT position FROM seen WHERE model = ? AND attempt = ? ORDER BY position"
-        there = (position for (position,) in self.seen.execute(query, (self.numbers[model], attempt)))
+        there = (position for (position,) in self.seen_replies.execute(query, (self.numbers[model], attempt)))
         at = next(there, None)
         for position in range(self.size):
             if position == at:
@@ -137,12 +139,12 @@ def import_joined(
         for source, row in each_row(sources, faults, lambda source: joined.files.append(source.path)):
             _join(joined, source, row, columns, faults)
         if not joined.replies:
-            raise DiaError(grouped(faults.found)[:MOST_ERRORS], faults.exit_code)
+            raise DiaError(grouped(faults.diagnostics_so_far)[:MOST_ERRORS], faults.exit_code)
         for model in list(joined.waiting):
             joined.flush(model)
         missing = _missing(joined, faults)
         items, questions, _, k = store.sizes()
-    return Imported(out, bundle.questions_root, items, questions, k, joined.replies, faults.found, missing)
+    return Imported(out, bundle.questions_root, items, questions, k, joined.replies, faults.diagnostics_so_far, missing)
 
 
 def _join(joined: JoinedReplies, source: Source, row: Row, columns: Cells, faults: RowErrors) -> None:

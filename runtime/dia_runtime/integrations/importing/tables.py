@@ -70,23 +70,23 @@ class RowErrors:
     """Errors in files, reported together: up to 20 different ones at once, unless valid rows are kept."""
 
     def __init__(self, keep: bool) -> None:
-        self.keep, self.found, self.exit_code = keep, list[Diagnostic](), 2
+        self.keep, self.diagnostics_so_far, self.exit_code = keep, list[Diagnostic](), 2
         self.different: set[tuple[str, str]] = set()
         self.raised: DiaError | None = None
 
     def add(self, *errors: DiaError) -> None:
         """Add an error. Raises DiaError when there are too many and valid rows are not kept."""
         for error in errors:
-            self.found.extend(error.diagnostics)
+            self.diagnostics_so_far.extend(error.diagnostics)
             self.different |= {(entry.code, entry.message) for entry in error.diagnostics}
             self.exit_code = max(self.exit_code, error.exit_code)
-        if not self.keep and (len(self.different) >= MOST_ERRORS or len(self.found) >= MOST_EQUAL):
+        if not self.keep and (len(self.different) >= MOST_ERRORS or len(self.diagnostics_so_far) >= MOST_EQUAL):
             self.require_none(is_complete=False)
 
     def require_none(self, is_complete: bool = True) -> None:
         """Raise DiaError if there are errors and valid rows are not kept."""
-        if self.found and not self.keep:
-            self.raised = DiaError(grouped(self.found, is_complete)[:MOST_ERRORS], self.exit_code)
+        if self.diagnostics_so_far and not self.keep:
+            self.raised = DiaError(grouped(self.diagnostics_so_far, is_complete)[:MOST_ERRORS], self.exit_code)
             raise self.raised
 
 
@@ -121,7 +121,7 @@ def each_row(
     """Yield every row of every file, and report unreadable ones; `begin` is called with each file before its rows."""
     for source in sources:
         begin(source)
-        count, before = 0, len(faults.found)
+        count, before = 0, len(faults.diagnostics_so_far)
         try:
             for row in source.reader(source.path):
                 if isinstance(row, DiaError):
@@ -133,7 +133,7 @@ def each_row(
             if error is faults.raised:
                 raise
             faults.add(error)
-        if not count and len(faults.found) == before:
+        if not count and len(faults.diagnostics_so_far) == before:
             faults.add(input_error("E861", "the file has no rows", source.path))
 
 
@@ -154,7 +154,7 @@ def import_tables(
     with publishing(out, force) as folder, closing(SortedRows(folder)) as sorted_rows:
         _fill(sorted_rows, sources, columns, faults)
         done = _run(sorted_rows, form, folder / "run")
-    return Imported(out, *done, faults.found)
+    return Imported(out, *done, faults.diagnostics_so_far)
 
 
 @contextmanager
@@ -176,7 +176,7 @@ def _fill(sorted_rows: SortedRows, sources: Sequence[Source], columns: Columns, 
             faults.add(row_error(source.path, row, columns, error))
     faults.require_none()
     if not sorted_rows.models():
-        raise DiaError(grouped(faults.found)[:MOST_ERRORS], faults.exit_code)
+        raise DiaError(grouped(faults.diagnostics_so_far)[:MOST_ERRORS], faults.exit_code)
 
 
 def row_error(path: Path, row: Row, columns: Cells, error: UnusableRow) -> DiaError:

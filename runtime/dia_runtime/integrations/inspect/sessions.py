@@ -125,7 +125,7 @@ class Room:
             )
             raise RuntimeError(visible(f"{row['id']}: {why}"))
         state.output = _output(str(cast[SUBJECT]), transcript)
-        state.messages = list(_said(transcript.text))
+        state.messages = list(_conversations(transcript.text))
         return state
 
 
@@ -167,7 +167,7 @@ class Desk:
         assert model is not None  # a role without a model is never asked
         try:
             async with span(_heading(turn["session"], turn["session_item"], role, str(model))):
-                return await _asked(model, turn, self.room.folder)
+                return await _ask(model, turn, self.room.folder)
         except RequestError as trouble:
             return Reply(None, error=f"{trouble.kind}: {trouble.message}")
         except Exception as error:  # whatever it is, Inspect is to see it when the other sessions have ended
@@ -186,7 +186,7 @@ class Desk:
             yield self.failure is None
 
 
-async def _asked(model: Model, turn: TurnRequest, folder: Path) -> Reply:
+async def _ask(model: Model, turn: TurnRequest, folder: Path) -> Reply:
     chat = chat_messages(turn, Settings(), lambda name: (folder / name).read_bytes())
     messages = [SAYS[message["role"]](content=content_of(message["content"])) for message in chat]
     try:
@@ -237,7 +237,7 @@ def _output(model: str, transcript: Reply) -> ModelOutput:
     return output
 
 
-def _said(transcript: str) -> Iterator[ChatMessage]:
+def _conversations(transcript: str) -> Iterator[ChatMessage]:
     """Return all conversations, each after a heading, for Inspect's viewer."""
     for session in read_transcript(transcript):
         about = {"session": session.name, "item": session.item, "role": session.role, "shared": session.shared}

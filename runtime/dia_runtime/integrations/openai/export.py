@@ -1,4 +1,4 @@
-"""Requests for OpenAI's batch interface: a line a question, told apart by `custom_id`, in files of what it takes."""
+"""Requests for OpenAI's batch interface: one line for each question, identified by `custom_id`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What OpenAI's batch interface gives back: a line a request, told apart by `custom_id`."""
+"""What OpenAI's batch interface gives back: one line for each request, identified by `custom_id`."""
 
 from __future__ import annotations
 

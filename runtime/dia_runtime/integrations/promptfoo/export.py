@@ -129,7 +129,7 @@ class Promptfoo(Exporter):
         yield "prompt.js", iter([PROMPT.encode()])
         yield "score.js", iter([SCORE.encode()])
         yield "tests.jsonl", (json_line(_test(row)) for row in _rows(bundle))
-        yield ASKED, (json_line(_asked(bundle, row)) for row in _rows(bundle))
+        yield ASKED, (json_line(_prompt_record(bundle, row)) for row in _rows(bundle))
         yield GRADED, (json_line(row) for row in _answers(bundle))
 
 
@@ -149,7 +149,7 @@ def _test(row: dict[str, Any]) -> dict[str, Any]:
     return {"description": row["id"], "vars": {"dia_id": row["id"]}, "metadata": metadata}
 
 
-def _asked(bundle: Bundle, row: dict[str, Any]) -> dict[str, Any]:
+def _prompt_record(bundle: Bundle, row: dict[str, Any]) -> dict[str, Any]:
     try:
         messages = chat_messages(row, Settings(), lambda name: b"".join(bundle.pieces(name)))
     except RequestError as trouble:

@@ -1,6 +1,6 @@
 """Results of promptfoo: `-o out.jsonl`, a line a result, or `-o out.json`, all of them in one value.
 
-A question's own name stands in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks
+A question's own name is in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks
 out what looks like a secret. The result of anyone else's test is named after its place, and its right answer is the
 value of its first assertion.
 """

@@ -2,11 +2,11 @@
 
 A folder holds `exp1/MODEL.jsonl[.gz]` to `exp4/`, one row a target word, prompt, group of questions or model. Each row
 becomes the transcript of a question whose truth is that of the shipped templates (association, restriction,
-difficulty, self_made). Where a recording has a value and no text the value stands in the transcript as `extracted`; a
+difficulty, self_made). Where a recording has a value and no text the transcript contains the value as `extracted`; a
 question without a row is one whose replies never came.
 
-Beside the rows are read, where they are there: `exp1_taboo_options.json` (target -> options), `exp3_groups.jsonl[.gz]`,
-and from `expected.json` how many prompts the study counted as failures of experiment 2, which its rows do not tell.
+Besides the rows, these are read if they exist: `exp1_taboo_options.json` (target -> options), `exp3_groups.jsonl[.gz]`,
+and from `expected.json` how many prompts the study counted as failures of experiment 2, which its rows do not say.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Question:
 class Experiment:
     """How the recordings of an experiment are read: its questions, the key of a row, and a row's transcript.
 
-    `lost` makes the transcripts of questions without a row, told what the study counted as failures.
+    `lost` makes the transcripts of questions without a row, with what the study counted as failures.
     """
 
     questions: Callable[[Path, Sequence[Row]], list[Question]]

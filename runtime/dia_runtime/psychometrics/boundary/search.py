@@ -1,6 +1,6 @@
 """Skill-guided boundary search: items at which a model succeeds about half of the time.
 
-A search proposes cells, is told how often the model succeeded there, and proposes again. It knows nothing of specs,
+A search proposes cells, learns how often the model succeeded there, and proposes again. It knows nothing of specs,
 bundles or models. Its steps:
 
 1. Each tried cell has a Beta posterior, and all cells together a belief (see `belief`), begun by the difficulties that
@@ -26,7 +26,7 @@ from scipy.special import betainc
 LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
 NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
 POOL = 24  # cells of which one is chosen
-ANYWHERE = 100  # cells of the whole space that are proposed beside those near tried ones
+ANYWHERE = 100  # cells of the whole space that are proposed in addition to those near tried ones
 REPEATED, ALIKE = 1.0, 0.25  # logits that speak against a cell with one item, and one like all accepted items
 IDLE = 0.1  # logits: how a step counts that changes nothing
 PAIRS = 6  # of passed and failed cells that are halved

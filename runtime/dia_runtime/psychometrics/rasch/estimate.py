@@ -237,7 +237,7 @@ class _Scale:
 
 def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
     """Return the scale of all that has a place on it."""
-    rows, columns = _kept(side, options)
+    rows, columns = _estimable(side, options)
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
     if (main_columns if side.flipped else main_rows).sum() < 2 or not main_rows.any() or not main_columns.any():
@@ -278,7 +278,7 @@ def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
         raise calibration_error("no anchor item connects the models to the scale", help, "E892")
 
 
-def _kept(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
+def _estimable(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
     """Return what is not extreme; with a random side all columns are kept."""
     fixed = ~np.isnan(side.row_anchors)
     random = options.method.startswith("mml")
@@ -344,7 +344,7 @@ def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: 
         fit = _shifted(fit, side, rows)
     if options.item_scores != "eap":
         return fit
-    all_columns = _counts(side, rows, _seen(side, rows), True)
+    all_columns = _counts(side, rows, _columns_tried(side, rows), True)
     return replace(fit, prior=mml(all_columns, np.zeros(len(fit.rows), dtype=bool), fit.rows, 1e-6).prior)
 
 
@@ -367,7 +367,7 @@ def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
     return replace(fit, rows=fit.rows + shift, covariance=fit.covariance + 1 / information)
 
 
-def _seen(side: _Side, rows: Mask) -> Mask:
+def _columns_tried(side: _Side, rows: Mask) -> Mask:
     """Return the columns at which these rows were tried."""
     if side.trials.shape[1] == 1:
         return np.ones(side.successes.shape[1], dtype=bool)
@@ -387,7 +387,7 @@ def _placed(
     """Return both sides with their statuses: the estimated values, then the extremes."""
     status = _status(side, main_rows, main_columns, rows, columns)
     kind = "mle" if options.method == "jml" else options.item_scores
-    placed = _seen(side, main_rows) & (main_columns | ~columns)
+    placed = _columns_tried(side, main_rows) & (main_columns | ~columns)
     if options.extreme == "drop" and kind != "eap":
         placed &= main_columns & ~np.char.startswith(status[1], "extreme")
     same = counted is not None and np.array_equal(placed, main_columns)

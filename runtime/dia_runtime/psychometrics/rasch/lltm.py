@@ -2,7 +2,7 @@
 
 An item's difficulty is drawn about a weighted sum of its features (Fischer 1973; with the error, Janssen and others
 2004). The marginal likelihood is taken over the replies themselves, abilities given, so that items that all or no
-models pass tell what they can. Weights of a group may be drawn from a normal distribution about 0, whose variance is
+models pass still count. Weights of a group may be drawn from a normal distribution about 0, whose variance is
 estimated too (De Boeck and Wilson 2004): then many weak features do not fit noise, and a template with few items
 borrows from the others.
 """
@@ -125,7 +125,7 @@ def _first_scales(number: int, groups: Sequence[str | None] | None) -> Array:
 
 
 def _scales(weights: Array, information: Array, groups: Sequence[str | None], scales: Array, power: int) -> Array:
-    """Return the next standard deviations of the groups' weights (MacKay 1992: weights squared, by what data tell).
+    """Return the new standard deviations of the groups' weights (MacKay 1992: weights squared).
 
     The logarithm of each moves `power` times as far.
     """

@@ -55,10 +55,10 @@ def fitting(stores: Sequence[Store], source: Bundle | None, attempt: int | None)
     files = source.manifest["files"] if source else {}
     question_bytes = sum(int(files[name]["size"]) for name in source.names("questions")) if source else 0
     room = ROOM - question_bytes * ALIKE
-    return next((length for length in CHOICES if _kept(stores, length, attempt) <= room), CHOICES[-1])
+    return next((length for length in CHOICES if _stored_characters(stores, length, attempt) <= room), CHOICES[-1])
 
 
-def _kept(stores: Sequence[Store], length: int, attempt: int | None) -> int:
+def _stored_characters(stores: Sequence[Store], length: int, attempt: int | None) -> int:
     query = "SELECT coalesce(sum(min(length(text), ?1)), 0) FROM reply WHERE ?2 IS NULL OR attempt = ?2"
     size = sum(int(store.rows(query, length, attempt)[0][0]) for store in stores)
     return size + sum(store.tool_transcript_characters(CALLS_KEPT * length, attempt) for store in stores)

@@ -26,7 +26,7 @@ def verdicts(data: PictureData) -> Drawing:
     blocks = [(model["model"], model) for model in models]
     drawn = bars("", blocks, width, names, 26)
     left = 0 if width < NARROW else names
-    key, height = legend([(name, name) for name in _shown(blocks)], left, drawn.height + 8, width - left)
+    key, height = legend([(name, name) for name in _explained_verdicts(blocks)], left, drawn.height + 8, width - left)
     words = f"Shares of the verdicts of {counted(len(models), 'model')}. {_words(blocks)}"
     return Drawing("Verdicts", words, width, drawn.height + 12 + height, (*drawn.marks, *key))
 
@@ -86,7 +86,10 @@ def by_label(score: Score, label: str) -> Drawing:
             marks += [moved(mark, side * (WIDTH - PANEL), top) for mark in panel.marks]
         top += max(panel.height for panel in pair) + 12
     key, height = legend(
-        [(name, name) for name in _shown([block for _, blocks in grouped for block in blocks])], 0, top + 4, WIDTH
+        [(name, name) for name in _explained_verdicts([block for _, blocks in grouped for block in blocks])],
+        0,
+        top + 4,
+        WIDTH,
     )
     hidden = len(grouped) - len(panels)
     if hidden:
@@ -106,7 +109,7 @@ def categories(data: PictureData) -> Drawing:
     return by_label(data["score"], "category")
 
 
-def _shown(blocks: Blocks) -> list[str]:
+def _explained_verdicts(blocks: Blocks) -> list[str]:
     """Return the verdicts that the key explains: the three usual ones, and others that there are."""
     return [name for name in Verdict if name in WITH_POINTS or any(block["counts"][name] for _, block in blocks)]
 

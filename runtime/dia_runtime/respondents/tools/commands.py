@@ -80,7 +80,7 @@ class CommandTool:
 
 
 class _Outputs(asyncio.SubprocessProtocol):
-    """What a command writes. A program that it left behind cannot keep `exited` waiting, as it can with streams."""
+    """What a command writes. A program that it leaves running cannot keep `exited` waiting, as it can with streams."""
 
     def __init__(self) -> None:
         self.of = {1: bytearray(), 2: bytearray()}

@@ -319,7 +319,7 @@ def survival(values: Iterable[Value]) -> DeclaredFigure:
     """Return the share of questions in which the event has not come by each step, by the product-limit estimator.
 
     A value is the step (from 0 on) at which the event came; none, or a number below 0, where it never did. A list of
-    the last step that was seen and whether the event came then tells how far a question without it was watched
+    the last step that was seen and whether the event came then says how far a question without it was watched
     (Kaplan and Meier 1958).
     """
     events: Counter[int] = Counter()

@@ -68,7 +68,7 @@ class Spread:
 
 
 def _aim(difference: float, groups: int) -> float:
-    """Return the variance that a mean may have for a difference of so many means to be detected."""
+    """Return the variance that a mean may have for a difference of this many means to be detected."""
     return (difference / REACH) ** 2 / groups
 
 

@@ -74,7 +74,7 @@ def _large_weights(times: tuple[int, ...], resamples: int, seed: int) -> tuple[C
 
 @lru_cache(maxsize=2)
 def dirichlet_weights(times: tuple[int, ...], resamples: int, seed: int) -> Numbers:
-    """Return, for each resample, the weights of rows with so many items each and, last, of one item more.
+    """Return, for each resample, the weights of rows with these numbers of items and, last, of one item more.
 
     They sum to 1 and have a Dirichlet distribution, as the gaps between uniform random numbers have.
     """
@@ -88,7 +88,7 @@ def _generator(times: tuple[int, ...], seed: int) -> numpy.random.Generator:
 
 
 def _resampled(generator: numpy.random.Generator, times: tuple[int, ...], resamples: int) -> Counts:
-    """So many resamples of all items, as counts of the rows."""
+    """Return this many resamples of all items, as counts of the rows."""
     number, rows = sum(times), len(times)
     if number > FEW * rows or number * resamples > 4 * CELLS:
         return generator.multinomial(number, numpy.array(times) / number, size=resamples)

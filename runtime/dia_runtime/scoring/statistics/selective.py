@@ -126,7 +126,7 @@ def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
 def area(sums: Numbers) -> Numbers:
     """Return the mean over m of the expected share of wrong ones among the m most confident answers (AURC).
 
-    Columns are answered and wrong, level by level. Within a level of x answers, r of them wrong, behind a answers with
+    Columns are answered and wrong, level by level. Within a level of x answers, r of them wrong, after a answers with
     e wrong ones, the m-th adds (e + r (m - a) / x) / m.
     """
     total, answered, wrong = (numpy.zeros(len(sums)) for _ in range(3))
