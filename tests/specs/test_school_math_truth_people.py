@@ -11,7 +11,18 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from helpers.word_problems import NAME, Records, bundle_records, check_family, number, read, without
+from helpers.word_problems import (
+    MONEY,
+    NAME,
+    Records,
+    bundle_records,
+    cents,
+    check_family,
+    dollars,
+    number,
+    read,
+    without,
+)
 
 
 @pytest.fixture(scope="module")
@@ -282,6 +293,231 @@ def take_in_turns_hard(challenge: str) -> str:
     return str(only([n for n in totals if [emptied(takes, n)[-1], emptied(later, n)[-1]] == outcome]))
 
 
+OF_FENCES = (
+    r"The fence is \d+ feet high\.",
+    rf"{NAME}'s house is \d+ feet away from the [a-z ]+\.",
+    r"A neighbor has a fence that is \d+ feet long\.",
+    rf"Last year, {NAME} planted \d+ tulips outside the fence\.",
+    r"The posts of the fence are \d+ feet apart\.",
+)
+GATES = r"(?P<gates>(?:, except for (?:a gate that is|\w+ gates that are) [^.]+ feet wide)?)"
+NOT_COUNTED = r"(?:, not counting the gates?)?"
+
+
+def gates(parts: dict[str, str]) -> int:
+    """The widths of all gates together."""
+    return sum(map(int, re.findall(r"\d+", parts["gates"])))
+
+
+def garden_fence(challenge: str) -> str:
+    """Every width is tried, and the area is counted in rows."""
+    fence = r"(?P<fence>\d+) feet"
+    longer = r"(?P<longer>\d+) feet"
+    parts = read(
+        without(challenge, *OF_FENCES),
+        rf"{NAME}'s [a-z ]+ is a rectangle that is {longer} longer than it is wide\. There is a fence all around it{GATES}\. The fence "
+        rf"is {fence} long{NOT_COUNTED}\. What is the area of the [a-z ]+, in square feet\?",
+        rf"{NAME} ordered {fence} of fence, which was exactly enough for all four sides of a rectangular [a-z ]+{GATES}\. The long "
+        rf"sides of the [a-z ]+ are {longer} longer than the short sides\. How many square feet does the [a-z ]+ cover\?",
+        rf"Some facts about a rectangular [a-z ]+ that belongs to {NAME}:\n\n- Its length is {longer} more than its width\.\n- It is "
+        rf"fenced on all four sides{GATES}\.\n- The total length of the fence is {fence}{NOT_COUNTED}\.\n\nNo other fence is connected "
+        r"to this one\. How large is the area of the [a-z ]+, in square feet\?",
+        rf"How many square feet is the area of the rectangular [a-z ]+ around which {NAME} put up {fence} of fence\? All four sides are "
+        rf"fenced{GATES}\. The [a-z ]+ is longer than it is wide, and the difference is {longer}\.",
+    )
+    around = int(parts["fence"]) + gates(parts)
+    width = only([n for n in range(1, around) if n + n + int(parts["longer"]) == around - n - n - int(parts["longer"])])
+    return str(sum(width for _ in range(width + int(parts["longer"]))))
+
+
+def garden_fence_hard(challenge: str) -> str:
+    """Every width is tried, and the fence is walked along."""
+    area = r"(?P<area>\d+) square feet"
+    longer = r"(?P<longer>\d+) feet"
+    parts = read(
+        without(challenge, *OF_FENCES),
+        rf"{NAME}'s [a-z ]+ is a rectangle that is {longer} longer than it is wide\. There is a fence all around it{GATES}\. The area of "
+        rf"the [a-z ]+ is {area}\. How long is the fence{NOT_COUNTED}, in feet\?",
+        rf"{NAME} ordered exactly enough fence for all four sides of a rectangular [a-z ]+{GATES}\. The long sides of the [a-z ]+ are "
+        rf"{longer} longer than the short sides, and the [a-z ]+ covers {area}\. How many feet of fence did {NAME} order\?",
+        rf"Some facts about a rectangular [a-z ]+ that belongs to {NAME}:\n\n- Its length is {longer} more than its width\.\n- It is "
+        rf"fenced on all four sides{GATES}\.\n- Its area is {area}\.\n\nNo other fence is connected to this one\. What is the total "
+        rf"length of the fence{NOT_COUNTED}, in feet\?",
+        rf"How many feet of fence did {NAME} put up around a rectangular [a-z ]+ with an area of {area}\? All four sides are "
+        rf"fenced{GATES}\. The [a-z ]+ is longer than it is wide, and the difference is {longer}\.",
+    )
+    longer_by = int(parts["longer"])
+    width = only([n for n in range(1, int(parts["area"])) if n * n + n * longer_by == int(parts["area"])])
+    return str(width + (width + longer_by) + width + (width + longer_by) - gates(parts))
+
+
+OF_COUNTS = (
+    rf"On another day, {NAME} had counted \d+ [a-z ]+ somewhere else\.",
+    r"It was \d+ minutes before noon\.",
+    rf"{NAME} stayed there for \d+ minutes\.",
+    r"Each of the [a-z ]+ had cost \d+ dollars\.",
+    rf"{NAME} had been there \d+ times before\.",
+)
+PLACE = r"(?:in|on) (?:the storeroom of a restaurant|a large aquarium|the window of a toy store|a tray in a bakery)"
+PART = "(?:legs|arms|wheels|corners)"
+EQUIPPED = rf"[a-z ]+ with \d+ {PART} each"
+
+
+def kinds_of(parts: dict[str, str]) -> tuple[list[tuple[str, int]], int, int]:
+    """The two kinds with unknown numbers in the plural, each with its parts, and the number and parts of all others."""
+    if anatomy := parts.get("anatomy"):
+        unknown = [(name, int(n)) for name, n in re.findall(r"[Ee]very ([a-z ]+?) had (\d+)", anatomy)]
+        known = [(number(n), int(m)) for n, m in re.findall(r"each of the (\w+) [a-z ]+? had (\d+)", anatomy)]
+        assert len(unknown) + len(known) == anatomy.count(" had ")
+    else:
+        text = parts["kinds"]
+        some = rf"(?:\b[Ss]ome (?:were )?|[Aa]ll (?:the others|of them) were |or )([a-z ]+?) with (\d+) {PART} each"
+        many = rf"(?<![a-z])(?!and )(\w+) (?:of them were |were )?([a-z ]+?) with (\d+) {PART} each"
+        unknown = [(name, int(n)) for name, n in re.findall(some, text)]
+        known = [(number(n), int(m)) for n, _, m in re.findall(many, re.sub(some, "", text))]
+        assert len(unknown) + len(known) == text.count(" each")
+    assert len(unknown) == 2
+    return unknown, sum(n for n, _ in known), sum(n * m for n, m in known)
+
+
+def is_kind(plural: str, kind: str) -> bool:
+    """Whether the plural in the question is that of the kind, which the prompt names in the singular or the plural."""
+    return plural in (kind, f"{kind}s", f"{kind}es")
+
+
+def two_kinds(challenge: str) -> str:
+    """All numbers of the first kind are tried."""
+    asked = r"(?P<asked>[a-z ]+?)"
+    numbers = r"(?P<total>\d+) [a-z ]+?"
+    parts = read(
+        without(challenge, *OF_COUNTS),
+        rf"{NAME} counted {numbers} {PLACE}\. (?P<kinds>(?:[^.]+\. )?[^.]+)\. Together, all (?P=total) [a-z ]+ had (?P<parts>\d+) {PART}\. "
+        rf"How many {asked} were there\?",
+        rf"{NAME} made a note of the [a-z ]+ {PLACE}:\n\n(?P<kinds>(?:- \w+ {EQUIPPED}\n)+)\nThat made {numbers} with (?P<parts>\d+) "
+        rf"{PART} in all\. How many {asked} were there\?",
+        rf"{NAME} counted the [a-z ]+ {PLACE} and got (?P<total>\d+)\. Then s?he counted all of the {PART} and got (?P<parts>\d+)\. "
+        rf"(?P<anatomy>[^.]+)\. There were no [a-z ]+ of any other kind\. How many {asked} did {NAME} count\?",
+        rf"How many {asked} did {NAME} find {PLACE}\? There were {numbers}, and altogether they had (?P<parts>\d+) {PART}\. "
+        rf"(?P<kinds>[^.]+)\. There were no other [a-z ]+\.",
+    )
+    ((first, weight), (second, other_weight)), known, known_parts = kinds_of(parts)
+    rest, rest_parts = int(parts["total"]) - known, int(parts["parts"]) - known_parts
+    count = only([n for n in range(rest + 1) if weight * n + other_weight * (rest - n) == rest_parts])
+    assert is_kind(parts["asked"], first) != is_kind(parts["asked"], second)
+    return str(count if is_kind(parts["asked"], first) else rest - count)
+
+
+def two_kinds_hard(challenge: str) -> str:
+    """All pairs of numbers are tried."""
+    asked = r"(?P<asked>[a-z ]+?)"
+    compared = r"more (?P<more>[a-z ]+) than (?P<fewer>[a-z ]+?)"
+    parts = read(
+        without(challenge, *OF_COUNTS),
+        rf"{NAME} saw several [a-z ]+ {PLACE}\. (?P<kinds>(?:[^.]+\. )?[^.,]+(?:, [^.,]+)?), and there were {compared}\. Together, all the "
+        rf"[a-z ]+ had (?P<parts>\d+) {PART}\. How many {asked} were there\?",
+        rf"{NAME} made a note of the [a-z ]+ {PLACE}:\n\n(?P<kinds>(?:- \w+ {EQUIPPED}\n)+)\nThat made (?P<parts>\d+) {PART} in all\. "
+        rf"There were {compared}\. How many {asked} were there\?",
+        rf"{NAME} looked at the [a-z ]+ {PLACE} and noticed that there were {compared}\. Then s?he counted all of the {PART} and got "
+        rf"(?P<parts>\d+)\. (?P<anatomy>[^.]+)\. There were no [a-z ]+ of any other kind\. How many {asked} were there\?",
+        rf"How many {asked} did {NAME} find {PLACE}\? There were {compared}, and altogether the [a-z ]+ had (?P<parts>\d+) {PART}\. "
+        rf"(?P<kinds>[^.]+)\. There were no other [a-z ]+\.",
+    )
+    ((first, weight), (second, other_weight)), _, known_parts = kinds_of(parts)
+    rest = int(parts["parts"]) - known_parts
+    assert {is_kind(parts["more"], first), is_kind(parts["fewer"], first)} == {True, False}
+    pairs = [(n, m) for n in range(rest + 1) for m in range(rest + 1) if weight * n + other_weight * m == rest]
+    assert len(pairs) > 1
+    first_count = only([n for n, m in pairs if (n > m if is_kind(parts["more"], first) else m > n)])
+    assert is_kind(parts["asked"], first) != is_kind(parts["asked"], second)
+    return str(dict(pairs)[first_count] if is_kind(parts["asked"], second) else first_count)
+
+
+OF_RECIPES = (
+    r"The recipe is on page \d+ of a cookbook\.",
+    r"A cookbook with this recipe costs \d+ dollars\.",
+    r"It takes about \d+ minutes to make [a-z ]+\.",
+    rf"{NAME} has made [a-z ]+ \d+ times before\.",
+    r"There are \d+ other recipes in the same chapter\.",
+)
+
+
+def recipe_in_spoons(challenge: str) -> str:
+    """Each amount is scaled first, in cups, and then all are poured out spoon by spoon."""
+    spoons = r"(?P<spoons>tablespoons|teaspoons)"
+    needed = r"[a-z, ]+?(?:, taken together,)?"
+    parts = read(
+        without(challenge, *OF_RECIPES),
+        rf"A recipe for (?P<servings>\d+) servings of [a-z ]+ calls for (?P<amounts>[^.]+)\. {NAME} wants to make (?P<wanted>\d+) "
+        rf"servings and measures everything with a (?:table|tea)spoon\. A cup is 16 tablespoons, and a tablespoon is 3 teaspoons\. How "
+        rf"many {spoons} of {needed} does {NAME} need\?",
+        rf"Recipe card for [a-z ]+ \((?P<servings>\d+) servings\):\n\n(?P<amounts>(?:- [^\n]+\n)+)\n{NAME} is making (?P<wanted>\d+) "
+        rf"servings but has only a (?:table|tea)spoon to measure with\. There are 16 tablespoons in a cup and 3 teaspoons in a "
+        rf"tablespoon\. How many {spoons} of {needed} does s?he need\?",
+        rf"{NAME} is making [a-z ]+ for (?P<wanted>\d+) people, one serving for each\. The recipe that s?he uses makes (?P<servings>\d+) "
+        rf"servings with (?P<amounts>[^.]+)\. One cup equals 16 tablespoons, and one tablespoon equals 3 teaspoons\. How many {spoons} of "
+        rf"{needed} does it take to serve everyone\?",
+        rf"How many {spoons} of {needed} does {NAME} need for (?P<wanted>\d+) servings of [a-z ]+\? The recipe says that "
+        rf"(?P<servings>\d+) servings take (?P<amounts>[^.]+)\. A tablespoon holds 3 teaspoons, and a cup holds 16 tablespoons\.",
+    )
+    amounts = re.findall(r"(?:(\d+) )?(\d+(?:/\d)?) (cup|tablespoon|teaspoon)s? of", parts["amounts"])
+    assert len(amounts) == parts["amounts"].count(" of ")
+    cup = {"cup": Fraction(1), "tablespoon": Fraction(1, 16), "teaspoon": Fraction(1, 48)}
+    scale = Fraction(int(parts["wanted"]), int(parts["servings"]))
+    left = sum(((int(whole or 0) + Fraction(part)) * scale * cup[unit] for whole, part, unit in amounts), Fraction(0))
+    count = 0
+    while left > 0:
+        left -= cup[parts["spoons"].removesuffix("s")]
+        count += 1
+    assert left == 0
+    return str(count)
+
+
+OF_JOBS = (
+    rf"{NAME} had worked there for \d+ months\.",
+    r"The way to work took \d+ minutes\.",
+    r"There were \d+ other people on the same team\.",
+    rf"In the week before, {NAME} had earned {MONEY} there\.",
+    rf"{NAME} had \d+ days of vacation left\.",
+)
+FACTORS = {
+    "one and a quarter times": Fraction(5, 4),
+    "one and a half times": Fraction(3, 2),
+    "twice": Fraction(2),
+    "25% more": Fraction(5, 4),
+    "50% more": Fraction(3, 2),
+    "100% more": Fraction(2),
+}
+
+
+def overtime_pay(challenge: str) -> str:
+    """The clock runs through each day in steps of half an hour."""
+    job = r"(?:at|in|on) [a-z ]+"
+    hours = r"(?P<limit>\d+(?:\.5)?) hours"
+    rate = rf"(?P<rate>{MONEY})"
+    factor = f"(?P<factor>{'|'.join(FACTORS)})"
+    worked = r"(?P<worked>\d+(?:\.5)? hours on .+?)"
+    parts = read(
+        without(challenge, *OF_JOBS),
+        rf"{NAME} worked {job} for {rate} an hour\. On each day, time beyond the first {hours} was paid at {factor} that rate\. One week, "
+        rf"s?he worked {worked}, and not at all on the other days\. How much did s?he earn that week, in dollars\?",
+        rf"{NAME}'s timesheet for a week {job}:\n\n(?P<worked>(?:- {NAME}: \d+(?:\.5)? hours\n)+)\nThe pay is {rate} an hour for up to "
+        rf"{hours} a day\. Any further time on the same day is paid at {factor} that rate\. How many dollars did {NAME} earn in that "
+        r"week\?",
+        rf"{NAME}'s contract {job} says: \"The hourly wage is {rate}\. Time beyond {hours} on a single day is overtime, for which the "
+        rf"hourly wage is {factor}\.\" Last week, {NAME} worked {worked}\. What was (?:his|her) pay for these \w+ days, in dollars\?",
+        rf"How many dollars did {NAME} earn for {worked}\? (?:She|He) worked {job}, where the normal pay was {rate} an hour\. Whatever "
+        rf"s?he worked beyond {hours} in one day was paid at {factor} the normal rate\.",
+    )
+    pay = Fraction(0)
+    for day in re.findall(r"(\d+(?:\.5)?) hours", parts["worked"]):
+        clock = Fraction(0)
+        while clock < Fraction(day):
+            hourly = cents(parts["rate"]) * (FACTORS[parts["factor"]] if clock >= Fraction(parts["limit"]) else 1)
+            pay += hourly / 2
+            clock += Fraction(1, 2)
+    return dollars(pay)
+
+
 SOLVERS: list[Callable[[str], str]] = [
     ages,
     ages_hard,
@@ -289,6 +525,12 @@ SOLVERS: list[Callable[[str], str]] = [
     catch_up_hard,
     take_in_turns,
     take_in_turns_hard,
+    garden_fence,
+    garden_fence_hard,
+    two_kinds,
+    two_kinds_hard,
+    recipe_in_spoons,
+    overtime_pay,
 ]
 
 
