@@ -16,6 +16,7 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.functions import library
 from dia_runtime.bundle.manifest import NAME, PROVENANCE
 from dia_runtime.bundle.open import open_bundle
+from dia_runtime.bundle.verify import Recompiled
 
 from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
@@ -25,8 +26,8 @@ from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
 
-def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -> dict[str, Any]:
-    """What a second compile gives: `same`, the `differences` in words, and the `versions` that differ.
+def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -> Recompiled:
+    """Compile the specs of a bundle again, and compare the result with the bundle.
 
     Raises DiaError (exit code 3) if the bundle holds no specs or was made with revisions that this version lacks.
     """

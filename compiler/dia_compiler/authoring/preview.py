@@ -25,6 +25,7 @@ from dia_compiler.generate.session_expand import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_compiler.pipeline import SpecFaults, job_of
+from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
@@ -75,7 +76,7 @@ class Shown:
 class Overview:
     """Facts of the template: its degrees of freedom, and the numbers of items, checks, examples and draws."""
 
-    freedom: dict[str, Any]
+    freedom: Freedom
     items: int
     checks: int
     examples: int
@@ -181,7 +182,7 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     checks, examples = len(job.template.checks), len(job.template.examples)
     freedom = expansion.freedom
     estimate = drawing.estimated() if freedom.kind in ("at_least", "at_most") else None
-    yield Overview(freedom.as_json(), len(drawing.items), checks, examples, draws, estimate)
+    yield Overview(freedom, len(drawing.items), checks, examples, draws, estimate)
 
 
 def _none_such(job: TemplateJob, numbers: range) -> DiaError:

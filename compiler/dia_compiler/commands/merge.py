@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.counts import counted
@@ -86,12 +86,12 @@ def _runs(paths: tuple[Path, ...], out: Path | None, force: bool, as_json: bool)
     if out is None:
         raise click.UsageError("merged runs are written to a new run file: name it with `-o`")
     with activity("merging"):
-        facts: dict[str, Any] = merge_runs(paths, out, force)
+        run = merge_runs(paths, out, force)
     if as_json:
-        echo(json.dumps({"bundle": None, "run": facts}, indent=2))
+        echo(json.dumps({"bundle": None, "run": run}, indent=2))
         return 0
-    replies = counted(facts["replies"], "reply", "replies")
-    echo(f"{facts['path']}\n  {counted(facts['questions'], 'question')}, {replies}")
-    for entry in facts["respondents"]:
+    replies = counted(run["replies"], "reply", "replies")
+    echo(f"{run['path']}\n  {counted(run['questions'], 'question')}, {replies}")
+    for entry in run["respondents"]:
         echo(f"  {entry['respondent']}: {counted(entry['replies'], 'reply', 'replies')}")
     return 0

@@ -68,7 +68,7 @@ def _facts(preview: Preview, is_stress: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "template": preview.template.name,
         "title": str(preview.template.facts.get("title", "")),
-        "degree_of_freedom": preview.overview.freedom,
+        "degree_of_freedom": preview.overview.freedom.as_json(),
         "items": preview.overview.items,
         "checks": preview.overview.checks,
         "examples": preview.overview.examples,
@@ -95,7 +95,7 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     assert preview.overview is not None
     overview, title = preview.overview, str(preview.template.facts.get("title", ""))
     echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""), is_styled=True)
-    parts = [f"d(t) {freedom_text(overview.freedom, overview.estimate)}"]
+    parts = [f"d(t) {freedom_text(overview.freedom.as_json(), overview.estimate)}"]
     parts += [counted(overview.items, "item")] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws

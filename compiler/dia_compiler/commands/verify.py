@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from dia_runtime.commands.progress import activity
@@ -13,6 +13,9 @@ from dia_runtime.commands.verify import command as runtime_command
 from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked_folder, verification_facts
 
 from dia_compiler.commands.programs import allow_programs
+
+if TYPE_CHECKING:
+    from dia_runtime.bundle.verify import Recompiled
 
 
 @click.command("verify")
@@ -48,7 +51,7 @@ def command(
     print_verification(facts, as_json, is_vouched_for(expect, public_key))
     if not as_json and "recompiled" in facts:
         _print_recompiled(facts["recompiled"])
-    differs = facts["problems"] or (recompile and not facts.get("recompiled", {}).get("same"))
+    differs = facts["problems"] or (recompile and not ("recompiled" in facts and facts["recompiled"]["same"]))
     return 3 if differs else 0
 
 
@@ -56,13 +59,13 @@ def command(
 command.params = [*runtime_command.params, *command.params]
 
 
-def _recompiled(bundle: Path, jobs: int | None, programs: str) -> dict[str, Any]:
+def _recompiled(bundle: Path, jobs: int | None, programs: str) -> Recompiled:
     from dia_compiler.recompile import recompile
 
     return recompile(bundle, jobs, programs)
 
 
-def _print_recompiled(facts: dict[str, Any]) -> None:
+def _print_recompiled(facts: Recompiled) -> None:
     echo(f"  recompiled      {'identical' if facts['same'] else 'different'}")
     for difference in facts["differences"]:
         echo(f"  {difference}")

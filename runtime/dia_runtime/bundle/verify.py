@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
@@ -37,6 +37,14 @@ CODES = {
     "signature": "E719",
     "digest": "E703",
 }
+
+
+class Recompiled(TypedDict):
+    """What a second compile gives: whether it is the same, the differences in words, and the versions that differ."""
+
+    same: bool
+    differences: list[str]
+    versions: dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)

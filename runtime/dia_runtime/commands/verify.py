@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
@@ -15,7 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.bundle import signing
 from dia_runtime.bundle.manifest import DIGEST, NAME, SIGNATURE
 from dia_runtime.bundle.open import is_packed
-from dia_runtime.bundle.verify import Problem, Verification, examine, signature_problems
+from dia_runtime.bundle.verify import Problem, Recompiled, Verification, examine, signature_problems
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.terminal import echo
@@ -54,7 +54,7 @@ class VerificationFacts(TypedDict):
     signature: SignatureFacts | None
     not_covered: list[str]
     problems: list[ProblemFacts]
-    recompiled: NotRequired[dict[str, Any]]
+    recompiled: NotRequired[Recompiled]
 
 
 @click.command("verify")

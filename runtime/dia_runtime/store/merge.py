@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
@@ -22,10 +23,31 @@ CONTENT_COLUMNS = ("text", "error", "finish_reason")  # what makes two replies t
 Place = str | os.PathLike[str]
 
 
-def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[str, Any]:
-    """What the new run at `out` holds, with the keys of `run` of `dia merge --json`.
+class MergedRespondent(TypedDict):
+    """A respondent of a merged run: in how many of the runs it was, its replies, and how many of these are errors."""
 
-    A reply that several runs hold alike is one, and an error gives way to a reply. Raises DiaError: exit 2 for replies
+    respondent: str
+    runs: int
+    replies: int
+    errors: int
+
+
+class MergedRun(TypedDict):
+    """The new run, as `dia merge --json` prints it in `run`."""
+
+    path: str
+    questions_root: str
+    benchmark: Any
+    runs: int
+    questions: int
+    replies: int
+    respondents: list[MergedRespondent]
+
+
+def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> MergedRun:
+    """Merge runs into a new one at `out`, and return what it contains.
+
+    Equal replies of several runs become one, and a reply replaces an error. Raises DiaError: exit 2 for replies
     or settings that contradict each other and for an output that is there, exit 3 for runs of other questions or
     answers.
     """
@@ -43,9 +65,18 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> dict[s
         stack.enter_context(_write_errors(target))
         new_file = stack.enter_context(temporary_sibling(target)) / target.name
         with open_store(new_file, root) as merged:
-            facts = _fill(stores, merged)
+            benchmark, respondents = _fill(stores, merged)
+            questions = merged.size
         new_file.replace(target)
-    return {"path": target.as_posix(), "questions_root": root, **facts}
+    return {
+        "path": target.as_posix(),
+        "questions_root": root,
+        "benchmark": benchmark,
+        "runs": len(stores),
+        "questions": questions,
+        "replies": sum(entry["replies"] for entry in respondents),
+        "respondents": respondents,
+    }
 
 
 @contextlib.contextmanager
@@ -82,36 +113,32 @@ def _require_same_answers(stores: Sequence[Store]) -> None:
                 raise DiaError(Diagnostic("E802", visible(message), None, fix), 3)
 
 
-def _fill(stores: Sequence[Store], merged: Store) -> dict[str, Any]:
-    """What was joined; fills the new run."""
+def _fill(stores: Sequence[Store], merged: Store) -> tuple[Any, list[MergedRespondent]]:
+    """Fill the new run. Return its benchmark and its respondents."""
     base = next((store for store in stores if store.has_answers), stores[0])
     merged.initialize(base.facts, base.questions())
-    counts: dict[str, dict[str, Any]] = {}
+    numbers: dict[str, int] = {}
+    runs: Counter[str] = Counter()
     for store in stores:
         for entry in store.respondents():
             number = merged.respondent(entry.name, entry.model, store.parsed(entry.settings))
             _copy(store, entry, merged, number)
-            counts.setdefault(entry.name, {"respondent": entry.name, "runs": 0, "number": number})["runs"] += 1
-    for name, count in counts.items():
-        _copy_left_out(stores, name, merged, count["number"])
+            numbers[entry.name] = number
+            runs[entry.name] += 1
+    for name, number in numbers.items():
+        _copy_left_out(stores, name, merged, number)
     for store in reversed(stores):  # of turns that several runs hold, those of the first stay
         for entry in store.respondents():
             for turns in _batches(store.all_turns(entry.id)):
-                merged.save_turns(counts[entry.name]["number"], turns)
-    respondents = [_respondent_counts(merged, count) for count in counts.values()]
-    return {
-        "benchmark": base.facts.get("benchmark"),
-        "runs": len(stores),
-        "questions": merged.size,
-        "replies": sum(entry["replies"] for entry in respondents),
-        "respondents": respondents,
-    }
+                merged.save_turns(numbers[entry.name], turns)
+    respondents = [_respondent(merged, name, number, runs[name]) for name, number in numbers.items()]
+    return base.facts.get("benchmark"), respondents
 
 
-def _respondent_counts(merged: Store, entry: dict[str, Any]) -> dict[str, Any]:
+def _respondent(merged: Store, name: str, number: int, runs: int) -> MergedRespondent:
     query = "SELECT count(*), count(error) FROM reply WHERE respondent = ?"
-    replies, errors = merged.rows(query, entry["number"])[0]
-    return {"respondent": entry["respondent"], "runs": entry["runs"], "replies": replies, "errors": errors}
+    replies, errors = merged.rows(query, number)[0]
+    return {"respondent": name, "runs": runs, "replies": replies, "errors": errors}
 
 
 def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> None:
