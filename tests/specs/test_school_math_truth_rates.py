@@ -1,4 +1,4 @@
-"""Word problems of specs/school_math about mixtures and rates, solved again from
+"""Word problems of specs/school_math about mixtures, rates, averages and growth, solved again from
 each prompt alone.
 
 Nothing of the project computes here. Each solver reads the text that a model is sent, first removes the sentences that it
@@ -182,11 +182,164 @@ def work_together_hard(challenge: str) -> str:
     return decimal(clock)
 
 
+OF_GROUPS = (
+    r"The [a-z ]+ met \d times a month\.",
+    r"The [a-z ]+ had been founded \d+ years before\.",
+    r"Each [a-z]+ paid a fee of \$\d+\.",
+    r"Another [a-z ]+ in town had \d+ [a-z]+\.",
+    r"The treasurer of the [a-z ]+ had been in office for \d+ months\.",
+)
+UNIT = "(?:inches|years|pounds|miles|points)"
+CHANGE = rf"{NAME} \(\d+ {UNIT}\) (?:joined|left)"
+CHANGES = rf"(?P<changes>{CHANGE}(?:, {CHANGE})*(?: and {CHANGE})?)"
+WEEK = rf"This happened during the week:\n\n(?P<changes>(?:- {CHANGE}\n)+)\nNothing else changed\."
+LATER = r"(?P<changes>(?: (?:Later|After that), [^.]+\.)+)"
+AVERAGE = rf"(?P<average>\d+) {UNIT}"
+NEW = rf"(?P<new>{DECIMAL}) {UNIT}"
+
+
+def joined_and_left(text: str) -> list[tuple[int, int]]:
+    """1 for each who joined and -1 for each who left, with the number that belongs to them."""
+    changes = re.findall(r"(\d+) [a-z ]+\)?,? (joined|left)", text)
+    assert len(changes) == len(re.findall("joined|left", text)) > 0
+    return [(1 if verb == "joined" else -1, int(value)) for value, verb in changes]
+
+
+def group_average(challenge: str) -> str:
+    """The average moves with each one who joins or leaves; no sum is taken."""
+    parts = read(
+        without(challenge, *OF_GROUPS),
+        rf"The average (?P<measure>[a-z ]+) of the (?P<members>\d+) [a-z]+ in a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. What "
+        rf"was the average (?P=measure) in the group after that, in {UNIT}\?",
+        rf"On a Monday, a [a-z ]+ had (?P<members>\d+) [a-z]+, and their average [a-z ]+ was {AVERAGE}\. {WEEK} What was the "
+        rf"average [a-z ]+ of the [a-z ]+ on Sunday, in {UNIT}\?",
+        rf"A [a-z ]+ started the season with (?P<members>\d+) [a-z]+\. Somebody calculated their average [a-z ]+, which was "
+        rf"{AVERAGE}\.{LATER} If the average is calculated again after all this, what is it in {UNIT}\?",
+        rf"By the end of the month, what was the average [a-z ]+ of the [a-z]+ in a [a-z ]+, in {UNIT}\? At the beginning of the "
+        rf"month, there were (?P<members>\d+) of them, with an average of {AVERAGE}\. During the month, {CHANGES}\. There were "
+        r"no other changes\.",
+    )
+    members, average = int(parts["members"]), Fraction(parts["average"])
+    for sign, value in joined_and_left(parts["changes"]):
+        members += sign
+        average += sign * (value - average) / members
+    return decimal(average)
+
+
+def group_average_hard(challenge: str) -> str:
+    """Groups of every size are tried."""
+    parts = read(
+        without(challenge, *OF_GROUPS),
+        rf"The average (?P<measure>[a-z ]+) of the (?P<one>[a-z]+) in a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. The average "
+        rf"(?P=measure) in the group after that was {NEW}\. How many (?P=one) had been in the group at first\?",
+        rf"On a Monday, the average [a-z ]+ of the (?P<one>[a-z]+) in a [a-z ]+ was {AVERAGE}\. {WEEK} On Sunday, the average "
+        rf"[a-z ]+ of the [a-z ]+ was {NEW}\. How many (?P=one) did the [a-z ]+ have on Monday\?",
+        rf"A [a-z ]+ started the season with a certain number of (?P<one>[a-z]+)\. Somebody calculated their average [a-z ]+, "
+        rf"which was {AVERAGE}\.{LATER} When the average was calculated again after all this, it was {NEW}\. What was the number "
+        r"of (?P=one) at the start of the season\?",
+        rf"At the beginning of the month, how many [a-z]+ were in a [a-z ]+ whose average [a-z ]+ was {AVERAGE} at that time\? "
+        rf"During the month, {CHANGES}\. There were no other changes\. By the end of the month, the average was {NEW}\.",
+    )
+    changes = joined_and_left(parts["changes"])
+    sizes = []
+    for members in range(4, 1000):
+        total = members * int(parts["average"]) + sum(sign * value for sign, value in changes)
+        if total == Fraction(parts["new"]) * (members + sum(sign for sign, _ in changes)):
+            sizes.append(str(members))
+    (size,) = sizes
+    return size
+
+
+OF_GROWTH = (
+    r"Another [a-z ]+ had (?:\$\d+|\d+ [a-z]+) at that time\.",
+    r"The [a-z ]+ was \d+ years old at the start\.",
+    r"An expert had predicted a growth of \d+% per [a-z]+\.",
+    r"The records about this fill \d+ pages\.",
+    r"The records were checked on \d+ different days\.",
+)
+START = r"\$?(?P<start>\d+)(?: [a-z]+)?"
+END = r"\$?(?P<end>\d+)(?: [a-z]+)?"
+SPAN = r"(?P<periods>\d) [a-z]+"
+GREW = r"(?P<grew>grew|fell) by (?P<percent>\d+)%"
+MOVED = r"(?:were|was) (?P<moved>added|bought|released|deposited|caught|sold|removed|withdrawn|transferred (?:from|to) other clubs)"
+ADDED = ("added", "bought", "released", "deposited", "transferred from other clubs")
+FIXED = rf"\$?(?P<change>\d+)(?: [a-z]+)? {MOVED}"
+UNKNOWN = rf"a certain (?:number of [a-z]+|amount), the same each (?:year|month|week), {MOVED}"
+ASKED = r"How many [a-z]+ were (?P<asked>[a-z ]+) each (?:year|month|week)\?"
+
+
+def growth_wordings(change: str, ends: tuple[str, str, str]) -> list[str]:
+    """The three wordings that begin with the start, each with its end."""
+    first = rf"At the start, there (?:were|was) {START} (?:in|on) an? (?P<place>[a-z ]+)\. In each [a-z]+ after that, "
+    records = (
+        rf"These are the records of an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
+    )
+    story = rf"{NAME} managed an? (?P<place>[a-z ]+) for {SPAN}\. When {THEY} started, it had {START}\. Each [a-z]+, "
+    return [
+        rf"{first}the [a-z ]+ first {GREW}, and then {change}\. {ends[0]}",
+        rf"{records}the [a-z ]+ first {GREW}, and then {change}\n{ends[1]}",
+        rf"{story}the [a-z ]+ first {GREW}\. Then, at the end of the [a-z]+, {change}\. {ends[2]}",
+    ]
+
+
+def growth_factor(parts: dict[str, str]) -> Fraction:
+    return 1 + Fraction(int(parts["percent"]) * (1 if parts["grew"] == "grew" else -1), 100)
+
+
+def growth_in_steps(challenge: str) -> str:
+    """From the fixed point of the recurrence: the distance from it is what grows."""
+    ends = (
+        rf"How many [a-z]+ were (?:in|on) the (?P=place) after {SPAN}\?",
+        r"\nThere were no other changes\. How many [a-z]+ were (?:in|on) the (?P=place) at the end\?",
+        r"How many [a-z]+ were (?:in|on) the (?P=place) at the end of the (?P=periods) [a-z]+\?",
+    )
+    parts = read(
+        without(challenge, *OF_GROWTH),
+        *growth_wordings(FIXED, ends),
+        rf"How many [a-z]+ were (?:in|on) an? [a-z ]+ after {SPAN} if it had {START} at first\? Every [a-z]+, the same thing "
+        rf"happened: the [a-z ]+ {GREW}, and after that, {FIXED}\.",
+    )
+    factor = growth_factor(parts)
+    change = int(parts["change"]) * (1 if parts["moved"] in ADDED else -1)
+    fixed_point = -change / (factor - 1)
+    return decimal((int(parts["start"]) - fixed_point) * factor ** int(parts["periods"]) + fixed_point)
+
+
+def growth_in_steps_hard(challenge: str) -> str:
+    """Every whole number is tried as the fixed change."""
+    ends = (
+        rf"After {SPAN}, there (?:were|was) {END} (?:in|on) the (?P=place)\. {ASKED}",
+        rf"- end: {END}\n\nThere were no other changes\. {ASKED}",
+        rf"At the end of the (?P=periods) [a-z]+, the (?P=place) had {END}\. {ASKED}",
+    )
+    parts = read(
+        without(challenge, *OF_GROWTH),
+        *growth_wordings(UNKNOWN, ends),
+        rf"{ASKED} An? [a-z ]+ had {START} at first and {END} after {SPAN}\. Every [a-z]+, the same thing happened: the [a-z ]+ "
+        rf"{GREW}, and after that, {UNKNOWN}\.",
+    )
+    assert parts["asked"] == parts["moved"]
+    factor, sign = growth_factor(parts), 1 if parts["moved"] in ADDED else -1
+    answers = []
+    for change in range(1, 10_000):
+        count = Fraction(parts["start"])
+        for _ in range(int(parts["periods"])):
+            count = count * factor + sign * change
+        if count == int(parts["end"]):
+            answers.append(str(change))
+    (answer,) = answers
+    return answer
+
+
 SOLVERS: list[Callable[[str], str]] = [
     mixture,
     mixture_hard,
     work_together,
     work_together_hard,
+    group_average,
+    group_average_hard,
+    growth_in_steps,
+    growth_in_steps_hard,
 ]
 
 
