@@ -271,9 +271,7 @@ ASKED = r"How many [a-z]+ were (?P<asked>[a-z ]+) each (?:year|month|week)\?"
 def growth_wordings(change: str, ends: tuple[str, str, str]) -> list[str]:
     """The three wordings that begin with the start, each with its end."""
     first = rf"At the start, there (?:were|was) {START} (?:in|on) an? (?P<place>[a-z ]+)\. In each [a-z]+ after that, "
-    records = (
-        rf"These are the records of an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
-    )
+    records = rf"These are the records of an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
     story = rf"{NAME} managed an? (?P<place>[a-z ]+) for {SPAN}\. When {THEY} started, it had {START}\. Each [a-z]+, "
     return [
         rf"{first}the [a-z ]+ first {GREW}, and then {change}\. {ends[0]}",
