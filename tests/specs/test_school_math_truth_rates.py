@@ -1,4 +1,4 @@
-"""Word problems of specs/school_math about mixtures, rates, averages and growth, solved again from
+"""Word problems of specs/school_math about mixtures, rates, averages, growth and plans, solved again from
 each prompt alone.
 
 Nothing of the project computes here. Each solver reads the text that a model is sent, first removes the sentences that it
@@ -9,10 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 import pytest
-from helpers.word_problems import NAME, Records, bundle_records, check_family, number, read, without
+from helpers.word_problems import (
+    MONEY,
+    NAME,
+    Records,
+    bundle_records,
+    cents,
+    check_family,
+    dollars,
+    number,
+    read,
+    without,
+)
 
 THEY = "(?:[Ss]he|[Hh]e)"
 DECIMAL = r"\d+(?:\.\d+)?"
@@ -329,6 +341,134 @@ def growth_in_steps_hard(challenge: str) -> str:
     return answer
 
 
+OF_SIZES = (
+    r"A bottle of olive oil costs \$\d+\.49\.",
+    r"The store is \d+ minutes away\.",
+    r"Last month, the store sold \d+ packages of [a-z ]+\.",
+    rf"A store in another town charges \d+ cents per ounce, but {NAME} never goes there\.",
+    r"The [a-z ]+ can be kept for \d+ months\.",
+)
+SIZE = rf"\d+ ounces for {MONEY}"
+OFFERS = rf"(?P<offers>{SIZE}(?:, {SIZE})* and {SIZE})"
+
+
+def best_buy(challenge: str) -> str:
+    """Packages of each size are bought, one after the other, until there are enough ounces."""
+    needed, usual = r"(?P<needed>\d+) ounces", r"(?P<usual>\d+)-ounce"
+    parts = read(
+        without(challenge, *OF_SIZES),
+        rf"A store sells [a-z ]+ in [a-z]+ sizes: {OFFERS}\. {NAME} needs {needed} and wants to buy packages of one size only\. "
+        rf"How many dollars does {THEY} save in total by choosing the size with the lowest price per ounce instead of the {usual} "
+        r"size\?",
+        rf"These are the prices of (?P<good>[a-z ]+) at a store:\n\n\| package \| price \|\n\|---\|---\|\n(?P<offers>.+)\n\n{NAME} "
+        rf"used to buy the {usual} package, but now buys the package that is cheapest per ounce\. How many dollars does {THEY} save "
+        rf"on {needed} of (?P=good)\?",
+        rf"For years, {NAME} has bought [a-z ]+ in packages of (?P<usual>\d+) ounces for (?P<price>{MONEY})\. Today, {THEY} noticed "
+        rf"the other sizes in the store: {OFFERS}\. From now on, {THEY} will buy the size with the lowest price per ounce\. By how "
+        rf"many dollars does that lower the cost of {needed}\?",
+        rf"How many dollars does {NAME} save on {needed} of [a-z ]+ if {THEY} buys the size with the lowest price per ounce rather "
+        rf"than the {usual} size\? The store offers {OFFERS}\.",
+    )
+    prices = {
+        int(size): cents(price) for size, price in re.findall(rf"(\d+) ounces(?: for| \|) ({MONEY})", parts["offers"])
+    }
+    assert len(prices) == parts["offers"].count("ounces")
+    if parts.get("price"):
+        prices[int(parts["usual"])] = cents(parts["price"])
+    costs = {}
+    for size, price in prices.items():
+        ounces = cost = 0
+        while ounces < int(parts["needed"]):
+            ounces, cost = ounces + size, cost + price
+        assert ounces == int(parts["needed"])
+        costs[size] = cost
+    return dollars(costs[int(parts["usual"])] - min(costs.values()))
+
+
+OF_SCHEDULES = (
+    r"[A-Z][a-z]+ [a-z]+ arrive \d+ minutes before the start\.",
+    r"The room has \d+ seats\.",
+    r"Last year, the whole day was \d+ minutes shorter\.",
+    r"Lunch costs \$\d+\.",
+    r"The next day starts \d+ minutes later\.",
+)
+PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
+
+
+def end_of_a_schedule(challenge: str) -> str:
+    """A calendar's clock, from one session to the next."""
+    clock, lunch = r"(?P<clock>\d+:\d\d AM)", r"(?P<lunch>\d+) minutes"
+    lasting, pause = r"(?P<length>\d+) minutes", r"(?P<pause>\d+) minutes"
+    form = r"Write the time in the form 3:05 PM\."
+    parts = read(
+        without(challenge, *OF_SCHEDULES),
+        rf"A [a-z ]+ starts at {clock}\. It has (?P<count>[a-z]+) [a-z]+ of {lasting} each\. Between one (?P<one>[a-z]+) and the "
+        rf"next, there is a break of {pause}\. The only exception is the break after the (?P<place>[a-z]+) (?P=one), which is a "
+        rf"lunch break of {lunch}\. At what time does the last (?P=one) end\? {form}",
+        rf"This is the plan for a [a-z ]+:\n\n- start of the first (?P<one>[a-z]+): {clock}\n- (?P<many>[a-z]+): (?P<count>\d), each "
+        rf"{lasting} long\n- lunch: {lunch}, between the (?P<place>[a-z]+) and the [a-z]+ (?P=one)\n- breaks between all other "
+        rf"(?P=many): {pause} each\n\nNothing else is planned\. When is the last (?P=one) over\? {form}",
+        rf"(?P<who>{NAME}) goes to a [a-z ]+ with (?P<count>[a-z]+) (?P<many>[a-z]+)\. The first (?P<one>[a-z]+) begins at {clock}, "
+        rf"and each (?P=one) lasts {lasting}\. After the (?P<place>[a-z]+) (?P=one), there is a lunch break of {lunch}\. All other "
+        rf"breaks between two (?P=many) last {pause}\. (?P=who) leaves as soon as the last (?P=one) is over\. At what time is "
+        rf"that\? {form}",
+        rf"At what time is the last of (?P<count>[a-z]+) (?P<many>[a-z]+) over if the first one starts at {clock} and each one takes "
+        rf"{lasting}\? They are part of a [a-z ]+\. There is a break between any two (?P=many) that follow each other\. It takes "
+        rf"{pause}, or {lunch} if it is the lunch break after the (?P<place>[a-z]+) [a-z]+\. {form}",
+    )
+    time = datetime.strptime(parts["clock"], "%I:%M %p")
+    for session in range(1, number(parts["count"]) + 1):
+        time += timedelta(minutes=int(parts["length"]))
+        if session < number(parts["count"]):
+            is_lunch = PLACES[session - 1] == parts["place"]
+            time += timedelta(minutes=int(parts["lunch"] if is_lunch else parts["pause"]))
+    return time.strftime("%I:%M %p").removeprefix("0")
+
+
+OF_TRIPS = (
+    r"The tank of the [a-z ]+ held \d+ gallons\.",
+    r"Lunch on the way cost \$\d+\.",
+    r"A bus would have taken \d+ minutes\.",
+    r"The [a-z ]+ was \d+ years old\.",
+    r"The year before, gas had cost \d+ cents less per gallon\.",
+)
+
+
+def trip_cost(challenge: str) -> str:
+    """The price of a mile, times the miles of each road."""
+    roads = r"(?P<roads>\d+ miles(?: on [a-z ]+?(?:, \d+ miles on a second)? and \d+ miles on a (?:second|third))?)"
+    back = r"(?P<difference>\d+) miles (?P<compared>longer|shorter)(?: in total)?"
+    out_mpg, back_mpg = r"(?P<out_mpg>\d+)", r"(?P<back_mpg>\d+)"
+    out_gas, back_gas = rf"(?P<out_gas>{MONEY})", rf"(?P<back_gas>{MONEY})"
+    toll = rf"(?P<toll>{MONEY})"
+    parts = read(
+        without(challenge, *OF_TRIPS),
+        rf"{NAME} drove {roads} to visit a friend\. On the way there, (?:his|her) (?P<car>[a-z ]+) got {out_mpg} miles per gallon, "
+        rf"and gas cost {out_gas} per gallon\. The way back was {back}\. On it, the (?P=car) got {back_mpg} miles per gallon, and "
+        rf"gas cost {back_gas} per gallon\. A toll of {toll} had to be paid on the way (?:there|back)\. How many dollars did the gas "
+        r"and the toll for the round trip cost in total\?",
+        rf"{NAME} wrote down a round trip by [a-z ]+:\n\n\| \| way there \| way back \|\n\|---\|---\|---\|\n\| distance \| "
+        rf"(?P<roads>[^|]+) \| (?P<difference>\d+) miles (?P<compared>longer|shorter) than the way there(?: in total)? \|\n\| miles "
+        rf"per gallon \| {out_mpg} \| {back_mpg} \|\n\| price of a gallon of gas \| {out_gas} \| {back_gas} \|\n\| toll \| "
+        rf"(?:none \| )?{toll}(?: \| none)? \|\n\nThe way back was on other roads\. What did the gas and the toll for the round "
+        r"trip cost in total, in dollars\?",
+        rf"To get to a campsite, {NAME} drove (?:his|her) (?P<car>[a-z ]+?) {roads}\. {THEY} then chose another route home, which was "
+        rf"{back}\. On the way to the campsite, the (?P=car) used a gallon of gas for every {out_mpg} miles, and on the way home, a "
+        rf"gallon for every {back_mpg} miles\. A gallon cost {out_gas} on the way to the campsite and {back_gas} on the way home\. "
+        rf"The toll for a bridge on the way (?:home|to the campsite) was {toll}\. How many dollars did {THEY} spend on gas and the "
+        r"toll for both ways together\?",
+        rf"What was the total cost of {NAME}'s round trip in dollars, counting only gas and the toll\? The way out was {roads}, and "
+        rf"the way back was {back}\. (?:His|Her) [a-z ]+ got {out_mpg} miles per gallon on the way out and {back_mpg} on the way "
+        rf"back\. A gallon of gas cost {out_gas} on the way out and {back_gas} on the way back\. The toll, which had to be paid once, "
+        rf"was {toll}\.",
+    )
+    miles = [int(road) for road in re.findall(r"(\d+) miles", parts["roads"])]
+    a_mile_out = Fraction(cents(parts["out_gas"]), int(parts["out_mpg"]))
+    a_mile_back = Fraction(cents(parts["back_gas"]), int(parts["back_mpg"]))
+    cost = cents(parts["toll"]) + sum(road * (a_mile_out + a_mile_back) for road in miles)
+    return dollars(cost + int(parts["difference"]) * a_mile_back * (1 if parts["compared"] == "longer" else -1))
+
+
 SOLVERS: list[Callable[[str], str]] = [
     mixture,
     mixture_hard,
@@ -338,6 +478,9 @@ SOLVERS: list[Callable[[str], str]] = [
     group_average_hard,
     growth_in_steps,
     growth_in_steps_hard,
+    best_buy,
+    end_of_a_schedule,
+    trip_cost,
 ]
 
 
