@@ -18,61 +18,103 @@ SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES = 34.0, 190.0, 120.0
 BINS = 40
 STEP = 14.0  # pixels between two names
 MOST_NAMES = 34
+BARS, MODEL_BARS = 150.0, 110.0  # pixels of the longest bar of items, and of models
+GAP = 14.0  # pixels between a bar or mark and a name
 
 
 def wright_map(data: PictureData) -> Drawing:
-    """Models at the left, items by how many are as hard at the right, the strong and the hard ones above."""
+    """Models at the left, items at the right, strong and hard ones above: bars, and names as far as they fit."""
     bank = data["bank"]
     models, items = bank["models"], bank["items"]
     require(models and items, "the bank has no models or no items")
     places = [entry["ability"] for entry in models] + [entry["difficulty"] for entry in items]
     scale = Scale(*rounded(min(places), max(places), 9), HEIGHT - BOTTOM, TOP)
     wide = float(data.get("width", WIDTH))
-    left, middle, names = (LEFT, MIDDLE, NAMES) if wide > NARROW else (SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES)
-    marks: list[Mark] = left_axis(scale, left, wide - 20, "logits" if wide > NARROW else "", about=9)
+    is_wide = wide > NARROW
+    left, middle, names = (LEFT, MIDDLE, NAMES) if is_wide else (SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES)
+    marks: list[Mark] = left_axis(scale, left, wide - 20, "logits" if is_wide else "", about=9)
     marks += [
         Text(middle - 16, TOP - 20, counted(len(models), "model"), USUAL, "end", "muted"),
         Text(middle + 16, TOP - 20, counted(len(items), "item"), USUAL, "start", "muted"),
-        *_bars(scale, items, middle, wide - 40),
-        *_names(scale, models, middle, names),
+        *_bars(
+            scale, [entry["difficulty"] for entry in items], "item", middle, middle + BARS if is_wide else wide - 40
+        ),
+        *_models(scale, models, middle, names, is_wide),
+        *(_item_names(scale, items, middle + BARS, wide - middle - BARS - GAP - 8) if is_wide else ()),
         Line(middle, TOP - 8, middle, HEIGHT - BOTTOM, "ink"),
     ]
     return Drawing("Abilities and difficulties on one scale", _words(models, items), wide, HEIGHT, tuple(marks))
 
 
-def _bars(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, end: float) -> list[Mark]:
-    """Return how many items lie in each strip of the scale, as bars between two places."""
+def _bars(scale: Scale, places: Sequence[float], what: str, start: float, end: float) -> list[Mark]:
+    """Return how many places are in each strip of the scale, as bars between two positions."""
     width = (scale.high - scale.low) / BINS
     counts = [0] * BINS
-    for entry in items:
-        counts[min(BINS - 1, max(0, int((entry["difficulty"] - scale.low) / width)))] += 1
+    for place in places:
+        counts[min(BINS - 1, max(0, int((place - scale.low) / width)))] += 1
     most, marks = max(counts), []
+    colour = "series-2" if what == "item" else "series-1"
     for number, count in enumerate(counts):
         if count:
             low, high = scale(scale.low + number * width), scale(scale.low + (number + 1) * width)
-            size = (end - start) * count / most
-            tip = f"{counted(count, 'item')} between {plain(round(scale.low + number * width, 2))} and "
+            size = abs(end - start) * count / most
+            tip = f"{counted(count, what)} between {plain(round(scale.low + number * width, 2))} and "
             tip += plain(round(scale.low + (number + 1) * width, 2))
-            marks.append(Rect(start + 1, high + 0.5, size, low - high - 1, "series-2", tip=tip))
+            x = start + 1 if end > start else start - 1 - size
+            marks.append(Rect(x, high + 0.5, size, low - high - 1, colour, tip=tip))
     return [*marks]
 
 
-def _names(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, room: float) -> list[Mark]:
-    """Return a mark for each model at its ability, with its name if there is space."""
-    ranked = sorted(models, key=lambda entry: -entry["ability"])
+def _models(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, room: float, is_wide: bool) -> list[Mark]:
+    """Return a mark and the name of each model at its ability; of many models, a histogram and some names."""
+    places = [(str(entry["model"]), float(entry["ability"])) for entry in models]
+    if len(places) <= MOST_NAMES:
+        marks: list[Mark] = [
+            Line(middle - 12, scale(ability), middle, scale(ability), "series-1", 2, tip=f"{name}: {_logits(ability)}")
+            for name, ability in places
+        ]
+        return [*marks, *_names(scale, places, middle - 12, room, -1)]
+    if not is_wide:
+        return _bars(scale, [ability for _, ability in places], "model", middle, middle - room)
+    bars = _bars(scale, [ability for _, ability in places], "model", middle, middle - MODEL_BARS)
+    return [*bars, *_names(scale, _some(scale, places), middle - MODEL_BARS, middle - MODEL_BARS - GAP - LEFT - 8, -1)]
+
+
+def _item_names(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, room: float) -> list[Mark]:
+    """Return the names of the items, or of some from the easiest to the hardest."""
+    return _names(
+        scale, _some(scale, [(str(entry["item"]), float(entry["difficulty"])) for entry in items]), start, room, 1
+    )
+
+
+def _some(scale: Scale, places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    """Return all places if few; otherwise the first, the last, and those between that leave room for a name each."""
+    ranked = sorted(places, key=lambda entry: (entry[1], entry[0]))
+    if len(ranked) <= MOST_NAMES:
+        return ranked
+    chosen = ranked[:1]
+    for entry in ranked[1:]:
+        if scale(chosen[-1][1]) - scale(entry[1]) >= STEP:
+            chosen.append(entry)
+    if chosen[-1] is not ranked[-1]:
+        chosen[max(1, len(chosen) - 1) :] = ranked[-1:]
+    return chosen
+
+
+def _names(scale: Scale, places: Sequence[tuple[str, float]], x: float, room: float, side: int) -> list[Mark]:
+    """Return names to the left (-1) or right (1) of x, each with a line to its place on the scale."""
+    ranked = sorted(places, key=lambda entry: -entry[1])
     marks: list[Mark] = []
-    for entry in ranked:
-        tip = f"{entry['model']}: {plain(round(entry['ability'], 3))}"
-        marks.append(
-            Line(middle - 12, scale(entry["ability"]), middle, scale(entry["ability"]), "series-1", 2, tip=tip)
-        )
-    if len(ranked) > MOST_NAMES:
-        return marks
-    for entry, y in zip(ranked, _apart([scale(entry["ability"]) for entry in ranked]), strict=True):
-        marks.append(Line(middle - 22, y, middle - 12, scale(entry["ability"]), "faint"))
-        name = clipped(entry["model"], room, SMALL)
-        marks.append(Text(middle - 26, y + 4, name, SMALL, "end", "ink", tip=entry["model"]))
+    for (name, place), y in zip(ranked, _apart([scale(place) for _, place in ranked]), strict=True):
+        marks.append(Line(x + side * 10, y, x, scale(place), "faint"))
+        label = clipped(name, room, SMALL)
+        anchor = "start" if side > 0 else "end"
+        marks.append(Text(x + side * GAP, y + 4, label, SMALL, anchor, "ink", tip=f"{name}: {_logits(place)}"))
     return marks
+
+
+def _logits(value: float) -> str:
+    return plain(round(value, 3))
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
