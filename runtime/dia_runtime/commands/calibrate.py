@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 METHODS = ("mml-items", "mml-persons", "cml", "jml")
 GAUGES = ("mean-difficulty", "mean-ability", "anchors")
-CHECKS = ("andersen", "components", "held-out", "stability", "monotone", "all", "none")
+CHECKS = (
+    "andersen", "wald", "martin-loef", "components", "slopes", "partial-credit", "held-out", "stability", "monotone",
+    "all", "none",
+)  # fmt: skip
+DEFAULT_CHECKS = ("andersen", "components", "slopes")
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class CalibrateOptions:
     rule: str | None
     choose_filter: bool
     checks: tuple[str, ...]
+    split: str
+    plausible: int
     draws: int
     seed: int
     cluster: str
@@ -123,9 +129,23 @@ class CalibrateOptions:
     "checks",
     multiple=True,
     type=click.Choice(CHECKS),
-    default=["andersen", "components"],
+    default=DEFAULT_CHECKS,
     show_default=True,
     help="Additional checks of the model fit. Repeatable.",
+)
+@choice_option(
+    "--split",
+    choices=["median", "mean"],
+    default="median",
+    help="For the checks andersen, wald and martin-loef: the score that divides the data.",
+)
+@click.option(
+    "--plausible-values",
+    "plausible",
+    type=click.IntRange(0, 1000),
+    default=0,
+    show_default=True,
+    help="Number of plausible values of each ability and difficulty in the JSON output.",
 )
 @click.option(
     "--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
@@ -176,7 +196,7 @@ def command(options: CalibrateOptions) -> int:
     for warning in _warnings(scaled.result, options, panel):
         echo(f"warning: {visible(warning)}", err=True)
     if not is_quiet(options.quiet):
-        for note in [*_notes(scaled.result), f"wrote the bank to {out}"]:
+        for note in [*_notes(scaled.result, options.checks), f"wrote the bank to {out}"]:
             echo(f"note: {visible(note)}", err=True)
     return 0
 
@@ -202,6 +222,8 @@ def _options(options: CalibrateOptions, panel: Panel) -> CalibrationOptions:
         draws=options.draws,
         seed=options.seed,
         cluster=options.cluster,
+        split=options.split,
+        plausible=options.plausible,
         paper=options.preset == "paper",
     )
 
@@ -257,6 +279,13 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
         warnings.append(
             "there are more models than items: `--method cml` or `--method mml-persons` fits these data better"
         )
+    slopes = result.fit.slopes
+    if slopes is not None and slopes.p < 0.05:
+        p = "p < 0.001" if slopes.p < 0.001 else f"p = {slopes.p:.3f}"
+        warnings.append(
+            f"{slopes.of} do not discriminate equally (standard deviation of log slopes {slopes.spread:.2f}, {p}): the "
+            "Rasch model is only an average over them"
+        )
     dependence = result.dependence
     if dependence is None:
         return warnings
@@ -276,9 +305,16 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
     return warnings
 
 
-def _notes(result: CalibrationResult) -> list[str]:
+def _notes(result: CalibrationResult, requested: tuple[str, ...]) -> list[str]:
     """Return notes that a reader of the tables needs."""
     notes = []
+    checks = {"wald": result.fit.wald, "martin-loef": result.fit.martin_loef, "slopes": result.fit.slopes,
+              "partial-credit": result.fit.partial_credit, "andersen": result.fit.andersen}  # fmt: skip
+    notes += [
+        f"the check `{name}` was not possible with these data"
+        for name in requested
+        if name not in DEFAULT_CHECKS and name in checks and not checks[name]
+    ]
     for what, entries in (("item", result.difficulties), ("model", result.abilities)):
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:

@@ -26,11 +26,21 @@ from dia_runtime.psychometrics.calibration_result import (
     ResidualComponents,
     StabilityReport,
 )
+from dia_runtime.psychometrics.model_checks import (
+    partial_credit_report,
+    plausible_draws,
+    slopes_report,
+    wald_report,
+)
 from dia_runtime.psychometrics.panel import Panel
-from dia_runtime.psychometrics.rasch.andersen import andersen
+from dia_runtime.psychometrics.rasch.andersen import andersen, martin_loef
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, LeftOut
 from dia_runtime.psychometrics.rasch.counts import Array, Mask, counts
-from dia_runtime.psychometrics.rasch.differential import differential_items
+from dia_runtime.psychometrics.rasch.differential import (
+    DifferentialItem,
+    differential_items,
+    differential_templates,
+)
 from dia_runtime.psychometrics.rasch.estimate import Calibration, EstimationOptions, estimate, finite_or_none
 from dia_runtime.psychometrics.rasch.filters import choose, chosen, keep, parse_rule
 from dia_runtime.psychometrics.rasch.fit import (
@@ -51,7 +61,9 @@ from dia_runtime.psychometrics.rasch.testlet import family_effects, residual_cor
 from numpy.typing import NDArray
 
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
-CHECKS = ("andersen", "components", "held-out", "stability", "monotone")
+CHECKS = (
+    "andersen", "wald", "martin-loef", "components", "slopes", "partial-credit", "held-out", "stability", "monotone",
+)  # fmt: skip
 MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
 MOST_CELLS = 5_000_000  # for the test of local dependence
 NAMED = 5  # in a message
@@ -65,7 +77,8 @@ class CalibrationOptions:
 
     `anchors` are the difficulties that items keep. `families` says of each model to which family it belongs (or None),
     for differences and stability; `draws` is how many data sets are drawn to distinguish an effect from chance. With
-    `cluster` "templates", errors of abilities allow for replies to one template that depend on each other.
+    `cluster` "templates", errors of abilities allow for replies to one template that depend on each other. `split` is
+    where tests divide the data, `plausible` the number of plausible values.
     """
 
     estimation: EstimationOptions = EstimationOptions()  # noqa: RUF009 - it is frozen
@@ -79,6 +92,8 @@ class CalibrationOptions:
     seed: int = 0
     paper: bool = False
     cluster: str = "templates"
+    split: str = "median"
+    plausible: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,6 +134,7 @@ def calibrate_panel(
     if rule is not None:
         is_kept = keep(parse_rule(rule), panel.successes, panel.trials, fitted.locations, fitted.item_fits)
         fitted = _fitted(_filtered(panel, is_kept, rule), options)
+    dependence = _dependence(fitted)
     result = replace(
         _result(fitted, options.estimation),
         fit=_model_fit(fitted, options),
@@ -127,8 +143,14 @@ def calibrate_panel(
         held_out=_held_out(fitted.panel, options),
         stability=_stability(fitted.panel, options, on_stage),
         differences=_differences(fitted, options.families),
-        dependence=_dependence(fitted),
+        template_differences=_template_differences(fitted, options.families, dependence),
+        dependence=dependence,
         neighbors=_neighbors(fitted),
+        plausible_values=(
+            plausible_draws(fitted.panel, fitted.calibration, options.plausible, options.seed)
+            if options.plausible
+            else None
+        ),
     )
     return CalibratedPanel(_bank(result, fitted.panel), result)
 
@@ -318,7 +340,11 @@ def _model_fit(fitted: _FittedPanel, options: CalibrationOptions) -> ModelFit:
     return replace(
         _reliabilities(locations),
         components=_components(fitted) if "components" in options.checks else None,
-        andersen=andersen(successes, trials) if "andersen" in options.checks else None,
+        andersen=andersen(successes, trials, options.split) if "andersen" in options.checks else None,
+        wald=wald_report(fitted.panel, options.split) if "wald" in options.checks else None,
+        martin_loef=martin_loef(successes, trials, options.split) if "martin-loef" in options.checks else None,
+        slopes=slopes_report(fitted.panel, families_of(fitted.panel)) if "slopes" in options.checks else None,
+        partial_credit=partial_credit_report(fitted.panel) if "partial-credit" in options.checks else None,
         monotone=_monotone(fitted, max(options.draws, 20), options.seed) if "monotone" in options.checks else None,
     )
 
@@ -393,10 +419,25 @@ def _differences(fitted: _FittedPanel, families: Sequence[str | None] | None) ->
     if not families:
         return None
     panel = fitted.panel
-    return [
-        FamilyDifference(panel.items[entry.item], entry.group, entry.size, entry.se, entry.p, entry.adjusted)
-        for entry in differential_items(fitted.locations, panel.successes, panel.trials, families)
-    ]
+    entries = differential_items(fitted.locations, panel.successes, panel.trials, families)
+    return [_family_difference(panel.items[entry.item], entry) for entry in entries]
+
+
+def _template_differences(
+    fitted: _FittedPanel, families: Sequence[str | None] | None, dependence: LocalDependence | None
+) -> list[FamilyDifference] | None:
+    """Return how much harder each template is for a family; None if each template has one item."""
+    panel, templates = fitted.panel, families_of(fitted.panel)
+    if not families or panel.is_shares or templates is None or len(np.unique(templates)) == len(templates):
+        return None
+    names = {int(at): about.template or "" for at, about in zip(templates, panel.about, strict=True)}
+    sd = dependence.effect.sd if dependence and dependence.effect and dependence.is_rejected else 0.0
+    entries = differential_templates(fitted.locations, panel.successes, panel.trials, families, templates, sd)
+    return [_family_difference(names[entry.item], entry) for entry in entries]
+
+
+def _family_difference(name: str, entry: DifferentialItem) -> FamilyDifference:
+    return FamilyDifference(name, entry.group, entry.size, entry.se, entry.p, entry.adjusted, entry.detectable)
 
 
 def _choice(fitted: _FittedPanel, estimation: EstimationOptions) -> FilterChoice:

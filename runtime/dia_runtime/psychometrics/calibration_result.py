@@ -61,6 +61,74 @@ class MonotoneItem:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedEstimate:
+    """An estimate of a model, an item or a template, with its standard error."""
+
+    name: str
+    value: float
+    se: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaldTest:
+    """The difference of a parameter between high and low scores of the other side, and its test."""
+
+    name: str
+    difference: float
+    se: float
+    z: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class WaldReport:
+    """Wald tests of all models or all items, the most certain first."""
+
+    compared: str
+    entries: list[WaldTest]
+
+
+@dataclass(frozen=True, slots=True)
+class SlopesReport:
+    """Slopes of templates or items (2PL), the standard deviation of their logarithms, and a test that all are equal."""
+
+    of: str
+    statistic: float
+    df: int
+    p: float
+    spread: float
+    entries: list[NamedEstimate]
+
+
+@dataclass(frozen=True, slots=True)
+class StepEntry:
+    """Thresholds between neighbouring scores of an item, or of a template's items, about the item's difficulty."""
+
+    name: str
+    thresholds: list[float]
+    se: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class PartialCreditReport:
+    """Abilities and difficulties from partial credits, the thresholds, and the test of steps of independent trials."""
+
+    equal_steps: Andersen
+    log_likelihood: float
+    abilities: list[NamedEstimate]
+    difficulties: list[NamedEstimate]
+    thresholds: list[StepEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class PlausibleDraws:
+    """Plausible values in logits, by name."""
+
+    abilities: Mapping[str, list[float]]
+    difficulties: Mapping[str, list[float]]
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFit:
     """How well the data fit the model; None for what was not checked, or what the data do not allow."""
 
@@ -69,6 +137,10 @@ class ModelFit:
     components: ResidualComponents | None = None
     andersen: Andersen | None = None
     monotone: list[MonotoneItem] | None = None
+    wald: WaldReport | None = None
+    martin_loef: Andersen | None = None
+    slopes: SlopesReport | None = None
+    partial_credit: PartialCreditReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +191,11 @@ class StabilityReport:
 
 @dataclass(frozen=True, slots=True)
 class FamilyDifference:
-    """How much harder an item is for a family of models than their abilities say (differential item functioning)."""
+    """How much harder an item is for a family of models than their abilities say (differential item functioning).
+
+    `item` is the name of a template where all its items are taken together. A size of `detectable` would have p < 0.05
+    with a probability of 80 %.
+    """
 
     item: str
     group: str
@@ -127,6 +203,7 @@ class FamilyDifference:
     se: float
     p: float
     adjusted: float
+    detectable: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +279,8 @@ class CalibrationResult:
     left_out: tuple[LeftOut, ...] = ()
     dependence: LocalDependence | None = None
     neighbors: list[AbilityDifference] | None = None  # each model and the next less able one
+    template_differences: list[FamilyDifference] | None = None
+    plausible_values: PlausibleDraws | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as `dia calibrate --json` prints it."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ class ItemFacts:
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
     """Models by items: successes and trials, 0 trials where a model was not asked. `is_shares` where scores are shares
-    of unknown numbers of trials, as a table may hold them."""
+    of unknown numbers of trials, as a table may hold them. `shares` has the partial credits of the replies of a model
+    (its number) at an item (its name), for answers that declare them."""
 
     models: tuple[str, ...]
     items: tuple[str, ...]
@@ -56,6 +58,7 @@ class Panel:
     benchmark: str | None = None
     questions_root: str | None = None
     is_shares: bool = False
+    shares: Mapping[tuple[int, str], tuple[Fraction, ...]] = field(default_factory=dict)
 
 
 def read_panel(
@@ -112,6 +115,7 @@ class _PanelBuilder:
     about: list[dict[str, Any]] = field(default_factory=list)
     correct: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
     tried: list[array[int]] = field(default_factory=list)
+    shares: dict[tuple[int, str], tuple[Fraction, ...]] = field(default_factory=dict)
 
     def count(self, model: int, item: int, is_right: bool) -> None:
         """Counts a trial."""
@@ -173,6 +177,8 @@ def _add(tables: _PanelBuilder, model: int, unit: str, benchmark: str, entry: Ju
         about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else "{}"
         about["skills"] |= dict.fromkeys(_skills(question.skills))
     tables.count(model, item, entry.mark.verdict is Verdict.CORRECT)
+    if entry.share is not None:
+        tables.shares[model, name] = (*tables.shares.get((model, name), ()), entry.share)
 
 
 def _skills(encoded: str) -> list[str]:
@@ -214,7 +220,9 @@ def _panel(tables: _PanelBuilder, unit: str, benchmark: str, root: str | None) -
         )
         for facts in tables.about
     )
-    return Panel(models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root)
+    return Panel(
+        models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root, shares=tables.shares
+    )
 
 
 def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from dia_language.diagnostics import counted
 
-from dia_runtime.psychometrics.calibration_result import CalibrationResult, LocatedEntry
+from dia_runtime.psychometrics.calibration_result import CalibrationResult, FamilyDifference, LocatedEntry
 from dia_runtime.psychometrics.explain import ExplanationResult
 from dia_runtime.psychometrics.linking import LinkResult
 from dia_runtime.psychometrics.overlap import OverlapResult
+from dia_runtime.psychometrics.rasch.andersen import Andersen
 from dia_runtime.report.tables import PLUS_MINUS, Table
 
 WORST = 10
@@ -31,7 +32,14 @@ def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
         )
         tables.append(_places("Items with the worst fit", "item", worst[:WORST]))
     tables.append(_summary(result))
-    tables += [table for table in (_choice(result), _left(result), _differences(result)) if table]
+    checks = (_wald(result), _slopes(result), *_partial_credit(result))
+    differences = (
+        _differences("Items that are harder for a family than its abilities predict", "item", result.differences),
+        _differences(
+            "Templates that are harder for a family than its abilities predict", "template", result.template_differences
+        ),
+    )
+    tables += [table for table in (*checks, _choice(result), _left(result), *differences) if table]
     return tables
 
 
@@ -94,7 +102,15 @@ def _summary(result: CalibrationResult) -> Table:
         rows.append(("standard deviation of the random side", _number(result.prior.sd, 4)))
     if fit.andersen:
         test = fit.andersen
-        rows.append(("Andersen's test", f"{test.statistic:.2f}, df {test.df}, p {test.p:.3f}"))
+        rows.append(("Andersen's test", _tested(test)))
+    if fit.martin_loef:
+        rows.append(("Martin-Löf's test", _tested(fit.martin_loef)))
+    if fit.slopes:
+        slopes = fit.slopes
+        rows.append((f"equal slopes of {slopes.of}", f"{slopes.statistic:.2f}, df {slopes.df}, p {slopes.p:.3f}"))
+        rows.append(("standard deviation of log slopes", _number(slopes.spread, 3)))
+    if fit.partial_credit:
+        rows.append(("partial credit: steps of independent trials", _tested(fit.partial_credit.equal_steps)))
     if fit.components:
         rows.append(("first eigenvalue of residuals", _number(fit.components.eigenvalues[0], 3)))
     rows += _dependence_rows(result)
@@ -109,6 +125,10 @@ def _summary(result: CalibrationResult) -> Table:
             ("held-out loss per reply: one rate for each model", _number(loss.model_rates, 4)),
         ]
     return Table("Summary", ("", "value"), tuple(rows), 1)
+
+
+def _tested(test: Andersen) -> str:
+    return f"{test.statistic:.2f}, df {test.df}, p {test.p:.3f}"
 
 
 def _dependence_rows(result: CalibrationResult) -> list[tuple[str, str]]:
@@ -176,8 +196,8 @@ def _pooled(name: str, figures: Mapping[str, float | None]) -> tuple[str, str, s
     return name, changed, correlation, placed
 
 
-def _differences(result: CalibrationResult) -> Table | None:
-    if not result.differences:
+def _differences(title: str, what: str, differences: Sequence[FamilyDifference] | None) -> Table | None:
+    if not differences:
         return None
     rows = tuple(
         (
@@ -186,15 +206,53 @@ def _differences(result: CalibrationResult) -> Table | None:
             f"{entry.size:.3f}{PLUS_MINUS}{entry.se:.3f}",
             _number(entry.p, 4),
             _number(entry.adjusted, 4),
+            _number(entry.detectable, 2),
         )
-        for entry in result.differences[:WORST]
+        for entry in differences[:WORST]
     )
-    return Table(
-        "Items that are harder for a family than its abilities predict",
-        ("item", "family", "logits", "p", "adjusted"),
-        rows,
-        2,
+    return Table(title, (what, "family", "logits", "p", "adjusted", "detectable"), rows, 2)
+
+
+def _wald(result: CalibrationResult) -> Table | None:
+    """Return the Wald tests with the largest statistics."""
+    report = result.fit.wald
+    if report is None:
+        return None
+    other = "models" if report.compared == "items" else "items"
+    rows = tuple(
+        (entry.name, f"{entry.difference:.3f}{PLUS_MINUS}{entry.se:.3f}", _number(entry.z, 2), _number(entry.p, 4))
+        for entry in report.entries[:WORST]
     )
+    title = f"Difference between {other} with high and with low scores (Wald tests)"
+    return Table(title, (report.compared[:-1], "logits", "z", "p"), rows, 1)
+
+
+def _slopes(result: CalibrationResult) -> Table | None:
+    """Return the smallest and the largest slopes."""
+    report = result.fit.slopes
+    if report is None:
+        return None
+    ranked = sorted(report.entries, key=lambda entry: entry.value)
+    few = ranked if len(ranked) <= WORST else [*ranked[: WORST // 2], *ranked[-WORST // 2 :]]
+    rows = tuple((entry.name, f"{entry.value:.3f}{PLUS_MINUS}{entry.se or 0:.3f}") for entry in few)
+    return Table(f"Slopes of {report.of} (2PL)", (report.of[:-1], "slope"), rows, 1)
+
+
+def _partial_credit(result: CalibrationResult) -> list[Table]:
+    """Return the abilities from partial credits, and the thresholds."""
+    report = result.fit.partial_credit
+    if report is None:
+        return []
+    models = sorted(report.abilities, key=lambda entry: -entry.value)[:SHOWN_MODELS]
+    places = tuple((entry.name, f"{entry.value:.3f}{PLUS_MINUS}{entry.se or 0:.3f}") for entry in models)
+    thresholds = tuple(
+        (entry.name, ", ".join(f"{value:.2f}" for value in entry.thresholds), ", ".join(f"{se:.2f}" for se in entry.se))
+        for entry in report.thresholds[:WORST]
+    )
+    return [
+        Table("Abilities from partial credits", ("model", "logits"), places, 1),
+        Table("Thresholds between scores, about the item's difficulty", ("items", "logits", "errors"), thresholds, 1),
+    ]
 
 
 def link_tables(result: LinkResult) -> list[Table]:

@@ -379,3 +379,25 @@ def test_banks_of_tables_are_drawn_with_names_as_text(call: Call) -> None:
         assert ElementTree.fromstring(drawn).tag.endswith("svg") and "<script" not in drawn
     assert "8 models" in Path("wright-map.svg").read_text(encoding="utf-8")
     assert "&lt;script&gt;" in Path("abilities.svg").read_text(encoding="utf-8")
+
+
+def test_larger_models_and_splits_are_printed_and_keep_the_schema(call: Call) -> None:
+    Path("t.csv").write_text(counts(), encoding="utf-8")
+    checks = [f"--check={name}" for name in ("wald", "martin-loef", "slopes", "partial-credit")]
+    code, out, err = call("calibrate", "t.csv", *checks, "--split", "mean")
+    assert code == 0 and "Martin-Löf's test" in out and "(Wald tests)" in out and "Thresholds between scores" in out
+    code, out, _ = call("calibrate", "t.csv", *checks, "--plausible-values", "4", "--json")
+    record = json.loads(out)
+    assert code == 0 and faults("calibrate", record) == []
+    credit = record["fit"]["partial_credit"]
+    assert credit["equal_steps"]["df"] == 3 and credit["equal_steps"]["p"] > 0.001  # the counts are binomial
+    assert [len(entry["thresholds"]) for entry in credit["thresholds"]] == [4]
+    assert [entry["name"] for entry in credit["abilities"]] == [f"m{at}" for at in range(8)]
+    values = record["plausible_values"]
+    assert {len(draws) for draws in values["abilities"].values()} == {4} and len(values["difficulties"]) == 40
+
+
+def test_a_check_that_the_data_do_not_allow_is_named(call: Call) -> None:
+    Path("t.csv").write_text("model,a,b,c\nx,1,0,0\ny,0,1,0\nz,0,0,1\n", encoding="utf-8")
+    code, _, err = call("calibrate", "t.csv", "--check", "partial-credit")
+    assert code == 0 and "the check `partial-credit` was not possible with these data" in err

@@ -130,6 +130,12 @@ def _state_at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
     return _State(rows, scores, information, total)
 
 
+def conditional_scores(data: Counts, rows: Array) -> tuple[float, Array, Array]:
+    """Return the conditional log likelihood of rows at these places, its derivatives, and the information."""
+    state = _state_at(data, rows, np.ones(data.rows, dtype=bool))
+    return state.log_likelihood, state.scores, state.information
+
+
 def moments(data: Counts, rows: Array) -> Iterator[ConditionalMoments]:
     """Yield the moments of the classes whose totals leave something to chance, some of a booklet at a time."""
     inside = (data.column_totals > 0) & (data.column_totals < data.column_trials())
