@@ -384,7 +384,7 @@ def test_banks_of_tables_are_drawn_with_names_as_text(call: Call) -> None:
 def test_larger_models_and_splits_are_printed_and_keep_the_schema(call: Call) -> None:
     Path("t.csv").write_text(counts(), encoding="utf-8")
     checks = [f"--check={name}" for name in ("wald", "martin-loef", "slopes", "partial-credit")]
-    code, out, err = call("calibrate", "t.csv", *checks, "--split", "mean")
+    code, out, _ = call("calibrate", "t.csv", *checks, "--split", "mean")
     assert code == 0 and "Martin-Löf's test" in out and "(Wald tests)" in out and "Thresholds between scores" in out
     code, out, _ = call("calibrate", "t.csv", *checks, "--plausible-values", "4", "--json")
     record = json.loads(out)
