@@ -7,6 +7,7 @@ computed as in the R package eRm.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,7 @@ from dia_runtime.psychometrics.rasch.jml import Fit
 from numpy.typing import NDArray
 
 WORK = 2e9  # multiplications of one step of a conditional fit
-SPLITS = {"median": np.median, "mean": np.mean}
+SPLITS: Mapping[str, Callable[[Array], float]] = {"median": np.median, "mean": np.mean}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,12 @@ def _fits(matrix: _Matrix, split: str) -> tuple[Mask, Fit, Fit, Fit] | None:
         return None
     rows, columns, high = groups
     try:
-        return rows, *(_fit(matrix, rows, columns & side) for side in (columns, high, ~high))
+        return (
+            rows,
+            _fit(matrix, rows, columns),
+            _fit(matrix, rows, columns & high),
+            _fit(matrix, rows, columns & ~high),
+        )
     except DiaError:
         return None
 
