@@ -457,8 +457,8 @@ def trip_cost(challenge: str) -> str:
         rf"gallon for every {back_mpg} miles\. A gallon cost {out_gas} on the way to the campsite and {back_gas} on the way home\. "
         rf"The toll for a bridge on the way (?:home|to the campsite) was {toll}\. How many dollars did {THEY} spend on gas and the "
         r"toll for both ways together\?",
-        rf"What was the total cost of {NAME}'s round trip in dollars, counting only gas and the toll\? The way out was {roads}, and "
-        rf"the way back was {back}\. (?:His|Her) [a-z ]+ got {out_mpg} miles per gallon on the way out and {back_mpg} on the way "
+        rf"What was the total cost of {NAME}'s round trip by (?P<car>[a-z ]+) in dollars, counting only gas and the toll\? The way out was {roads}, and "
+        rf"the way back was {back}\. (?:His|Her) (?P=car) got {out_mpg} miles per gallon on the way out and {back_mpg} on the way "
         rf"back\. A gallon of gas cost {out_gas} on the way out and {back_gas} on the way back\. The toll, which had to be paid once, "
         rf"was {toll}\.",
     )
