@@ -25,7 +25,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "a2b8a3beb392a20ed42f5c4544b638a3df78a15340702af170fec2b1706f4228",
     "puzzles": "7c130a61196a78b69afb5f40102c2bbfdfc06adbe8d01716f8c9d2953ea387cd",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "94d761c617921c392596035a287eb1f272bf24414b85f9aad6727c5df0073a78",
+    "school_math": "7545a2d0ab0586f8fa851aae7382d89d3c567cb4fe3c5d4bcaf5b6e714427c6b",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]
