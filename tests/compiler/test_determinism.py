@@ -23,7 +23,7 @@ DIGESTS_AT_FIVE = {
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
     "know_thyself": "a2b8a3beb392a20ed42f5c4544b638a3df78a15340702af170fec2b1706f4228",
-    "puzzles": "7c130a61196a78b69afb5f40102c2bbfdfc06adbe8d01716f8c9d2953ea387cd",
+    "puzzles": "b0320cdd47312bf643ae9d2e723edac79dead86cb8543c26fafb082ea2e4082e",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
     "school_math": "7545a2d0ab0586f8fa851aae7382d89d3c567cb4fe3c5d4bcaf5b6e714427c6b",
 }
