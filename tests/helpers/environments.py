@@ -30,7 +30,11 @@ PINS = {
     ],
 }
 FIRST = {"lighteval": ["torch==2.13.0", "--index-url", "https://download.pytorch.org/whl/cpu"]}  # without CUDA
-NODE_PINS = {"promptfoo": "promptfoo@0.121.20", "yaml-language-server": "yaml-language-server@1.25.0"}
+# The package `node` brings a Node newer than many systems have; it is installed before the scripts of the others run.
+NODE_PINS = {
+    "promptfoo": ["node@22.23.3", "promptfoo@0.123.1"],
+    "yaml-language-server": ["yaml-language-server@1.25.0"],
+}
 NEEDED_BYTES = {"lighteval": 8 << 30}
 # What pip and npm print when they cannot reach a registry.
 NO_NETWORK = re.compile(
@@ -43,7 +47,7 @@ PLACE = Path(os.environ.get("DIA_HARNESSES") or ROOT / "build" / ".cache" / "har
 def prepared(name: str) -> Path:
     """The folder with the programs of a harness, installed where it is not."""
     folder = PLACE / name
-    pins = "\n".join(PINS.get(name) or [NODE_PINS[name]])
+    pins = "\n".join(PINS.get(name) or NODE_PINS[name])
     marker = folder / "dia-pins.txt"
     if not marker.exists() or marker.read_text() != pins:
         PLACE.mkdir(parents=True, exist_ok=True)
@@ -66,10 +70,9 @@ def _install_node(folder: Path, name: str) -> None:
     if shutil.which("npm") is None:
         pytest.skip(f"{name} needs npm")
     folder.mkdir(parents=True, exist_ok=True)
-    _require(
-        ["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(folder), NODE_PINS[name]],
-        name,
-    )
+    npm = ["npm", "install", "--loglevel=error", "--no-audit", "--no-fund", "--prefix", str(folder)]
+    for package in NODE_PINS[name]:
+        _require([*npm, package], name)
 
 
 def _require(command: list[str], name: str) -> None:
