@@ -129,6 +129,7 @@ def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
         verdict=verdict,
         flags=outcome.flags | replies.flags,
         steps=replies.steps,
+        token_counts=replies.token_counts,
         tokens=replies.tokens,
         is_recorded=replies.is_recorded,
         mismatches=replies.mismatches,

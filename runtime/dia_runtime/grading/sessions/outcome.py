@@ -48,7 +48,8 @@ class Outcome:
 
     `state` is one of STATES, `missing` the reply that it is about; `is_answered` says whether the reply to every turn
     that the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
-    `mismatches` counts values that a log gave with texts that are read otherwise.
+    `mismatches` counts values that a log gave with texts that are read otherwise. `token_counts` has those of each reply
+    by its name, None where unknown; `tokens` is the sum over the subject's replies.
     """
 
     verdict: Verdict
@@ -62,6 +63,7 @@ class Outcome:
     figures: Mapping[str, Value] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
     steps: Mapping[str, Any] = field(default_factory=dict)
+    token_counts: Mapping[str, Any] = field(default_factory=dict)
     tokens: int | None = None
     is_recorded: bool = False
     mismatches: int = 0

@@ -25,12 +25,13 @@ class TypedReplies:
     """The replies of a transcript by their names, and what is recorded about how they came.
 
     `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
-    deciding step of each in the same shape. `flags` are those of single
-    replies, `tokens` those of the subject's replies together.
+    deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of single replies,
+    `tokens` those of the subject's replies together.
     """
 
     scope: Mapping[str, Any]
     steps: Mapping[str, Any]
+    token_counts: Mapping[str, Any]
     flags: frozenset[str]
     tokens: int | None
     is_recorded: bool
@@ -50,17 +51,18 @@ def typed_replies(
         for reply in session.replies:
             if reply.name in by_place and replies[reply.name]["session"] == session.name:
                 by_place[reply.name][session.item, reply.item] = reply
-    scope, steps, recorded, mismatches = {}, {}, False, 0
+    scope, steps, token_counts, recorded, mismatches = {}, {}, {}, False, 0
     for name, replies_by_place in by_place.items():
         format = replies[name]["format"]
         read = {place: _read(reply, format, chain, is_logged) for place, reply in replies_by_place.items()}
         scope[name] = _by_item({place: entry for place, (entry, _) in read.items()}, SessionReply())
         steps[name] = _by_item({place: step for place, (_, step) in read.items()}, None)
+        token_counts[name] = _by_item({place: reply.tokens for place, reply in replies_by_place.items()}, None)
         recorded = recorded or any(step == RECORDED for _, step in read.values())
         mismatches += sum(_differs(reply, format, chain) for reply in replies_by_place.values()) if is_logged else 0
     every = [reply for session in sessions for reply in session.replies]
     flags = frozenset().union(*(_flags(reply) for reply in every))
-    return TypedReplies(scope, steps, flags, _tokens(sessions), recorded, mismatches)
+    return TypedReplies(scope, steps, token_counts, flags, _tokens(sessions), recorded, mismatches)
 
 
 def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:

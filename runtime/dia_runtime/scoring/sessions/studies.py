@@ -104,9 +104,10 @@ SINGLE = "letter"  # the reply to one question by itself
 
 def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
     """How the questions were answered by themselves; nothing if a log does not hold their replies."""
-    correct = [bool(one) for pair in pairs for one in _listed(pair.published.figures.get("right"))]
-    steps = [step for pair in pairs for step in _listed(pair.published.steps.get(SINGLE))]
-    missing = [one is None for pair in pairs for one in _listed(pair.published.figures.get("effort"))]
+    alone = [pair.published for pair in pairs if _listed(pair.published.figures.get("right"))]
+    correct = [bool(one) for outcome in alone for one in _listed(outcome.figures["right"])]
+    steps = [step for outcome in alone for step in _listed(outcome.steps.get(SINGLE))]
+    counted = [one is not None for outcome in alone for one in _listed(outcome.token_counts.get(SINGLE))]
     extracted = [is_correct and step != "first" for is_correct, step in zip(correct, steps, strict=False)]
     names = ("answered", "correct", "accuracy", "accuracy_without_first_letter_fallback")
     if not correct:
@@ -116,7 +117,7 @@ def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
         "individual_correct": sum(correct),
         "individual_accuracy": sum(correct) / len(correct),
         "individual_accuracy_without_first_letter_fallback": sum(extracted) / len(correct),
-        "missing_token_counts": sum(missing),
+        "missing_token_counts": len(correct) - sum(counted),
     }
 
 

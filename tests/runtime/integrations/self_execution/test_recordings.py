@@ -155,6 +155,19 @@ def test_rankings_are_read_as_the_parser_of_the_study_read_them(
     assert figures["json_parser_only_mean"] == (1 if valid else None)
 
 
+def test_a_token_count_is_missing_only_if_the_recording_has_none(call: Call, tmp_path: Path) -> None:
+    """A reply without a readable letter has a count as well, even if it is empty."""
+    replies = [('{"answer": "A"}', 5), ("I cannot say.", 7), ("", 9), (None, None)]
+    items = [
+        {"question_id": f"q{at}", "key": "A", "raw": raw, "tokens": count} for at, (raw, count) in enumerate(replies)
+    ]
+    row = {"group_id": "g", "items": items, "raw_ranking": RANKINGS[0][0], "ranking_tokens": 12, "ranking_stored": []}
+    row |= {"ranking_repaired_by_hand_rules": False, "measured_ranking": ["Q1", "Q2", "Q3", "Q4"]}
+    figures = published(call, tmp_path, 3, [row])
+    assert (figures["individual_answered"], figures["individual_correct"]) == (4, 1)
+    assert figures["missing_token_counts"] == 1
+
+
 BAD: list[tuple[str, str]] = [
     ("not JSON", "not JSON"),
     ('{"target": "Sea"}', "not a recording of exp1"),
