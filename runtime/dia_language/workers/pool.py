@@ -30,6 +30,7 @@ MEMORY_BYTES = 512 << 20
 SECONDS = heartbeat.SECONDS
 SECONDS_BETWEEN = 6.0
 PATIENCE = 4
+START_SECONDS = 120.0  # that a single worker may take to import what its first call needs
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 POLL = 0.05
 INTEGER_DIGITS = 400_000
@@ -211,7 +212,11 @@ class SingleWorker:
         Raises LanguageError if the evaluation fails, dies, or runs longer than the allowed seconds.
         """
         if self.worker is None:
-            self.worker = _start_worker()
+            self.worker = _start_worker(function.__module__)
+            with contextlib.suppress(OSError, EOFError):  # of one that has died; the call says so
+                self.worker.pipe.send((_nothing, ()))
+                if self.worker.pipe.poll(START_SECONDS):  # imports take no time of the call
+                    self.worker.pipe.recv()
         pipe, result = self.worker.pipe, None
         try:
             pipe.send((function, arguments))
@@ -242,6 +247,10 @@ class SingleWorker:
         if self.worker is not None:
             _stop(self.worker)
             self.worker = None
+
+
+def _nothing() -> Iterator[None]:
+    yield from ()
 
 
 def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:

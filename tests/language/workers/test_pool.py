@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +136,15 @@ def test_a_single_worker_outlives_failures() -> None:
         with pytest.raises(LanguageError, match="died"):
             worker.call(die)
         assert isinstance(worker.call(count, 3), int)
+
+
+def test_imports_of_a_single_worker_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the first reply that is graded on a busy machine is wrong."""
+    code = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end: pass\n"
+    (tmp_path / "slow_to_import.py").write_text(code + "def answer():\n    yield 'done'\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with closing(SingleWorker(0.3)) as worker:
+        assert worker.call(import_module("slow_to_import").answer) == "done"
 
 
 def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ class Outcome:
 
     `state` is one of STATES, `missing` the reply that it is about; `is_answered` says whether the reply to every turn
     that the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
-    `mismatches` counts values that a log gave with texts that are read otherwise. `token_counts` has those of each reply
-    by its name, None where unknown; `tokens` is the sum over the subject's replies.
+    `mismatches` counts values that a log gave with texts that are read otherwise. `token_counts` has the tokens of each
+    reply by its name, None where unknown; `tokens` is the sum over the subject's replies.
     """
 
     verdict: Verdict
