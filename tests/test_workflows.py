@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from contextlib import suppress
+from importlib import metadata
 from typing import Any
 
 import pytest
 import yaml
 from helpers.places import ROOT
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SCRIPT = re.compile(r"(?<!\S)(\.ci/\w+|tests/[\w/]+\.py|docs/\w+\.py)")
@@ -36,3 +40,26 @@ def test_every_python_that_the_project_supports_is_tested() -> None:
     least = project["requires-python"].removeprefix(">=")
     assert matrix["matrix"]["python"][0] == least
     assert {entry["dependencies"] for entry in matrix["matrix"]["include"]} == {"lowest", "newest", "locked"}
+
+
+def test_all_that_an_extra_installs_is_locked() -> None:
+    """As far as it is installed here: `pip install -c constraints.txt` gives the same versions on every day."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").split()
+    locked = {canonicalize_name(line.partition("==")[0]) for line in lines}
+    waiting, needed = (
+        [("dia-spec", extra) for extra in ("", *metadata.metadata("dia-spec").get_all("Provides-Extra"))],
+        set(),
+    )
+    while waiting:
+        name, extra = waiting.pop()
+        for requirement in map(Requirement, metadata.requires(name) or ()):
+            key = (canonicalize_name(requirement.name), "")
+            if key in needed or (requirement.marker and not requirement.marker.evaluate({"extra": extra})):
+                continue
+            with suppress(metadata.PackageNotFoundError):
+                metadata.version(requirement.name)
+                needed.add(key)
+                waiting += [key, *((key[0], own) for own in requirement.extras)]
+    assert len(needed) > 40
+    assert {name for name, _ in needed} - locked - {"dia-spec"} == set()
+    assert {"build", "twine", "uv", "atheris"} <= locked
