@@ -14,7 +14,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 CONTEXT = multiprocessing.get_context("spawn")
@@ -58,7 +60,7 @@ class ForkServer:
         self.forked_pids: list[int] = []
         arguments = (serve, list(channels), confine, modules, theirs)
         self.process = CONTEXT.Process(target=_fork_workers, args=arguments, daemon=True)
-        self.process.start()
+        start_without_interrupts(self.process)
         theirs.close()
 
     def is_ready(self) -> bool:
@@ -82,6 +84,29 @@ class ForkServer:
         self.process.join(SECONDS_TO_END)
         self.process.kill()
         self.process.join()
+
+
+def start_without_interrupts(process: BaseProcess) -> None:
+    """Start the process with Ctrl-C blocked: the terminal sends it to children, too, and only the parent reacts to it.
+
+    A new interpreter would otherwise print a traceback if Ctrl-C came before `ignore_interrupts` is called there.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        process.start()
+        return
+    resource_tracker.ensure_running()  # when `start` does this itself, it unblocks Ctrl-C
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C in this process, also one that is blocked."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _fork_workers(

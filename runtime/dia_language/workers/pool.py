@@ -24,7 +24,14 @@ from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.workers import heartbeat
-from dia_language.workers.fork_server import CAN_FORK, CONTEXT, ForkServer, import_modules
+from dia_language.workers.fork_server import (
+    CAN_FORK,
+    CONTEXT,
+    ForkServer,
+    ignore_interrupts,
+    import_modules,
+    start_without_interrupts,
+)
 
 MEMORY_BYTES = 512 << 20
 SECONDS = heartbeat.SECONDS
@@ -274,7 +281,7 @@ def _start_worker(module: str | None = None) -> _Worker:
     cell = CONTEXT.RawArray("q", heartbeat.CELLS)
     process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
     with _safe_path(), _hidden_main():
-        process.start()
+        start_without_interrupts(process)
     theirs.close()
     return _Worker(process, ours, cell)
 
@@ -440,7 +447,7 @@ class Positions:
 
 def _limit_process() -> None:
     """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     with contextlib.suppress(OSError):  # what libraries print on their own is not for the user
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.set_int_max_str_digits(INTEGER_DIGITS)

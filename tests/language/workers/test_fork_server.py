@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import textwrap
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -117,3 +119,28 @@ def test_without_forking_every_worker_is_started_on_its_own(monkeypatch: pytest.
     with WorkerPool(2, MODULE) as pool, closing(pool.run([Task(key, who, (0.2,)) for key in range(2)])) as found:
         parents = {outcome.item[1] for outcome in found if isinstance(outcome.item, tuple)}
     assert parents == {os.getpid()}
+
+
+@pytest.mark.parametrize("can_fork", [True, False])
+def test_interrupts_while_workers_start_print_nothing_and_end_nothing(can_fork: bool) -> None:
+    script = f"""
+        import multiprocessing, os, signal, threading
+        from dia_language.workers import pool
+        pool.CAN_FORK = {can_fork}
+        is_over = threading.Event()
+
+        def interrupt_children():  # as a terminal does, which also sends it to the parent
+            while not is_over.wait(0.002):
+                for child in multiprocessing.active_children():
+                    os.kill(child.pid, signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt_children)
+        thread.start()
+        with pool.WorkerPool(2, "fractions") as workers:
+            tasks = [pool.Task(key, reversed, ([1, 2],)) for key in range(3)]
+            print(sum(outcome.item or 0 for outcome in workers.run(tasks)))
+        is_over.set()
+        thread.join()
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("9\n", "")
