@@ -296,7 +296,7 @@ def take_in_turns_hard(challenge: str) -> str:
 OF_FENCES = (
     r"The fence is \d+ feet high\.",
     rf"{NAME}'s house is \d+ feet away from the [a-z ]+\.",
-    r"A neighbor has a fence that is \d+ feet long\.",
+    r"A neighbor keeps \d+ rabbits\.",
     rf"Last year, {NAME} planted \d+ tulips outside the fence\.",
     r"The posts of the fence are \d+ feet apart\.",
 )
