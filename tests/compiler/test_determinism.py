@@ -25,7 +25,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "a2b8a3beb392a20ed42f5c4544b638a3df78a15340702af170fec2b1706f4228",
     "puzzles": "b0320cdd47312bf643ae9d2e723edac79dead86cb8543c26fafb082ea2e4082e",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "7545a2d0ab0586f8fa851aae7382d89d3c567cb4fe3c5d4bcaf5b6e714427c6b",
+    "school_math": "9ebec6671509fa471aefa7db709cf495d92be28bc0a276f5616480080943ac88",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]
