@@ -12,7 +12,8 @@ from dia_language.limits import TEXT_LENGTH
 
 WRITTEN = 2_000
 REPUNITS = (1111111, 111111, 11111, 1111, 111, 11, 1)
-FEW_SIGNS = re.compile(r"'((?:%c)*+)'%\(((?:1++(?:[+,]1++)*+)?+)\)")
+# Not with possessive repetition, which matches a trailing + or , in Python 3.11.0 to 3.11.4 (CPython issue 106052)
+FEW_SIGNS = re.compile(r"'((?:%c)*)'%\((1+(?:[+,]1+)*|)\)")
 # A word, or a quoted text, which ends with its line if the closing quote is missing
 WORD_OR_QUOTED = re.compile(r"""(\w++|'(?:[^'\\\n]|\\.)*+'?+|"(?:[^"\\\n]|\\.)*+"?+)""")
 
