@@ -32,8 +32,8 @@ PARSER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class Scalar:
     """A scalar: its value by the core rules, its text as read, and the position of each character.
 
-    `rest_of_line` is the begin of what follows a plain scalar on its line; a quoted one that holds an escape is not
-    `is_plain`, so that its characters stand elsewhere than they seem to.
+    `rest_of_line` is the begin of what follows a plain scalar on its line. `raw` is the scalar as the file has it if
+    escapes or folded lines move its characters, otherwise empty.
     """
 
     value: Value
@@ -43,7 +43,7 @@ class Scalar:
     end_line: int
     rest_of_line: str
     indent: int = 0
-    is_plain: bool = True
+    raw: str = ""
 
     def place(self, offset: int) -> Position:
         """Return the position in the file of the character at `offset` of the text."""
@@ -53,9 +53,46 @@ class Scalar:
             line = before.count("\n")
             column = offset - (before.rfind("\n") + 1)
             return Position(start.file, start.line + 1 + line, self.indent + column + 1)
-        if self.end_line != start.line or not self.is_plain:
+        if self.raw:
+            before = self.raw[: _raw_offset(self, offset)]
+            line = before.count("\n")
+            column = len(before) - (before.rfind("\n") + 1) + (0 if line else start.column - 1)
+            return Position(start.file, start.line + line, column + 1)
+        if self.end_line != start.line:  # of what the spec does not write out
             return start
         return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
+
+
+ESCAPED_DIGITS = {"x": 2, "u": 4, "U": 8}  # how many hexadecimal digits follow an escape in double quotes
+FOLDED = re.compile(r"[ \t]*\n\s*")
+
+
+def _raw_offset(scalar: Scalar, offset: int) -> int:
+    """Return where in `raw` the character at `offset` of the text is."""
+    raw, at = scalar.raw, scalar.raw.find("\n") if scalar.style == ">" else len(scalar.style)
+    for char in scalar.text[:offset]:
+        at = _after_continuation(scalar, at)
+        fold = FOLDED.match(raw, at)
+        if scalar.style == '"' and raw[at : at + 1] == "\\":
+            at += 2 + ESCAPED_DIGITS.get(raw[at + 1 : at + 2], 0)
+        elif scalar.style == "'" and raw.startswith("''", at):
+            at += 2
+        elif fold is None:
+            at += 1
+        elif not char.isspace():  # the white space of the text has ended, and with it that of the file
+            at = fold.end() + 1
+    at = _after_continuation(scalar, at)
+    fold = FOLDED.match(raw, at)
+    return fold.end() if fold is not None and not scalar.text[offset : offset + 1].isspace() else at
+
+
+def _after_continuation(scalar: Scalar, at: int) -> int:
+    """Return the offset after a backslash that ends a line in double quotes, and the indent of the next line."""
+    if scalar.style == '"' and scalar.raw.startswith("\\\n", at):
+        at += 2
+        while scalar.raw[at : at + 1] in (" ", "\t"):
+            at += 1
+    return at
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +345,17 @@ class _Builder:
         value = core_value(event.value, place) if style == "" else event.value
         indent = self._indent(place, event) if style in ("|", ">") else 0
         size = end.column - event.start_mark.column - 2 * (style in ("'", '"'))
-        return Scalar(value, event.value, style, place, end.line + 1, rest, indent, size == len(event.value))
+        is_direct = style == "|" or (end.line == event.start_mark.line and size == len(event.value))
+        raw = "" if is_direct else self._raw(event.start_mark, end)
+        return Scalar(value, event.value, style, place, end.line + 1, rest, indent, raw)
+
+    def _raw(self, start: Any, end: Any) -> str:
+        """Return the text of the file between two marks."""
+        lines = [line.removesuffix("\r") for line in self.lines[start.line : end.line + 1]]
+        if end.line - start.line < len(lines):
+            lines[-1] = lines[-1][: end.column]
+        lines[0] = lines[0][start.column :]
+        return "\n".join(lines)
 
     def _indent(self, place: Position, event: Any) -> int:
         """Return how many columns YAML removes from each line of a block: the indent of the first non-empty line."""

@@ -132,6 +132,26 @@ def test_every_character_of_a_simple_scalar_knows_its_place() -> None:
                 assert lines[place.line - 1][place.column - 1] == char, (scalar.text, offset)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'k: "one \\n two\\x41 three \\u00e9\\\\ four"\n',
+        'k:\n  "one\n  two \\\n   three\n\n   four"\n',
+        "k: 'one''two'''' three'\n",
+        "k: 'one\n  two\n\n  three '\n",
+        "k: one\n  two   three\n\n\n  four\n",
+        "k: >\n\n    one\n    two\n      three\n     four\n\n    five\n",
+        "list:\n  - k: >-\n      one\n\n      two three\n",
+    ],
+)
+def test_words_of_escaped_and_folded_scalars_know_their_places(text: str) -> None:
+    scalar, lines = places(parse(text, "f.yaml"))[-1], text.split("\n")
+    words = [word for word in ("one", "two", "three", "four", "five") if word in text]
+    for word in words:
+        place = scalar.place(scalar.text.index(word))
+        assert lines[place.line - 1].startswith(word, place.column - 1), (word, place)
+
+
 NODES = st.recursive(
     st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn", "Zl", "Zp"]), max_size=8)
     | st.integers(-(10**20), 10**20)

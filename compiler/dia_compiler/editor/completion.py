@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from dia_language.expressions.syntax import CONSTANTS, LITERALS
 from dia_language.functions import library
-from dia_language.templates.templates import LOOP_FIELDS, TAGS
+from dia_language.templates.tags import TAGS
+from dia_language.templates.templates import LOOP_FIELDS
 from dia_language.yaml_nodes import Mapping
 
 from dia_compiler.analyze.check import HEALTH_WARNINGS

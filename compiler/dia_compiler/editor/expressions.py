@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dia_language.templates.templates import RAW_BEGIN, RAW_END
+from dia_language.templates.tags import RAW_END
+from dia_language.templates.templates import RAW_BEGIN
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TOKEN = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|[A-Za-z_]\w*|\d\w*|\S", re.ASCII)

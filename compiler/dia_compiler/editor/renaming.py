@@ -24,7 +24,6 @@ from dia_compiler.parse.model import Snippet
 RENAMED = ("parameter", "let value")
 NAMES_PARAMETERS = ("balance", "each", "redraw")  # keys whose values are names
 NEW_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
-ESCAPES = {"x": 2, "u": 4, "U": 8}
 
 
 class RenameError(Exception):
@@ -143,43 +142,14 @@ class _Finder:
         """Return the position of a character of a scalar in the file. Raises RenameError if that cannot be found."""
         position = scalar.place(offset)
         place = self.lines.offset(position.line, position.column)
-        if scalar.style == "|" or (scalar.is_plain and scalar.end_line == scalar.position.line):
-            if self.is_name(place):
-                return place
-        elif scalar.style in ("'", '"') and scalar.end_line == scalar.position.line:
-            place = self.in_quotes(scalar, offset)
-            if self.is_name(place):
-                return place
-        else:
-            return self.counted(scalar, offset)
+        if self.is_name(place):
+            return place
         raise RenameError(f"`{self.name}` cannot be found in line {position.line}; write the value after `|`")
 
     def is_name(self, place: int) -> bool:
         """Return whether the name, as a whole word, is at this place of the file."""
         start, end = self.lines.word_at(place)
         return start == place and self.lines.text[start:end] == self.name
-
-    def in_quotes(self, scalar: Scalar, offset: int) -> int:
-        """Return the place of a character of a quoted scalar with escapes."""
-        text, at = self.lines.text, self.lines.offset(scalar.position.line, scalar.position.column) + 1
-        for _ in range(offset):
-            if scalar.style == '"' and text[at] == "\\":
-                at += 2 + ESCAPES.get(text[at + 1], 0)
-            else:
-                at += 2 if scalar.style == "'" and text.startswith("''", at) else 1
-        return at
-
-    def counted(self, scalar: Scalar, offset: int) -> int:
-        """Return the place of a word of a scalar whose lines YAML joins: the same word in the same order."""
-        start = self.lines.offset(scalar.position.line, scalar.position.column)
-        end = self.lines.offset(scalar.end_line, 1 << 30)
-        pattern = re.compile(rf"(?<!\w){re.escape(self.name)}(?!\w)", re.ASCII)
-        inside = [match.start() for match in pattern.finditer(scalar.text)]
-        outside = [match.start() for match in pattern.finditer(self.lines.text, start, end)]
-        if len(inside) != len(outside) or offset not in inside:
-            line = scalar.position.line
-            raise RenameError(f"`{self.name}` cannot be found in line {line}; write the value on one line or after `|`")
-        return outside[inside.index(offset)]
 
 
 def _declares(path: KeyPath) -> bool:

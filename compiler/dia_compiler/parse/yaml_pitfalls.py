@@ -31,7 +31,7 @@ def compiled(
     """
     if piece.origin.style == ">":
         message = "YAML joins the lines of this expression, so errors in it cannot be located"
-        raise DiaError(Diagnostic("E306", message, piece.position, "use `|` instead of `>`"))
+        raise DiaError(Diagnostic("E306", message, piece.origin.position, "use `|` instead of `>`"))
     try:
         return compile_expression(parsed or parse(piece), namespace, arguments, entry, values)
     except DiaError as error:

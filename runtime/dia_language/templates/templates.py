@@ -7,8 +7,8 @@ and calls go to the function library, and indexing and comparison to the guards.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, NoReturn
@@ -24,7 +24,7 @@ from dia_language.functions import library
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers import operators
 from dia_language.numbers.values import Value, plain
-from dia_language.templates.print_tags import AS_TEXT, faulty_print_tag
+from dia_language.templates.tags import AS_TEXT, RAW_END, Tag, end_of_block_tag, faults_of, tags_of
 from dia_language.workers.heartbeat import begin_evaluation
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -68,7 +68,10 @@ def _environment() -> _Environment:
 
 @dataclass(frozen=True, slots=True)
 class ParsedTemplate:
-    """A template whose syntax is allowed, with the free names and the functions that it uses."""
+    """A template whose syntax is allowed, with the free names and the functions that it uses.
+
+    The "line" of a node is the number of its tag, from 1, so that the code that Jinja generates knows its tags.
+    """
 
     source: Source
     tree: nodes.Template
@@ -76,6 +79,7 @@ class ParsedTemplate:
     calls: tuple[Use, ...]
     function_names: tuple[Use, ...]
     printed: tuple[nodes.Name, ...] = ()
+    tag_offsets: tuple[int, ...] = ()
 
 
 class RefusedTemplate(DiaError):
@@ -94,9 +98,10 @@ class CompiledTemplate:
     number: int
     template: Any
     is_constant: bool = False
+    tag_offsets: tuple[int, ...] = ()
 
     def __call__(self, values: Mapping[str, Value]) -> str:
-        """Return the rendered text. Raises DiaError with the position of the failing line."""
+        """Return the rendered text. Raises DiaError with the position of the failing tag."""
         begin_evaluation(self.number)
         return self.render(values)
 
@@ -115,14 +120,14 @@ class CompiledTemplate:
         return text
 
     def _located(self, error: Exception) -> DiaError:
-        """Return the exception in the language's words, at the line of the template that failed."""
-        line, frame = 1, error.__traceback__
+        """Return the exception in the language's words, at the tag of the template that failed."""
+        number, frame = 0, error.__traceback__
         while frame is not None:
             if frame.tb_frame.f_globals is self.template.root_render_func.__globals__:
-                line = self.template.get_corresponding_lineno(frame.tb_lineno)
+                number = self.template.get_corresponding_lineno(frame.tb_lineno)
             frame = frame.tb_next
         failure = as_language_error(error)
-        place = self.source.place(_tag_offset(self.source.text, line))
+        place = self.source.place(self.tag_offsets[number - 1] if 0 < number <= len(self.tag_offsets) else 0)
         return DiaError(Diagnostic(failure.code, failure.message, place, failure.help))
 
 
@@ -141,18 +146,23 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
         raise error_at(source, text.index("\0"), "E312", "a template cannot contain the character NUL", "remove it")
     if not text.isascii():
         _require_ascii_numbers(source)
-    reader = _TreeRewriter(source, replies, late)
+    errors: list[Diagnostic] = []
     try:
-        tree = _environment().parse(without_block_lines(text))
-        reader.visit(tree, frozenset())
-    except TemplateSyntaxError as error:
-        raise _syntax_error(source, error) from None
+        try:
+            tree = _environment().parse(without_block_lines(text))
+        except TemplateSyntaxError as error:
+            errors, text = _syntax_errors(source, error)
+            tree = _environment().parse(without_block_lines(text))
+        reader = _TreeRewriter(source, text, replies, late)
+        reader.read(tree)
+    except TemplateSyntaxError:  # the rest of the template cannot be read either
+        raise DiaError(errors) from None
     except RecursionError:
         raise error_at(source, 0, "E312", "the template is nested too deeply") from None
     parsed = ParsedTemplate(source, tree, tuple(reader.names), tuple(reader.calls), tuple(reader.function_names),
-                            tuple(reader.printed))  # fmt: skip
-    if reader.errors:
-        raise RefusedTemplate(reader.errors, parsed)
+                            tuple(reader.printed), tuple(tag.content for tag in reader.tags))  # fmt: skip
+    if errors or reader.errors:
+        raise RefusedTemplate(errors + reader.errors, parsed)
     return parsed
 
 
@@ -166,52 +176,23 @@ def _require_ascii_numbers(source: Source) -> None:
                 raise error_at(source, offset, "E311", f"`{token}` is no number", "write it in the digits 0 to 9")
 
 
-def _syntax_error(source: Source, error: TemplateSyntaxError) -> DiaError:
-    """Return Jinja's error at the tag that has it, as far as the line that Jinja names allows."""
-    starts = _line_starts(source.text)
-    offset = _tag_offset(source.text, error.lineno, starts)
-    end = starts[error.lineno] if error.lineno < len(starts) else len(source.text)
-    problem = str(error.message)
-    if "unknown tag" not in problem and "closed is" not in problem:
-        fault = faulty_print_tag(source.text, offset, end, _environment())
-        if fault is not None and fault.help is not None:
-            return error_at(source, fault.offset, "E311", fault.message, fault.help)
-        if fault is not None:
-            offset, problem = fault.offset, fault.message
-    return error_at(source, offset, "E311", *_explain_syntax_error(problem))
+def _syntax_errors(source: Source, error: TemplateSyntaxError) -> tuple[list[Diagnostic], str]:
+    """Return an error for each tag that cannot be parsed, and the template without them.
 
-
-def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
-    """Jinja's complaint in our words, and the help."""
-    tag, block = (re.search(pattern, problem) for pattern in (r"unknown tag '(\w+)'", r"closed is '(\w+)'"))
-    hint = f"close it with {{% end{block[1]} %}}" if block else None
-    if tag:
-        if tag[1] not in TAGS and not (hint and tag[1].startswith("end")):
-            hint = did_you_mean(tag[1], TAGS) or f"the tags are {', '.join(TAGS)}"
-        return f"the tag `{tag[1]}` is not allowed here", hint or "no block is open here"
-    if block:
-        return f"the block `{block[1]}` is not closed", hint
-    for words, message, help in SYNTAX_WORDS:
-        if words in problem:
-            return message, help
-    return "the braces cannot be parsed", AS_TEXT
-
-
-TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
-# Jinja's words, with ours and the fix; the first that occurs in the problem decides
-SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
-    ("unexpected end of template", "the braces are not closed", AS_TEXT),
-    ("Missing end of raw", "the block `raw` is not closed", "close it with {% endraw %}"),
-    ("got 'end of print statement'", "there is nothing between the braces", AS_TEXT),
-    ("'end of print statement'", "the expression ends too early, or the braces are meant as text", AS_TEXT),
-    ("'end of statement block'", "the tag ends too early, or contains too much", "for example {% if n > 1 %}"),
-    ("unexpected char", "a character that expressions cannot contain, or an unclosed quote", AS_TEXT),
-    ("tag name expected", "a tag without a name", f"the tags are {', '.join(TAGS)}"),
-)
+    Raises DiaError if the rest cannot be read without these tags.
+    """
+    faults, remaining = faults_of(source.text, _environment())
+    errors = [Diagnostic("E311", message, source.place(offset), help) for offset, message, help in faults]
+    if not errors:  # tags that are right by themselves, as `elif` after `else`
+        starts = _line_starts(source.text)
+        offset = starts[min(error.lineno, len(starts)) - 1]
+        errors = [Diagnostic("E311", "the tags cannot be parsed", source.place(offset), AS_TEXT)]
+    if remaining is None:
+        raise DiaError(errors)
+    return errors, remaining
 
 
 RAW_BEGIN = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
-RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 
 
 def without_block_lines(text: str) -> str:
@@ -243,25 +224,12 @@ def _tags(bare: str) -> list[str] | None:
         if bare[at] in " \t":
             at += 1
             continue
-        end = _tag_end(bare, at + 2) if bare.startswith("{%", at) else -1
-        if end < 0:
+        end = end_of_block_tag(bare, at + 2) if bare.startswith("{%", at) else None
+        if end is None:
             return None
         tags.append(bare[at:end])
         at = end
     return tags
-
-
-def _tag_end(line: str, at: int) -> int:
-    """Return the place after the `%}` that ends a tag, skipping quotes; -1 if it is not on this line."""
-    while at < len(line):
-        if line.startswith("%}", at):
-            return at + 2
-        if line[at] in "'\"":
-            at = line.find(line[at], at + 1)
-            if at < 0:
-                return -1
-        at += 1
-    return -1
 
 
 def _raw_after(line: str, is_raw: bool) -> bool:
@@ -278,17 +246,6 @@ def _line_starts(text: str) -> list[int]:
     return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
 
 
-def _tag_offset(text: str, line: int | None, starts: list[int] | None = None) -> int:
-    """Return the first tag of a line of the template, else the line's begin, in characters."""
-    starts = starts or _line_starts(text)
-    if line is None or not 1 <= line <= len(starts):  # Jinja gives no line to some nodes
-        return max(text.find("{%"), 0)
-    start = starts[line - 1]
-    end = starts[line] - 1 if line < len(starts) else len(text)
-    tags = [at for at in (text.find("{{", start, end), text.find("{%", start, end)) if at >= 0]
-    return min(tags, default=start)
-
-
 REFUSED_NODES: dict[str, str] = {
     "Test": "`is` tests are not part of the language",
     "Macro": "define macros under `macros`", "CallBlock": "`call` is not part of the language",
@@ -297,8 +254,7 @@ REFUSED_NODES: dict[str, str] = {
     "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
     "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
     "With": "`with` is not part of the language", "Dict": "define records under `let`",
-    "Scope": "`autoescape` is not part of the language",
-    "ScopedEvalContextModifier": "`autoescape` is not part of the language",
+    "Scope": "`autoescape` is not part of the language: prompts are plain text, and nothing is escaped",
 }  # fmt: skip
 ARITHMETIC = frozenset({"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Pos"})
 COMPARED = {
@@ -310,36 +266,63 @@ COMPARED = {
 class _TreeRewriter:
     """Checks a tree and rewrites it in place so that only our functions are called."""
 
-    def __init__(self, source: Source, replies: frozenset[str], late: frozenset[str]) -> None:
-        self.source, self.replies, self.late = source, replies, late
+    def __init__(self, source: Source, text: str, replies: frozenset[str], late: frozenset[str]) -> None:
+        self.source, self.text, self.replies, self.late = source, text, replies, late
         self.names: list[Use] = []
         self.calls: list[Use] = []
         self.function_names: list[Use] = []
         self.printed: list[nodes.Name] = []
-        self.starts = _line_starts(source.text)
-        self.tags: dict[int, int] = {}
+        self.tags: list[Tag] = []
         self.cursor = (0, 0)
         self.errors: list[Diagnostic] = []
 
-    def offset(self, node: nodes.Node, word: str = "") -> int:
-        """Return the word's next place from the node's line on; the line's first tag if there is none.
+    def read(self, tree: nodes.Template) -> None:
+        """Rewrite a whole template."""
+        self.tags = [tag for tag in tags_of(self.text) if not (tag.word or "").startswith(("else", "end", "raw"))]
+        if self.number(tree, 0) != len(self.tags):  # some tags that are refused make several nodes
+            self.tags = []
+        try:
+            self.visit(tree, frozenset())
+        except DiaError as error:
+            raise DiaError([*self.errors, *error.diagnostics]) from None
 
-        Names mostly come in the order of the text, so the search goes on where the last one of the line was found.
+    def number(self, node: nodes.Node, count: int) -> int:
+        """Give each node below this one the number of its tag as its line; return the number of the last tag."""
+        for child in node.iter_child_nodes():
+            if isinstance(child, nodes.Output):
+                for part in child.nodes:
+                    count += not isinstance(part, nodes.TemplateData)
+                    part.set_lineno(count, override=True)
+            elif isinstance(child, nodes.Stmt) and not isinstance(child, nodes.Scope):
+                count += 1
+                child.set_lineno(count, override=True)
+                count = self.number(child, count)
+            elif isinstance(child, nodes.Scope):  # of the tag of the statement in it
+                child.lineno = count + 1
+                count = self.number(child, count)
+        return count
+
+    def offset(self, node: nodes.Node, word: str = "") -> int:
+        """Return the word's next place in the node's tag; the begin of the tag's content if there is none.
+
+        Names mostly come in the order of the text, so the search goes on where the last one of the tag was found.
         """
-        if node.lineno not in self.tags:
-            self.tags[node.lineno] = _tag_offset(self.source.text, node.lineno, self.starts)
-        at = self.tags[node.lineno]
+        if not 0 < (node.lineno or 0) <= len(self.tags):
+            return 0
+        tag = self.tags[node.lineno - 1]
         if not word:
-            return at
-        line, last = self.cursor
-        position = self.word(word, max(at, last) if line == node.lineno else at)
-        position = self.word(word, at) if position < 0 else position
-        self.cursor = (node.lineno, position + 1) if position >= 0 else self.cursor
-        return position if position >= 0 else at
+            return tag.content
+        number, last = self.cursor
+        position = self.word(word, max(tag.content, last) if number == node.lineno else tag.content)
+        position = self.word(word, tag.content) if position < 0 else position
+        if position < 0 or (tag.end is not None and position >= tag.end):
+            return tag.content
+        self.cursor = (node.lineno, position + 1)
+        return position
 
     def word(self, word: str, at: int) -> int:
         """Return the next position of the word by itself; -1 if there is none."""
-        text = self.source.text
+        text = self.text
         while (at := text.find(word, at)) >= 0:
             if not (_is_wordlike(text[at - 1 : at]) or _is_wordlike(text[at + len(word) : at + len(word) + 1])):
                 return at
@@ -358,9 +341,18 @@ class _TreeRewriter:
                     if isinstance(item, nodes.Node) and not isinstance(item, nodes.Expr):
                         self.statement(item, bound)
             elif isinstance(value, nodes.Expr):
-                setattr(node, name, self.rewritten(value, bound))
+                with self.collected():
+                    setattr(node, name, self.rewritten(value, bound))
             elif isinstance(value, nodes.Node):
                 self.statement(value, bound)
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Note the errors of a part, and go on with the next, so that one run reports every error."""
+        try:
+            yield
+        except DiaError as error:
+            self.errors += error.diagnostics
 
     def statement(self, node: nodes.Node, bound: frozenset[str]) -> None:
         kind = type(node).__name__
@@ -368,21 +360,15 @@ class _TreeRewriter:
             self.loop(node, bound)
         elif isinstance(node, nodes.Output):
             self.printed += [part for part in node.nodes if isinstance(part, nodes.Name) and part.name not in bound]
-            node.nodes = [self.shown_or_refused(part, bound) for part in node.nodes]
+            for at, part in enumerate(node.nodes):
+                with self.collected():
+                    node.nodes[at] = self.shown(part, bound)
         elif isinstance(node, nodes.If):
             self.visit(node, bound)
         else:
             self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
 
-    def shown_or_refused(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
-        """Return a part that is printed; what is wrong with it is noted, so that one run reports every error."""
-        try:
-            return self.printed_part(part, bound)
-        except DiaError as error:
-            self.errors += error.diagnostics
-            return part
-
-    def printed_part(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
+    def shown(self, part: nodes.Expr, bound: frozenset[str]) -> nodes.Expr:
         """Return a part that is printed; a reply by itself is printed as its text."""
         if isinstance(part, nodes.Name) and (reply := self.reply_of(part, bound)) is not None:
             return self.of_reply("reply_shown", reply, bound)
@@ -397,10 +383,12 @@ class _TreeRewriter:
         if "loop" in targets:
             self.refuse(node, "`loop` is the name of the loop itself", "rename the item", "loop")
         size = sum(len(data.data) for data in node.find_all(nodes.TemplateData))
-        items = self.rewritten(node.iter, bound)
-        node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
         inner = bound | targets | {"loop"}
-        node.test = self.rewritten(node.test, inner) if node.test is not None else None
+        with self.collected():
+            items = self.rewritten(node.iter, bound)
+            node.iter = call("looped", items, nodes.Const(size), lineno=node.lineno)
+        with self.collected():
+            node.test = self.rewritten(node.test, inner) if node.test is not None else None
         for part in node.body:
             self.statement(part, inner)
         for part in node.else_:
@@ -619,7 +607,7 @@ def compile_template(
         raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
-    return CompiledTemplate(source, number, template, is_constant)
+    return CompiledTemplate(source, number, template, is_constant, parsed.tag_offsets)
 
 
 def unknown_names(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> tuple[Diagnostic, ...]:

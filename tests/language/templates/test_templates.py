@@ -1,4 +1,4 @@
-"""Templates are rendered as Jinja's documentation says, and failures are reported at their line."""
+"""Templates are rendered as Jinja's documentation says, and failures are reported at their tag."""
 
 from __future__ import annotations
 
@@ -73,17 +73,19 @@ def test_templates_are_rendered(text: str, rendered: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "offset"),
     [
-        ("a\n\n{% for x in items %}\nline {{ x }}\n{{ x[5] }}{% endfor %}", "index 5 is outside text of length 1", 37),
-        ("{% for a, b in items %}{{ a }}{% endfor %}", "not enough values to unpack", 0),
-        ("\n{% for x in n %}{% endfor %}", "cannot loop over an integer", 1),
-        ("{% if n %}\n{% if record.c %}{% endif %}{% endif %}", "the record has no field `c`", 11),
-        ("{% if n == 1 %}{% elif record.c %}{% endif %}\n{{ n }}", "the record has no field `c`", 0),
-        ("{{ n if n == 1 else\n items[9] }}", "index 9 is outside a list of length 3", 0),
-        ("a\n{{ n }}\n{{ record.c }}", "the record has no field `c`", 10),
-        ("a\n{{ upper(n) }}", "`upper`", 2),
+        ("a\n\n{% for x in items %}\nline {{ x }}\n{{ x[5] }}{% endfor %}", "index 5 is outside text of length 1", 40),
+        ("{% for a, b in items %}{{ a }}{% endfor %}", "not enough values to unpack", 3),
+        ("\n{% for x in n %}{% endfor %}", "cannot loop over an integer", 4),
+        ("{% if n %}\n{% if record.c %}{% endif %}{% endif %}", "the record has no field `c`", 14),
+        ("{% if n == 1 %}{% elif record.c %}{% endif %}\n{{ n }}", "the record has no field `c`", 18),
+        ("{{ n if n == 1 else\n items[9] }}", "index 9 is outside a list of length 3", 3),
+        ("a\n{{ n }}\n{{ record.c }}", "the record has no field `c`", 13),
+        ("a\n{{ upper(n) }}", "`upper`", 5),
+        ("{{ n }} and {{ items[1] }} and {{ items[8] }}", "index 8 is outside a list of length 3", 34),
+        ("{% raw %}{{ x }}{% endraw %} {{ '}}' }} {{ record.c }}", "the record has no field `c`", 43),
     ],
 )
-def test_failures_are_reported_at_their_line(text: str, message: str, offset: int) -> None:
+def test_failures_are_reported_at_their_tag(text: str, message: str, offset: int) -> None:
     with pytest.raises(DiaError, match=re.escape(message)) as failed:
         template(text)(VALUES)
     assert [entry.position for entry in failed.value.diagnostics] == [Position("prompt", offset, 1)]
@@ -106,7 +108,30 @@ def test_long_rows_and_deep_nests() -> None:
     ("text", "messages"),
     [
         ("{{ n + 1 }} and {{ m * 2 }}", {3: "arithmetic is not", 19: "arithmetic is not"}),
-        ("{% autoescape true %}{{ n }}{% endautoescape %}", {0: "`autoescape` is not part"}),
+        (
+            "{{ n }} {{ n b }} {{ c + 1 }} {{ (n }} {{ n }",
+            {13: "there is no operator", 21: "arithmetic", 33: "the `(` is", 39: "`{{` is not closed"},
+        ),
+        (
+            "{% if n + 1 %}{{ 2 ** n }}{% endif %}{% for x in n - 1 %}{{ _x }}{% endfor %}",
+            {6: "arithmetic", 22: "arithmetic", 49: "arithmetic", 60: "names that start with _"},
+        ),
+        ("{% for x in n %}{{ x }} {{ n + 1 }}", {3: "the block `for` is not closed", 27: "arithmetic"}),
+        (
+            "{% if n %}a{% endfor %}{% elif %} {% fi %}",
+            {
+                3: "the block `if` is not closed",
+                14: "the tag `endfor` is not",
+                26: "the tag ends too early",
+                37: "the tag `fi`",
+            },
+        ),
+        (
+            "{% for x in items %}{% set y = 1 %}a{% endset %}{% end %}{{ }}",
+            {23: "the tag `set`", 51: "the tag `end`", 60: "there is nothing"},
+        ),
+        ("{% raw %}{{ n b }}{% endraw %}{{ n ] }} {% if n", {35: "nothing opens", 40: "`{%` is not closed"}),
+        ("{% autoescape true %}{{ n }}{% endautoescape %}", {3: "`autoescape` is not part"}),
         ("seen \0# hidden #\0", {5: "a template cannot contain the character NUL"}),
         ("\u0663\n{{ n }} {{ 1\U0001d7d8 }} {{ 2.\U0001d7d8 }}", {13: "`1\U0001d7d8` is no number"}),
     ],

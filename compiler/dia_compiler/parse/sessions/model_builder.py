@@ -222,7 +222,7 @@ def _judged(judge: Judge, key: Scalar) -> Truth:
 
 
 def _scalar(text: str, key: Scalar) -> Scalar:
-    return Scalar(text, text, "'", key.position, key.position.line + 1, "", is_plain=False)
+    return Scalar(text, text, "'", key.position, key.position.line + 1, "")
 
 
 def _expression(text: str, key: Scalar) -> Snippet:
