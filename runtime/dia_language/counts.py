@@ -51,6 +51,8 @@ def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
     ('at most 12', 'vast')
     >>> freedom_text({"kind": "at_least", "count": "5251"}, (7_482_675, 400))
     '~7.5e6 (estimated from 400 draws)'
+    >>> freedom_text({"kind": "at_least", "count": "0"})
+    'unknown'
     """
     if not isinstance(degree, Mapping):
         return "" if degree is None else str(degree)
@@ -59,5 +61,7 @@ def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
         return f"{rounded(estimate[0])} (estimated from {counted(estimate[1], 'draw')})"
     if count is None:
         return kind.replace("_", " ")
+    if kind == "at_least" and not int(count):
+        return "unknown"
     number = grouped(int(count))
     return number if kind == "exact" else f"{kind.replace('_', ' ')} {number}"

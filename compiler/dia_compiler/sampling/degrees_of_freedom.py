@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
-from time import perf_counter
+from time import process_time
 from typing import Any, TypeVar
 
 from dia_compiler.types.choices import VAST, Choose, Open, Probe, Rejected
@@ -151,10 +151,10 @@ def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:
     mean is an unbiased estimate (D. E. Knuth, Estimating the efficiency of backtrack programs, 1975). None if a
     choice is vast, a draw fails, or too few draws are accepted within the time.
     """
-    random, begin = Random(0), perf_counter()
+    random, begin = Random(0), process_time()
     total = accepted = draws = 0
     while draws < DRAWS or (accepted < ENOUGH and draws < MOST_DRAWS):
-        if perf_counter() - begin > SECONDS:
+        if process_time() - begin > SECONDS:
             break
         choose = Weighing(random)
         draws += 1
