@@ -24,6 +24,7 @@ TAG_BEGIN = re.compile(r"\{\{[-+]?\s*|\{%[-+]?\s*(\w*)")
 FRAMES = {"if": "{}{{% endif %}}", "for": "{}{{% endfor %}}", "elif": "{{% if 1 %}}{}{{% endif %}}"}
 # after which open blocks a tag may come
 CONTINUES = {"endif": ("if",), "endfor": ("for",), "elif": ("if",), "else": ("if", "for")}
+PLAIN_END = re.compile(r"[^'\"{}]*\}\}")  # of most tags: it saves the steps from character to character
 QUOTED = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 # Jinja's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
@@ -67,6 +68,8 @@ def tags_of(text: str) -> list[Tag]:
         word = match[1]
         end = end_of_block_tag(text, match.end()) if word is not None else _end_of_print_tag(text, match.end())
         tags.append(Tag(match.start(), match.start(1) if word else match.end(), end, word))
+        if end is None and word is not None:  # what follows is its text
+            break
         unclosed += end is None
         at = end or match.start() + 2
         if word == "raw" and end is not None:
@@ -95,6 +98,9 @@ def _end_of_print_tag(text: str, at: int) -> int | None:
 
     None if a single `}` or the end of the text comes first.
     """
+    plain_end = PLAIN_END.match(text, at)
+    if plain_end is not None:
+        return plain_end.end()
     depth = 0
     while at < len(text):
         sign = text[at]
@@ -126,8 +132,11 @@ def faults_of(text: str, environment: Environment) -> Faults:
         fault = _fault_in(text, tag, environment)
         if tag.word and tag.word not in TAGS:
             unknown.add(tag.word)
-            if fault is not None and tag.word.startswith("end") and blocks:
-                fault = fault._replace(help=f"close the block with {{% end{blocks.pop().word} %}}")
+            end = f"end{blocks[-1].word}" if blocks else ""
+            is_meant = end and did_you_mean(tag.word, [end])
+            if fault is not None and end and (is_meant or tag.word.startswith("end")):
+                fault = fault._replace(help=is_meant or f"close the block with {{% {end} %}}")
+                blocks.pop()
         if fault is None and tag.word in ("if", "for"):
             blocks.append(tag)
         elif fault is None and tag.word:
