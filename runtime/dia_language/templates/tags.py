@@ -132,10 +132,10 @@ def faults_of(text: str, environment: Environment) -> Faults:
         fault = _fault_in(text, tag, environment)
         if tag.word and tag.word not in TAGS:
             unknown.add(tag.word)
-            end = f"end{blocks[-1].word}" if blocks else ""
-            is_meant = end and did_you_mean(tag.word, [end])
-            if fault is not None and end and (is_meant or tag.word.startswith("end")):
-                fault = fault._replace(help=is_meant or f"close the block with {{% {end} %}}")
+            closing = f"end{blocks[-1].word}" if blocks else ""
+            is_meant = closing and did_you_mean(tag.word, [closing])
+            if fault is not None and closing and (is_meant or tag.word.startswith("end")):
+                fault = fault._replace(help=is_meant or f"close the block with {{% {closing} %}}")
                 blocks.pop()
         if fault is None and tag.word in ("if", "for"):
             blocks.append(tag)
