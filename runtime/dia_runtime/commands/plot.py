@@ -46,6 +46,7 @@ class PlotOptions(GradingOptions):
     runs: tuple[Path, ...]
     out: Path
     bank: Path | None
+    item: str | None
     as_json: bool
 
 
@@ -54,6 +55,7 @@ class PlotOptions(GradingOptions):
 @runs_argument
 @click.option("-o", "--out", required=True, type=PATH, help="File to write: .svg or .png.")
 @click.option("--bank", type=PATH, help="Bank to draw; the runs then provide the observed replies.")
+@click.option("--item", metavar="ID", help="For item-curves: draw the curve of this item alone.")
 @grading_options
 @json_option
 @options_object(PlotOptions)
@@ -78,6 +80,8 @@ def command(options: PlotOptions) -> int:
     _require_known(kind, kinds)
     _require_suffix(out)
     needs = kinds[kind].needs
+    if options.item is not None and kind != "item-curves":
+        raise DiaError(Diagnostic("E872", "`--item` is for the plot item-curves", None, "leave it out"))
     if "bank" in needs:
         data: PictureData = _of_bank(options, "observed" in needs)
     else:
@@ -105,7 +109,12 @@ def _of_bank(options: PlotOptions, with_replies: bool) -> PictureData:
     if options.bank is None and (with_replies or len(options.runs) > 1):
         raise DiaError(Diagnostic("E872", "this plot needs a bank", None, "name it with `--bank FILE`"))
     bank = read_bank(options.runs[0] if options.bank is None else options.bank)
-    data: PictureData = {"bank": as_record(bank)}
+    if options.item is not None:
+        names = [entry.item for entry in bank.items]
+        if options.item not in names:
+            message = visible(f"the bank has no item `{options.item[:80]}`")
+            raise DiaError(Diagnostic("E872", message, None, did_you_mean(options.item, names)))
+    data: PictureData = {"bank": as_record(bank), "item": options.item}
     if with_replies:
         unit = "instances" if bank.unit == "columns" else bank.unit
         panel = read_panel(options.runs, unit, options.chain, options.bundle)

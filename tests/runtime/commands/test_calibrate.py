@@ -374,6 +374,11 @@ def test_banks_of_tables_are_drawn_with_names_as_text(call: Call) -> None:
         assert call("plot", kind, "bank.json", "-o", f"{kind}.svg")[0] == 0
     assert call("plot", "item-curves", "t.csv", "--bank", "bank.json", "-o", "item-curves.svg")[0] == 0
     assert call("plot", "item-curves", "t.csv", "-o", "c.svg")[0] == 2
+    one = ("plot", "item-curves", "t.csv", "--bank", "bank.json", "-o", "one.svg", "--item")
+    assert call(*one, "i3")[0] == 0 and "1 curve of 1 item" in Path("one.svg").read_text(encoding="utf-8")
+    code, _, err = call(*one, "i3x")
+    assert code == 2 and "the bank has no item `i3x`" in err
+    assert call("plot", "wright-map", "bank.json", "-o", "w.svg", "--item", "i3")[0] == 2
     for path in Path().glob("*.svg"):
         drawn = path.read_text(encoding="utf-8")
         assert ElementTree.fromstring(drawn).tag.endswith("svg") and "<script" not in drawn

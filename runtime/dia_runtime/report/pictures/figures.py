@@ -19,6 +19,7 @@ class PictureData(TypedDict, total=False):
     score: Score
     bank: Mapping[str, Any]  # as `dia calibrate` writes it
     observed: Mapping[str, Any]  # item -> ability, successes and trials of the models
+    item: str | None  # whose curve alone is drawn
     width: float  # in pixels, for small screens
 
 

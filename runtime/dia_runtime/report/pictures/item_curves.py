@@ -27,10 +27,11 @@ def item_curves(data: PictureData) -> Drawing:
     """The characteristic curves of items from the easiest to the hardest, and the pass rate of every model at each.
 
     Where a model tried each item but a few times, neighbouring items share a curve, the mean of theirs. `observed` has
-    of each item the ability, successes and trials of the models.
+    of each item the ability, successes and trials of the models. With `item`, only that item has a curve.
     """
     observed: Observed = data["observed"]
-    groups = groups_of(data["bank"]["items"], observed)
+    items = [entry for entry in data["bank"]["items"] if data.get("item") in (None, entry["item"])]
+    groups = groups_of(items, observed)
     require(groups, "the runs and the bank have no items in common")
     counts = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
     places = [*counts, *(entry["difficulty"] for group in groups for entry in group)]
