@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from dia_compiler import compile
+from helpers.benchmarks import PINNED_K, bundle_of
 from helpers.places import ROOT
 
 SPECS = ROOT / "specs"
@@ -135,19 +136,20 @@ def test_the_digest_of_the_shipped_benchmark_is_pinned(shipped: Path) -> None:
 OTHERS = sorted({path.parent.name for path in SPECS.glob("*/benchmark.yaml")} - {"dia_bench"})
 
 
-@pytest.mark.parametrize(
-    ("ground", "name"),
-    [
-        *(("gmpy", name) for name in OTHERS),
-        *(pytest.param("python", name, marks=pytest.mark.long) for name in [*OTHERS, "dia_bench"]),
-    ],
-)
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.usefixtures("locked_builders")
+def test_the_digests_of_the_other_shipped_benchmarks_are_pinned(
+    name: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> None:
+    require_pinned(name, bundle_of(name, PINNED_K, tmp_path_factory, request))
+
+
+@pytest.mark.parametrize("name", [*OTHERS, "dia_bench"])
+@pytest.mark.long
 @pytest.mark.spawned
 @pytest.mark.usefixtures("locked_builders")
-def test_the_digests_of_the_shipped_benchmarks_are_pinned(
-    ground: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SYMPY_GROUND_TYPES", ground)  # the workers inherit it and import sympy under it
+def test_the_digests_are_the_same_without_gmpy(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMPY_GROUND_TYPES", "python")  # the workers inherit it and import sympy under it
     require_pinned(name, compile([SPECS / name], k=5, out=tmp_path, jobs=2).bundles[0].path)
 
 

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from dia_compiler.api import compile
+from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
-from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "school_math"
-K = int(os.environ.get("DIA_TRUTH_K", "6"))
 ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty")
 NUMBERS = {word: value for value, word in enumerate((*ONES, *TEENS))}
 NAME = "[A-Z][a-z]+"
 MONEY = r"\$\d+(?:\.\d\d)?"
 
-Records = list[dict[str, Any]]
-
 
 def bundle_records(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
     """The questions and the answers of all families, compiled once for every test file that asks."""
-    out = made_once("school_math", lambda folder: compile([SPECS], k=K, out=folder, jobs=2), tmp_path_factory, request)
-    (path,) = out.glob("school_math-*")
-    questions, answers = (
-        [json.loads(line) for line in (path / name).read_bytes().splitlines()]
-        for name in ("questions.jsonl", "answers.jsonl")
-    )
-    return questions, answers
+    return records_of("school_math", tmp_path_factory, request)
 
 
 def task(question: dict[str, Any]) -> str:

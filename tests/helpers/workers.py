@@ -30,11 +30,10 @@ def made_once(
     request: pytest.FixtureRequest,
 ) -> Path:
     """The folder that `make` fills, for all workers of this run: the first one that asks makes it."""
-    if not hasattr(request.config, "workerinput"):
-        folder = factory.mktemp(name)
-        make(folder)
-        return folder
-    shared = factory.getbasetemp().parent / "shared"  # the parent of the workers' folders is theirs together
+    base = factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        base = base.parent  # the parent of the workers' folders is theirs together
+    shared = base / "shared"
     shared.mkdir(exist_ok=True)
     folder, done = shared / name, shared / f"{name}.done"
     with alone(shared / f"{name}.lock"):

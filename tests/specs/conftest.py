@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -10,12 +9,11 @@ from typing import Any
 
 import pytest
 from dia_compiler.api import compile
+from helpers.benchmarks import PINNED_K, K, records
 from helpers.places import ROOT
 from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "dia_bench"
-# Instances a family that are derived again: 10 every day, `.ci/run` takes 20, `.ci/run --full` 200.
-K, FEW = max(10, int(os.environ.get("DIA_TRUTH_K", "10"))), 5
 MANY = 100  # instances a family in which a spread shows
 # Templates to compile, by their names with commas between them, where an author works on a few; all of them else.
 CHOSEN = set(filter(None, os.environ.get("DIA_TRUTH_TEMPLATES", "").split(",")))
@@ -31,8 +29,10 @@ def paths() -> list[Path]:
 
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
-    """The bundles of few and of many instances."""
-    own = (FEW, K) if CHOSEN else (K,)
+    """The bundles of five and of K instances, which are one by default."""
+    if K == PINNED_K and not CHOSEN:
+        return {K: request.getfixturevalue("shipped")}
+    own = {PINNED_K, K} if CHOSEN else {K}
 
     def compiled(folder: Path) -> None:
         for k in own:
@@ -40,12 +40,7 @@ def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
 
     out = made_once("dia_bench", compiled, tmp_path_factory, request)
     bundles = {k: next(out.glob(f"dia_bench*-k{k}")) for k in own}
-    return bundles if CHOSEN else {FEW: request.getfixturevalue("shipped"), **bundles}
-
-
-def records(path: Path) -> list[dict[str, Any]]:
-    """The records of one file."""
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    return bundles if CHOSEN else {PINNED_K: request.getfixturevalue("shipped"), **bundles}
 
 
 @pytest.fixture(scope="session")

@@ -5,8 +5,6 @@ Nothing of the project computes here: each solver reads the text that a model is
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,29 +17,19 @@ from typing import Any
 
 import pytest
 import yaml
-from dia_compiler.api import compile
+from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
-from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "algebra"
-K = int(os.environ.get("DIA_TRUTH_K", "5"))
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
 Z = r"-?\d+"
 D = r"-?\d+(?:\.\d+)?"
-
-Records = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
     """The questions and the answers."""
-    out = made_once("algebra", lambda folder: compile([SPECS], k=K, out=folder, jobs=2), tmp_path_factory, request)
-    (path,) = out.glob("algebra-*")
-    questions, answers = (
-        [json.loads(line) for line in (path / name).read_bytes().splitlines()]
-        for name in ("questions.jsonl", "answers.jsonl")
-    )
-    return questions, answers
+    return records_of("algebra", tmp_path_factory, request)
 
 
 def task(question: dict[str, Any]) -> str:

@@ -158,6 +158,8 @@ def test_prompts_are_clean_english_text(questions: Records, prompts: dict[str, s
 
 @pytest.mark.parametrize("name", ["questions.jsonl", "answers.jsonl"])
 def test_five_instances_are_a_prefix_of_more(name: str, each: int, bundles: dict[int, Path]) -> None:
+    if each == 5:
+        pytest.skip("five instances are compared with more: set DIA_TRUTH_K")
     few, more = ((bundles[k] / name).read_text("utf-8").splitlines() for k in (5, each))
     assert 5 * len(more) == each * len(few)
     assert few == [line for at in range(0, len(more), each) for line in more[at : at + 5]]

@@ -6,8 +6,6 @@ is true, and returns the answers in these worlds. Exactly one answer is an answe
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Callable
 from datetime import date
@@ -17,33 +15,27 @@ from typing import Any
 
 import pytest
 import yaml
-from dia_compiler.api import compile
+from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
-from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "know_thyself"
-K = max(2, int(os.environ.get("DIA_TRUTH_K", "6")) // 2 * 2)
+EVEN_K = K // 2 * 2  # of two consecutive instances, one has an answer
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
 DECLINE = "I-DO-NOT-KNOW"
 ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty", "twenty-one")
 NUMBERS = {word: value for value, word in enumerate((*ONES, *TEENS))}
 
-
-Records = list[dict[str, Any]]
 Answers = set[str]
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
     """The questions and the answers."""
-    out = made_once("know_thyself", lambda folder: compile([SPECS], k=K, out=folder, jobs=2), tmp_path_factory, request)
-    (path,) = out.glob("know_thyself-*")
-    questions, answers = (
-        [json.loads(line) for line in (path / name).read_bytes().splitlines()]
-        for name in ("questions.jsonl", "answers.jsonl")
-    )
-    return questions, answers
+    questions, answers = records_of("know_thyself", tmp_path_factory, request)
+    kept = [question for question in questions if question["instance"] < EVEN_K]
+    ids = {question["id"] for question in kept}
+    return kept, [answer for answer in answers if answer["id"] in ids]
 
 
 def task(question: dict[str, Any]) -> str:
@@ -452,10 +444,10 @@ def test_every_question_is_answered_or_declined_as_its_prompt_says_in_every_word
     derived = {name: next(iter(texts)) if len(texts) == 1 else DECLINE for name, texts in possible.items()}
     assert derived == {answer["id"]: answer["text"] for answer in answers}
     wordings = {question["variant"] for question in questions}
-    assert len(wordings) >= 2 and len({task(question) for question in questions}) == K * len(wordings)
+    assert len(wordings) >= 2 and len({task(question) for question in questions}) == EVEN_K * len(wordings)
     # half of them, but for a few of the last ones where several parameters are balanced together
     declined = sum(text == DECLINE for text in derived.values())
-    assert 10 * abs(2 * declined - K * len(wordings)) <= K * len(wordings)
+    assert 10 * abs(2 * declined - EVEN_K * len(wordings)) <= EVEN_K * len(wordings)
 
 
 def test_whether_it_is_answerable_is_the_first_parameter_and_decides_alone() -> None:

@@ -6,8 +6,6 @@ solver of a puzzle with several solutions is given the answer, and returns it if
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -18,28 +16,18 @@ from typing import Any, TypeVar
 
 import networkx
 import pytest
-from dia_compiler.api import compile
+from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
-from helpers.workers import made_once
 
 SPECS = ROOT / "specs" / "puzzles"
-K = int(os.environ.get("DIA_TRUTH_K", "5"))  # of 25 families, several of which search
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
-
-Records = list[dict[str, Any]]
 S = TypeVar("S", bound=Hashable)
 
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
     """The questions and the answers."""
-    out = made_once("puzzles", lambda folder: compile([SPECS], k=K, out=folder, jobs=2), tmp_path_factory, request)
-    (path,) = out.glob("puzzles-*")
-    questions, answers = (
-        [json.loads(line) for line in (path / name).read_bytes().splitlines()]
-        for name in ("questions.jsonl", "answers.jsonl")
-    )
-    return questions, answers
+    return records_of("puzzles", tmp_path_factory, request)
 
 
 def task(question: dict[str, Any]) -> str:
