@@ -27,6 +27,7 @@ from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 
+gc.disable()  # until all tests are collected: what the collection makes stays, and looking for garbage in it takes an eighth
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for small matrices take time from the tests
 os.environ["COLUMNS"] = "100"  # as where no terminal is; pytest-xdist says 80 to its workers
 
@@ -239,3 +240,4 @@ def pytest_collection_finish() -> None:
     """Keep what the collection made out of the garbage collector's sight, whose marks would copy its pages in each fork."""
     gc.collect()
     gc.freeze()
+    gc.enable()
