@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -46,12 +46,27 @@ FACTS = {
 }
 
 
+NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX)]
+
+
+def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:
+    """Each language in each sandbox: Python and bash in all of them every day, the others in one."""
+    return pytest.mark.parametrize(
+        ("language", "sandbox"),
+        [
+            pytest.param(
+                language, name, marks=() if language in ("python", "bash") or name == "unshare" else pytest.mark.long
+            )
+            for language in languages
+            for name in NAMES
+        ],
+        indirect=["sandbox"],
+    )
+
+
 def working() -> list[sandboxes.Sandbox]:
     """The sandboxes that work on this machine."""
     return [sandbox for sandbox in sandboxes.SANDBOXES if sandboxes.works(sandbox)]
-
-
-NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX)]
 
 
 @pytest.fixture(params=NAMES)
@@ -109,7 +124,7 @@ def refusal(language: str, source: str | bytes, given: str = "") -> str:
 # What programs say
 
 
-@pytest.mark.parametrize("language", ECHOES)
+@in_sandboxes(ECHOES)
 def test_a_program_reads_its_input_and_prints(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert program(language, ECHOES[language], "41\n") == "got 41"
@@ -250,25 +265,25 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize("language", SIGNALS_TO_ITSELF)
+@in_sandboxes(SIGNALS_TO_ITSELF)
 def test_a_signal_to_itself_ends_a_program(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, SIGNALS_TO_ITSELF[language]) == "the program ended with signal SIGTERM"
 
 
-@pytest.mark.parametrize("language", ABORTS)
+@in_sandboxes(ABORTS)
 def test_a_program_aborts_with_the_signal_for_it(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, ABORTS[language]).startswith("the program ended with signal SIGABRT")
 
 
-@pytest.mark.parametrize("language", CODES)
+@in_sandboxes(CODES)
 def test_the_exit_code_is_passed_on(language: str, sandbox: sandboxes.Sandbox) -> None:
     needs(language)
     assert refusal(language, CODES[language]).startswith("the program ended with exit code 77")
 
 
-@pytest.mark.parametrize("language", NUMBERS)
+@in_sandboxes(NUMBERS)
 def test_a_program_is_process_2_below_an_init_process(language: str, locked: sandboxes.Sandbox) -> None:
     needs(language)
     assert program(language, NUMBERS[language]) == "2"
