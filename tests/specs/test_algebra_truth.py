@@ -16,9 +16,9 @@ from math import gcd, isqrt, lcm, prod
 from typing import Any
 
 import pytest
-import yaml
 from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
+from helpers.yaml_files import content
 
 SPECS = ROOT / "specs" / "algebra"
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
@@ -747,4 +747,4 @@ def test_every_answer_is_what_its_prompt_asks_for_in_every_wording(
 
 def test_the_regime_is_the_first_parameter() -> None:
     for path in map("{}.yaml".format, FAMILIES):
-        assert next(iter(yaml.safe_load((SPECS / path).read_text("utf-8"))["params"])) == "regime", path
+        assert next(iter(content(SPECS / path)["params"])) == "regime", path

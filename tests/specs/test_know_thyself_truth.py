@@ -14,9 +14,9 @@ from math import lcm
 from typing import Any
 
 import pytest
-import yaml
 from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
+from helpers.yaml_files import content
 
 SPECS = ROOT / "specs" / "know_thyself"
 EVEN_K = K // 2 * 2  # of two consecutive instances, one has an answer
@@ -452,6 +452,6 @@ def test_every_question_is_answered_or_declined_as_its_prompt_says_in_every_word
 
 def test_whether_it_is_answerable_is_the_first_parameter_and_decides_alone() -> None:
     for family in FAMILIES:
-        spec = yaml.safe_load((SPECS / f"{family}.yaml").read_text("utf-8"))
+        spec = content(SPECS / f"{family}.yaml")
         assert next(iter(spec["params"].items())) == ("answerable", {"type": "boolean"}), family
         assert spec["balance"] in spec["params"] and spec["answer"]["unanswerable"] == "not answerable", family

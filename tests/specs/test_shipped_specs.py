@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from dia_language.functions import library
 from helpers.places import ROOT
+from helpers.yaml_files import content
 
 SPECS = ROOT / "specs"
 TEMPLATES = sorted(
@@ -21,20 +21,20 @@ MODULES = {"number_theory", "linear_algebra", "calculus", "sequence", "text", "e
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_a_template_has_its_facts(path: Path) -> None:
-    spec: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec: dict[str, Any] = content(path)
     assert {"title", "category", "domain", "level", "skills"} <= set(spec)
 
 
 @pytest.mark.parametrize("path", FAMILIES, ids=lambda path: path.stem)
 def test_a_family_has_checks_an_example_and_its_name(path: Path) -> None:
-    spec: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec: dict[str, Any] = content(path)
     assert spec["checks"] and any("answer" in example for example in spec["examples"])
     assert path.stem == (f"d{spec['number']:03d}_" if "number" in spec else "") + spec["template"]
 
 
 @pytest.mark.parametrize("path", FAMILIES, ids=lambda path: path.stem)
 def test_a_family_shows_spellings_that_are_accepted_and_answers_that_are_not(path: Path) -> None:
-    spec: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec: dict[str, Any] = content(path)
     replies = [example.get("replies", {}) for example in spec["examples"]]
     accepted = sum(len(example.get("accepts", ())) for example in spec["examples"])
     rejected = sum(len(example.get("rejects", ())) for example in spec["examples"])

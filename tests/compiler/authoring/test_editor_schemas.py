@@ -10,7 +10,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema, editor_schema_text
 from dia_compiler.authoring.scaffold import write_schemas
@@ -19,6 +18,7 @@ from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_runtime.formats import FORMATS, Format
+from helpers.yaml_files import content
 
 ROOT = Path(__file__).parents[3]
 HEAD = {"template": "a", "title": "A", "prompt": "Say {{ n }}."}
@@ -37,12 +37,12 @@ def errors(spec: dict[str, Any], file: str = "template", named_types: tuple[str,
 
 def benchmark_types(path: Path) -> tuple[str, ...]:
     folder = next(parent for parent in path.parents if (parent / "benchmark.yaml").is_file())
-    return tuple(yaml.safe_load((folder / "benchmark.yaml").read_text(encoding="utf-8")).get("types", ()))
+    return tuple(content(folder / "benchmark.yaml").get("types", ()))
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_shipped_specs_fit(path: Path) -> None:
-    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec = content(path)
     file = "benchmark" if path.name == "benchmark.yaml" else "catalog" if "catalog" in spec else "template"
     assert errors(spec, file, benchmark_types(path)) == []
 
