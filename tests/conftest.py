@@ -51,8 +51,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput") and not config.getoption("--skipped"):
+    if config.getoption("--skipped"):
+        files = sorted({config.rootpath / name.partition("::")[0] for name in skipped_names(config)})
+        if files and config.args_source is not pytest.Config.ArgsSource.ARGS:
+            config.args = [str(path) for path in files if path.exists()]  # no other file needs to be imported
+    elif not hasattr(config, "workerinput"):
         config.pluginmanager.register(Skipped(config))
+
+
+def skipped_names(config: pytest.Config) -> set[str]:
+    """The tests, and the whole files, that the last run without `--skipped` skipped."""
+    return set(config.cache.get(SKIPPED, [])) if config.cache else set()
 
 
 class Skipped:
@@ -99,7 +108,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.path)  # the workers must agree on the order
     if config.getoption("--skipped"):
-        names = set(config.cache.get(SKIPPED, [])) if config.cache else set()  # of tests, or of whole files
+        names = skipped_names(config)
         skipped = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & names]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(skipped)])
         items[:] = skipped
