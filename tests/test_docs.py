@@ -32,7 +32,6 @@ INSTALL = re.compile(r"(python3 -m venv|git clone|\. \.venv/bin/activate)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 LONG = pytest.mark.long
 EVERYDAY_PAGES = {
-    "abstention",
     "calibrate",
     "export",
     "language",
