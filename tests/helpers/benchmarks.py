@@ -15,6 +15,7 @@ from helpers.workers import made_once
 # By default tests read the bundles whose digests are pinned. DIA_TRUTH_K asks for more instances of each family.
 PINNED_K = 5
 K = max(PINNED_K, int(os.environ.get("DIA_TRUTH_K", "0")))
+ENOUGH = 10  # instances of a family among which each of four values comes
 
 Records = list[dict[str, Any]]
 

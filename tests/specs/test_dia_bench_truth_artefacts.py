@@ -410,12 +410,16 @@ PARSERS = {
 
 
 @pytest.mark.parametrize("language", PARSERS)
-def test_shells_are_asked_for_in_programs_that_parse(language: str, challenges: Challenges, answers: Answers) -> None:
+def test_shells_are_asked_for_in_programs_that_parse(
+    language: str, each: int, challenges: Challenges, answers: Answers
+) -> None:
     """One of each way: the command by bash, and what stands within it by its own language."""
     asked = [commands(log_of(text))[answers[id]["text"]] for id, text in challenges["reverse_shell"].items()]
     ways = {command.split()[0]: command for command in asked}
-    assert set(ways) == {"bash", "nc", "mkfifo", "python3", "php", "ruby"}
+    assert set(ways) <= {"bash", "nc", "mkfifo", "python3", "php", "ruby"} and len(ways) == min(each, 6)
     command, before = PARSERS[language]
+    if language not in ways:
+        pytest.skip(f"no shell in {language} among {each} instances: set DIA_TRUTH_K")
     if shutil.which(command[0]) is None:
         pytest.skip(f"{language} is not installed")
     sources = list(ways.values()) if language == "bash" else [shlex.split(ways[language])[-1]]

@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.benchmarks import PINNED_K
 from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
 Answers = dict[str, dict[str, Any]]
 
 ARTEFACT = r"\n\n([A-Za-z0-9+/]+={0,2})"
-FEW = 10
 runs_here = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="only Linux on x86-64 runs these programs"
 )
@@ -34,7 +34,7 @@ runs_here = pytest.mark.skipif(
 def asked(challenges: Challenges, name: str) -> dict[str, str]:
     if name not in challenges:
         pytest.skip(f"the family {name} is not compiled here")
-    assert len(challenges[name]) >= FEW
+    assert len(challenges[name]) >= PINNED_K
     return challenges[name]
 
 
@@ -123,7 +123,7 @@ def opening(archive: zipfile.ZipFile, name: str, pin: str) -> str | None:
 
 
 def test_one_pin_opens_each_archive(challenges: Challenges, answers: Answers) -> None:
-    for id, challenge in list(asked(challenges, "zip_with_pin").items())[:FEW]:
+    for id, challenge in list(asked(challenges, "zip_with_pin").items())[:10]:
         name, encoded = found(
             r"This is a ZIP file in Base64\. .+ ZipCrypto, .+ PIN of four decimal digits, which may start with 0\. The "
             r"member ([a-z./]+) contains one line with a token of letters and digits\. What is the token\? The "

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 
 import numpy
 import pytest
+from helpers.benchmarks import ENOUGH
 from helpers.places import ROOT
 from scipy import ndimage
 
@@ -59,7 +60,7 @@ PLACES = {
 }
 
 
-def test_keys_stand_in_the_metadata_as_pillow_finds_them(challenges: Challenges, answers: Answers) -> None:
+def test_keys_stand_in_the_metadata_as_pillow_finds_them(each: int, challenges: Challenges, answers: Answers) -> None:
     found, places = {}, set()
     for id, challenge in challenges["key_in_metadata"].items():
         file, (place,) = shown(KEY, challenge)
@@ -72,7 +73,8 @@ def test_keys_stand_in_the_metadata_as_pillow_finds_them(challenges: Challenges,
         assert len(set(keys.values())) == 4
         found[id] = keys[PLACES[place]]
         places.add(place)
-    assert found == truths(answers, list(found)) and places == set(PLACES)
+    assert found == truths(answers, list(found))
+    assert places <= set(PLACES) and (each < ENOUGH or places == set(PLACES))
 
 
 @pytest.mark.skipif(shutil.which("exiftool") is None, reason="exiftool is not installed")
@@ -91,7 +93,7 @@ def test_keys_stand_in_the_metadata_as_exiftool_finds_them(
         assert len({str(table[name]) for name in PLACES.values()}) == 4 and "ExifTool:Warning" not in table
 
 
-def test_codes_say_what_zxing_reads(challenges: Challenges, answers: Answers) -> None:
+def test_codes_say_what_zxing_reads(each: int, challenges: Challenges, answers: Answers) -> None:
     zxingcpp = pytest.importorskip("zxingcpp")
     found, levels = {}, set()
     pattern = (
@@ -104,7 +106,7 @@ def test_codes_say_what_zxing_reads(challenges: Challenges, answers: Answers) ->
         found[id] = code.text
         levels.add(code.ec_level)
     assert found == truths(answers, list(found))
-    assert levels == set("LMQH")
+    assert levels <= set("LMQH") and (each < ENOUGH or levels == set("LMQH"))
 
 
 def ink_of(file: bytes) -> Any:
@@ -272,8 +274,10 @@ def share_in_order(scores: list[Any], truths: list[str]) -> float:
     return float((there[:, None] > absent).mean())
 
 
-def test_captchas_look_like_their_digits(challenges: Challenges, answers: Answers) -> None:
+def test_captchas_look_like_their_digits(each: int, challenges: Challenges, answers: Answers) -> None:
     """No tool at hand reads them for certain; digits that are shown must only fit far better than others do."""
+    if each < ENOUGH:
+        pytest.skip(f"the measure needs {ENOUGH} pictures, and these are {each}: set DIA_TRUTH_K")
     pattern = (
         r"Below is a PNG image in Base64\. It is a CAPTCHA with 5 digits, which are slightly rotated and distorted and partly "
         r"covered by dots and a curved line\. The digit 1 does not occur\. What are the digits, from left to right\?"
