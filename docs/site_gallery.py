@@ -63,7 +63,7 @@ def _family(one: Preview, folder: Path, specs: Path) -> Family:
         level=str(facts.get("level", "")),
         answer_type=_answer_type(template),
         skills=tuple(map(str, facts.get("skills", ()))),
-        freedom=freedom_words(one.overview.freedom, one.overview.estimate),
+        freedom=freedom_words(one.overview.freedom.as_json(), one.overview.estimate),
         items=one.overview.items,
         prompt=_cut(_prompt(shown)),
         answer=_cut(shown.answer or "\n".join(shown.truth)),

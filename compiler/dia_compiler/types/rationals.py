@@ -108,7 +108,7 @@ class RationalType(ParameterType):
             raise OptionFault("max", f"min {options['min']} is above max {options['max']}")
         domain = Rationals(numerators, denominators, low, high)
         if domain.count < 1:
-            raise OptionFault("denominator", "no fraction in lowest terms is between the bounds")
+            raise OptionFault("denominator", "no quotient in lowest terms is between the bounds")
         return domain
 
 

@@ -290,13 +290,13 @@ def test_bars_are_as_high_as_their_numbers(heights: list[int]) -> None:
 
 
 def test_ticks_are_round_numbers() -> None:
-    from dia_compiler.assets.plot_axes import chosen, shown
+    from dia_compiler.assets.plot_axes import chosen, decimal_text
 
     assert chosen(Fraction(0), Fraction(9)).labels == ("0", "2", "4", "6", "8", "10")
     assert chosen(Fraction(-3, 2), Fraction(5)).labels == ("-2", "-1", "0", "1", "2", "3", "4", "5")
     assert chosen(Fraction(1, 10), Fraction(3, 10)).labels == ("0.1", "0.15", "0.2", "0.25", "0.3")
     assert chosen(Fraction(7), Fraction(7)).ticks[0] <= 7 < chosen(Fraction(7), Fraction(7)).ticks[-1]
-    assert [shown(value) for value in (Fraction(-1, 20), Fraction(1, 3), Fraction(40))] == ["-0.05", "1/3", "40"]
+    assert [decimal_text(value) for value in (Fraction(-1, 20), Fraction(1, 3), Fraction(40))] == ["-0.05", "1/3", "40"]
 
 
 FAULTS: list[tuple[str, str, dict[str, Any]]] = [
