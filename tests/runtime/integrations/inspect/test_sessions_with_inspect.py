@@ -163,9 +163,15 @@ def requests(bodies: list[dict[str, Any]]) -> Counter[str]:
 
 
 def scored(path: Path) -> dict[str, Any]:
-    """What `dia score` says of the one model of a run, but for how model and file are called."""
+    """The result of `dia score` for the only model of a run, without names, times and what only one side records.
+
+    Inspect counts no tokens of a refused request as 0, and dia as unknown: the totals agree.
+    """
     (found,) = dia_runtime.score(path)["models"]
-    return {name: value for name, value in found.items() if name not in OF_THE_RUN}
+    usage = found["usage"]
+    tokens = {name: usage[name]["total"] for name in ("prompt_tokens", "completion_tokens")}
+    figures = {name: value for name, value in found.items() if name not in OF_THE_RUN}
+    return figures | {"usage": {"replies": usage["replies"], "correct": usage["correct"], **tokens}}
 
 
 def means(header: Mapping[str, Any]) -> dict[str, float]:
