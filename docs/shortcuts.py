@@ -2,8 +2,10 @@
 
 python docs/shortcuts.py
 python docs/shortcuts.py --check
+python docs/shortcuts.py school_math puzzles
 
-This takes minutes, since it makes 400 instances of each family: `.ci/run --full` checks the page.
+With names of benchmarks, only their rows are made anew. It takes minutes, for 400 instances of each family;
+`.ci/run --full` checks the page.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dia_compiler.api import PROBED, Probe, probe_specs
+from dia_compiler.api import PROBED, probe_specs
 from dia_compiler.probe.probe import Shortcut
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,19 +29,29 @@ the other, with the extra `probe` installed. A family is over its limit if the l
 """
 
 
-def page(result: Probe) -> str:
+def page(rows: list[str]) -> str:
     """Return the page: the strongest shortcut first."""
-    shortcuts = sorted(result.shortcuts, key=lambda one: (-one.low, one.benchmark, one.template))
-    rows = "\n".join(map(row, shortcuts))
-    over = sum(one.is_over for one in shortcuts)
-    summary = f"{len(shortcuts)} families were probed; {over} are over their limit."
-    table = f"| family | right | interval | limit | | best rule |\n|---|---|---|---|---|---|\n{rows}"
+    over = sum(cells(row)[4] == "over" for row in rows)
+    summary = f"{len(rows)} families were probed; {over} are over their limit."
+    ordered = sorted(rows, key=lambda row: (-int(cells(row)[2].partition("%")[0]), cells(row)[0]))
+    table = "\n".join(["| family | right | interval | limit | | best rule |", "|---|---|---|---|---|---|", *ordered])
     return f"{HEAD}\n{summary}\n\n{table}\n"
+
+
+def cells(row: str) -> list[str]:
+    """Return the cells of a row, the family first."""
+    return [cell.strip() for cell in row.split("|")[1:]]
+
+
+def kept_rows(old: str, names: list[str]) -> list[str]:
+    """Return the rows of a page for benchmarks other than these."""
+    rows = [line for line in old.splitlines() if line.startswith("| ") and "/" in cells(line)[0]]
+    return [row for row in rows if cells(row)[0].partition("/")[0] not in names]
 
 
 def row(one: Shortcut) -> str:
     """Return the row of a family."""
-    cells = (
+    values = (
         f"{one.benchmark}/{one.template}",
         f"{one.accuracy:.0%}",
         f"{one.low:.0%} to {one.high:.0%}",
@@ -47,17 +59,19 @@ def row(one: Shortcut) -> str:
         "over" if one.is_over else "",
         one.rule.replace("|", "\\|"),
     )
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(values)} |"
 
 
 def main(arguments: list[str]) -> int:
     """Write or check the page; return the exit code."""
-    result = probe_specs([ROOT / "specs"])
-    text = page(result)
+    names = [name for name in arguments if name != "--check"]
+    old = PAGE.read_text(encoding="utf-8")
+    result = probe_specs([ROOT / "specs" / name for name in names] or [ROOT / "specs"])
+    text = page([*map(row, result.shortcuts), *(kept_rows(old, names) if names else [])])
     if "--check" not in arguments:
         PAGE.write_text(text, encoding="utf-8")
         return 0
-    lines = list(differences(PAGE.read_text(encoding="utf-8"), text))
+    lines = list(differences(old, text))
     print("\n".join(lines))
     return 1 if lines else 0
 
