@@ -546,7 +546,7 @@ BIG = {"type": "list", "of": TEXT}
 
 
 def hostile_texts(size: int) -> list[str]:
-    """Texts of about so many characters that tempt a reader into trying again and again."""
+    """Texts of about this many characters that tempt a reader to try again and again."""
     return [
         "[" * (size // 2) + "]" * (size // 2),
         "," * size,
