@@ -20,7 +20,7 @@ import yaml
 from dia_compiler.analyze.check import HEALTH_WARNINGS
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema_text
-from dia_compiler.commands.cli import COMMANDS, EPILOG, dia
+from dia_compiler.commands.cli import COMMANDS, EPILOG, command_groups, dia
 from dia_compiler.parse.spec_schema import FILES
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
@@ -205,7 +205,11 @@ FORMATS_HEAD = (
 def commands() -> str:
     """The page of the command line: every command with every option."""
     context = click.Context(dia, info_name="dia")
-    parts = ["# Commands", NOTE, COMMANDS_HEAD, "## Exit codes", table(("code", "meaning"), EXIT_CODES)]
+    groups = [
+        (heading, ", ".join(f"[{name}](#dia-{name})" for name in names)) for heading, names in command_groups().items()
+    ]
+    parts = ["# Commands", NOTE, COMMANDS_HEAD, table(("task", "commands"), groups)]
+    parts += ["## Exit codes", table(("code", "meaning"), EXIT_CODES)]
     parts += [
         "## Everywhere",
         "These options may come before or after the command's name:",
@@ -224,8 +228,8 @@ def commands() -> str:
 COMMANDS_HEAD = (
     "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the "
     "result as JSON; the [schemas](schemas.md) describe each result. `NO_COLOR` is respected. `python -m "
-    "dia_compiler` is the same as `dia`. Defaults of options come from `dia.toml`, and a shell completes commands and "
-    "options: see [write with help](../howto/write-with-help.md)."
+    "dia_compiler` is the same as `dia`. [Set up your editor, shell and hooks](../howto/write-with-help.md) shows how to "
+    "set default options in `dia.toml` and how to complete commands in the shell."
 )
 EXIT_CODES = (
     ("0", "done"),

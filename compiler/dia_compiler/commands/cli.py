@@ -17,45 +17,63 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("dia_compiler.commands.check", "Report every error in every spec."),
     "preview": ("dia_compiler.commands.preview", "Show instances of a template in the terminal."),
     "studio": ("dia_compiler.commands.studio", "Show templates in the browser while you write them."),
-    "lsp": ("dia_compiler.commands.lsp", "Serve an editor that shows errors as you type."),
-    "probe": ("dia_compiler.commands.probe", "Find rules that answer questions without understanding."),
-    "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
-    "merge": ("dia_compiler.commands.merge", "Join parts into one bundle, or runs into one run."),
-    "verify": ("dia_compiler.commands.verify", "Verify that no byte of a bundle has changed."),
-    "show": ("dia_runtime.commands.show", "Show a bundle, or one of its questions."),
-    "diff": ("dia_runtime.commands.diff", "Report what differs between two bundles."),
+    "lsp": ("dia_compiler.commands.lsp", "Run the language server that shows errors in your editor."),
+    "probe": ("dia_compiler.commands.probe", "Find shortcuts: rules that answer without understanding."),
     "functions": ("dia_compiler.commands.functions", "Show the function library."),
-    "types": ("dia_compiler.commands.types", "Show the parameter types."),
+    "types": ("dia_compiler.commands.types", "Show parameter types, answer types, formats and asset builders."),
     "schemas": ("dia_compiler.commands.schemas", "Write the JSON schemas of spec files, for editors."),
     "doctor": ("dia_compiler.commands.doctor", "Show what is installed, and which extras and tools are missing."),
+    "compile": ("dia_compiler.commands.compile", "Compile specs to frozen bundles."),
+    "merge": ("dia_compiler.commands.merge", "Join parts into one bundle, or runs into one run."),
+    "show": ("dia_runtime.commands.show", "Show a bundle or a run, or one question of it."),
+    "diff": ("dia_runtime.commands.diff", "Report what differs between two bundles."),
+    "verify": ("dia_compiler.commands.verify", "Verify that no byte of a bundle has changed."),
     "run": ("dia_runtime.commands.run", "Ask models the questions of a bundle."),
     "import": ("dia_runtime.commands.import_replies", "Import replies from a table or another harness."),
-    "score": ("dia_runtime.commands.score", "Print the figures of runs."),
-    "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale: a bank."),
-    "place": ("dia_runtime.commands.place", "Estimate a model's ability on a bank."),
-    "link": ("dia_runtime.commands.link", "Put two banks on one scale."),
-    "explain": ("dia_runtime.commands.explain", "Explain difficulties by parameters and skills."),
-    "explore": ("dia_compiler.commands.explore", "Find items that a model solves half of the time."),
-    "overlap": ("dia_runtime.commands.overlap", "Find questions that also occur in a validation set."),
-    "audit": ("dia_runtime.commands.audit", "Show where two ways of reading replies differ."),
-    "questions": ("dia_runtime.commands.questions", "Show where models agree, and the hardest questions."),
+    "score": ("dia_runtime.commands.score", "Grade the replies of runs and print the figures."),
     "report": ("dia_runtime.commands.report", "Write an HTML page with the figures and replies."),
-    "plot": ("dia_runtime.commands.plot", "Draw a plot of runs."),
-    "export": ("dia_runtime.commands.export", "Export a bundle for another harness."),
+    "plot": ("dia_runtime.commands.plot", "Draw a plot of runs or of a bank."),
+    "questions": ("dia_runtime.commands.questions", "Show the hardest questions, and where models agree."),
+    "audit": ("dia_runtime.commands.audit", "Show replies that two chains read differently."),
+    "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale, and save it as a bank."),
+    "explain": ("dia_runtime.commands.explain", "Explain difficulties by parameters and skills."),
+    "place": ("dia_runtime.commands.place", "Estimate a model's ability from a few questions."),
+    "link": ("dia_runtime.commands.link", "Put two banks on one scale."),
+    "explore": ("dia_compiler.commands.explore", "Find items that a model solves half of the time."),
+    "overlap": ("dia_runtime.commands.overlap", "Find questions of a bundle in other question sets."),
+    "export": ("dia_runtime.commands.export", "Export a bundle for another harness, or the replies of a run."),
+    "pack": ("dia_runtime.commands.pack", "Pack a bundle into one file."),
+    "unpack": ("dia_runtime.commands.unpack", "Unpack a packed bundle."),
     "keygen": ("dia_runtime.commands.keygen", "Create a key pair for signing."),
     "sign": ("dia_runtime.commands.sign", "Sign a bundle."),
     "seal": ("dia_runtime.commands.seal", "Encrypt a bundle's answers, and commit to them."),
     "unseal": ("dia_runtime.commands.unseal", "Restore a sealed bundle."),
     "prove": ("dia_runtime.commands.prove", "Prove one answer of a sealed bundle."),
-    "pack": ("dia_runtime.commands.pack", "Pack a bundle into one file."),
-    "unpack": ("dia_runtime.commands.unpack", "Unpack a packed bundle."),
-    "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus."),
+    "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus, such as training data."),
+}
+# The first command of each group -> the heading of the group.
+HEADINGS = {
+    "new": "Write templates",
+    "compile": "Compile bundles",
+    "run": "Ask models and score them",
+    "calibrate": "Put models and items on one scale",
+    "export": "Publish bundles",
 }
 
 ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they mean without a value
 COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
 YOUNG = 250_000  # objects between two looks for garbage: what a command makes mostly stays to its end
 EPILOG = "Example: dia compile specs/ --k 5"
+
+
+def command_groups() -> dict[str, list[str]]:
+    """Return the commands by the heading of their group."""
+    groups: dict[str, list[str]] = {}
+    for name in COMMANDS:
+        if name in HEADINGS:
+            group = groups.setdefault(HEADINGS[name], [])
+        group.append(name)
+    return groups
 
 
 class LazyGroup(click.Group):
@@ -91,9 +109,11 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The table of commands, from the texts above."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
+        """Write the tables of commands, one for each group."""
+        width = max(map(len, COMMANDS))
+        for heading, names in command_groups().items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), COMMANDS[name][1]) for name in names])
 
 
 def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
