@@ -228,8 +228,8 @@ def commands() -> str:
 COMMANDS_HEAD = (
     "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the "
     "result as JSON; the [schemas](schemas.md) describe each result. `NO_COLOR` is respected. `python -m "
-    "dia_compiler` is the same as `dia`. [Set up your editor, shell and hooks](../howto/write-with-help.md) shows how to "
-    "set default options in `dia.toml` and how to complete commands in the shell."
+    "dia_compiler` is the same as `dia`. [Set up your editor, shell and hooks](../howto/write-with-help.md) shows how "
+    "to set default options in `dia.toml` and how to complete commands in the shell."
 )
 EXIT_CODES = (
     ("0", "done"),

@@ -18,8 +18,8 @@ CODES: dict[str, tuple[str, str]] = {
     # Reading files
     "E101": (
         "file not found or not readable",
-        "A path names no file or no folder of specs, leaves the spec folder, or cannot be read. Name a folder with "
-        "a `benchmark.yaml`, and keep lists and catalogs inside that folder.",
+        "A path does not exist, cannot be read, leads outside the spec folder, or is a folder without specs. Name a "
+        "folder with a `benchmark.yaml`, and keep lists and catalogs inside that folder.",
     ),
     "E102": ("not UTF-8", "The file contains bytes that are not valid UTF-8. Save it as UTF-8."),
     "E103": (
@@ -132,7 +132,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E310": (
         "name already taken",
-        "Two things in one template, or two templates of one benchmark, have the same name. Rename one.",
+        "Two declarations of one template, or two templates of one benchmark, have the same name. Rename one.",
     ),
     "E311": (
         "not a template",
@@ -162,7 +162,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E316": (
         "unused reply",
-        "A named reply is used by no turn, no truth and no figure. Use it, or remove its `reply`.",
+        "No turn, grading key or figure uses this reply. Use it, or remove its `reply`.",
     ),
     "E317": (
         "reply that may be missing",
@@ -203,7 +203,7 @@ CODES: dict[str, tuple[str, str]] = {
         "The asset builder does not have this option. The message lists its options.",
     ),
     "E408": (
-        "artefact that cannot be built",
+        "asset that cannot be built",
         "An option of an asset builder is invalid, or the content does not fit: text too long for a QR code, a font"
         " that is not shipped, a password that the format cannot store, a source that does not compile.",
     ),
@@ -242,12 +242,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E507": (
         "failed example",
-        "A worked example gives a different answer, verdict or domain than it states. Fix the example or the template.",
+        "A worked example does not give the answer or the verdict that it states, or has a parameter that its type "
+        "cannot draw. Fix the example or the template.",
     ),
     "E508": (
         "failed round trip",
-        "The runtime's own grader does not accept the answer as correct, the skip token as skipped, or a named "
-        "mistake as wrong. Fix the answer's options, `accept_if` or the skip token.",
+        "dia's own grader does not accept the answer as correct, the abstention token as skipped, or a named mistake "
+        "as wrong. Fix the answer's options, `accept_if` or the abstention token.",
     ),
     "E510": (
         "indistinguishable options",
@@ -282,7 +283,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E604": (
         "file name that a bundle cannot have",
-        "A bundle has to be the same files on every system. Rename the spec or data file: no colon or backslash, no "
+        "A bundle must have the same files on every system. Rename the spec or data file: no colon or backslash, no "
         "control character, and no second file whose name differs only in upper and lower case.",
     ),
     "E605": (
@@ -369,8 +370,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E714": (
         "question that the target does not support",
-        "The question is a session, or has files, turns or a system prompt that the other harness cannot handle. "
-        "Use `dia run` or export to `inspect`.",
+        "The question is a session, or has files, several turns or a system prompt, which the other harness cannot "
+        "handle. Use `dia run` or export to `inspect`.",
     ),
     "E715": ("unknown target", "No exporter has this name. The message lists the available ones."),
     "E716": (
@@ -403,7 +404,7 @@ CODES: dict[str, tuple[str, str]] = {
         " Compile with `--seed secret`, or use `--weak` if the seed need not be secret.",
     ),
     "E723": (
-        "sealed bundle expected, or the opposite",
+        "sealed bundle expected, or an unsealed one",
         "`dia seal` takes a bundle with its answers; `dia unseal` and `dia prove` take one that `dia seal` made.",
     ),
     "E724": (
@@ -513,7 +514,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
     "E849": (
-        "base URL that nothing would be asked at",
+        "base URL without effect",
         "`oracle`, `abstain`, `wrong` and `guess` are built into dia and use no network, so `--base-url` has no effect "
         "on them. The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove it, or name a "
         "model of the endpoint; `openai/oracle` is its model named oracle.",
@@ -524,7 +525,7 @@ CODES: dict[str, tuple[str, str]] = {
         "says how to get one.",
     ),
     "E852": (
-        "tool that cannot be given",
+        "invalid tool",
         "`--tools` takes python, bash and files, `--tool-command` NAME=COMMAND or a YAML file that describes a tool, "
         "`--mcp` the command of an MCP server. The message says what is wrong.",
     ),
@@ -571,9 +572,9 @@ CODES: dict[str, tuple[str, str]] = {
         "A .png is drawn with matplotlib: `pip install '.[report]'` in a clone of dia, or write an .svg.",
     ),
     "E872": (
-        "picture that cannot be drawn",
+        "plot that cannot be drawn",
         "`dia plot` does not know this kind, the output file ends neither in .svg nor in .png, or the runs contain "
-        "too little data for this picture. The message says which.",
+        "too little data for this plot. The message says which.",
     ),
     "E873": ("file that cannot be written", "The file named by `-o` cannot be created there. The message says why."),
     "E891": (
@@ -610,9 +611,9 @@ CODES: dict[str, tuple[str, str]] = {
         "contains another search. The message says which.",
     ),
     "E898": (
-        "difficulty that cannot be had",
+        "difficulty that cannot be predicted or reached",
         "`dia compile --success` or `--difficulty` needs a bank with an explanation that predicts difficulties well "
-        "enough, a model of that bank, and instances of the difficulty that is asked for. The message says what is "
+        "enough, a model in that bank, and instances of the requested difficulty. The message says what is "
         "missing. `dia explain RUN --bank BANK --save FILE` writes a bank with an explanation.",
     ),
     # Bugs in dia

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 @click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")
 @click.option("--success", metavar="P", help="Keep instances that a model is predicted to solve with this probability.")
 @click.option("--difficulty", metavar="A..B", help="Keep instances of this predicted difficulty, in logits.")
-@click.option("--for", "model", metavar="MODEL", help="With --success: the model, which the bank has.")
-@click.option("--ability", metavar="LOGITS", help="With --success: the ability of a model that the bank does not have.")
+@click.option("--for", "model", metavar="MODEL", help="With --success: a model in the bank.")
+@click.option("--ability", metavar="LOGITS", help="With --success: the ability of a model that is not in the bank.")
 @click.option(
-    "--bank", type=click.Path(path_type=Path), metavar="FILE", help="Bank of `dia explain --save`, which predicts."
+    "--bank", type=click.Path(path_type=Path), metavar="FILE", help="Bank with predictions, from `dia explain --save`."
 )
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -78,8 +78,8 @@ def command(
     same bytes on every machine; the printed digest identifies them. With --part, compiles one of N parts, on any
     machine; `dia merge` joins the parts to the same bundle.
 
-    With --success and --for, or with --difficulty, keeps only instances whose difficulty is predicted to be right, and
-    leaves out templates whose difficulty cannot be predicted well enough.
+    With --success and --for, or with --difficulty, keeps only instances of the right predicted difficulty, and leaves
+    out templates whose difficulty cannot be predicted well enough.
 
     \b
     Example:

@@ -43,7 +43,7 @@ def command(
 ) -> int:
     """Show instances of a template: parameters, prompt, answer, checks, run time and degrees of freedom.
 
-    With -v, shows the prompt as the model reads it, with what the benchmark puts around it. Nothing is written.
+    With -v, shows the prompt as the model reads it, with the benchmark's wrapper. Nothing is written.
 
     \b
     Example:

@@ -43,11 +43,12 @@ def command(
 ) -> int:
     """Find shortcuts: rules that answer a template's questions without understanding them.
 
-    Rules see only the text of the prompt: the commonest answer, the longest or the last token that looks like an
+    Rules see only the text of the prompt: the most common answer, the longest or the last token that looks like an
     answer, the token after a keyword, the line that stands out, or a shallow decision tree over counts (needs the extra
-    `probe`). They are learnt on one half of the instances. The best 20 are judged on the other half. A template is over
-    its limit if the lower bound of the 95 % interval, corrected for the number of rules judged, is above 25 % and above
-    blind guessing plus 5 points. Writes nothing. Exit code 1 if a template is over its limit and does not allow it.
+    `probe`). They are learned on one half of the instances, and the best 20 are tested on the other half. A template is
+    over its limit if the lower bound of the best rule's 95 % interval, corrected for the number of rules tested, is
+    above 25 % and above blind guessing plus 5 percentage points. Nothing is written. Exit code 1 if a template is over
+    its limit and does not allow it.
 
     \b
     Example:

@@ -73,7 +73,7 @@ class WordsType(ParameterType):
     """Random words of a list."""
 
     name = "words"
-    summary = "words from a list, separated by single spaces"
+    summary = "text of words from a list, separated by single spaces; for a list of words, use `list` of `words`"
     word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {
         "from": option("data", "the name of a built-in word list (default nouns), or a list: [...] or {from: list}"),

@@ -155,7 +155,7 @@ class CalibrateOptions:
     "--cluster",
     choices=["templates", "none"],
     default="templates",
-    help="Allow for dependent replies to instances of one template in the errors of abilities, or for none.",
+    help="Cluster the errors of abilities by template, or treat all replies as independent.",
 )
 @click.option("--labels", type=PATH, help="YAML file with labels of models, as for dia score.")
 @click.option("--family", default="family", show_default=True, help="Label that assigns models to families.")

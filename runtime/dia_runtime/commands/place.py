@@ -96,7 +96,7 @@ class PlaceOptions:
 @click.option(
     "--draw", type=SEED, default=0, show_default=True, metavar="SEED", help="Seed for randomesque and random."
 )
-@click.option("--balance", is_flag=True, help="Ask about equally many items of each category.")
+@click.option("--balance", is_flag=True, help="Ask the same number of items from each category.")
 @chain_option
 @model_options
 @json_option

@@ -46,8 +46,7 @@ OPTIONS = (
         "tool_commands",
         multiple=True,
         metavar="NAME=COMMAND",
-        help="A command of yours as a tool, or a YAML file that describes one. It runs outside the sandbox. "
-        "Repeatable.",
+        help="Your own command as a tool, or a YAML file that describes one. It runs outside the sandbox. Repeatable.",
     ),
     click.option(
         "--mcp",
