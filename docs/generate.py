@@ -298,23 +298,23 @@ def figures() -> str:
     """The page of verdicts and figures."""
     verdicts = [(f"`{verdict}`", sentence(verdict.meaning), verdict.colour) for verdict in Verdict]
     parts = ["# Names of verdicts and figures", NOTE, FIGURE_NAMES_HEAD, "## Verdicts", VERDICTS_HEAD]
-    parts.append(table(("verdict", "meaning", "colour in pictures"), verdicts))
+    parts.append(table(("verdict", "meaning", "colour in plots"), verdicts))
     parts += ["## Figures", MODEL_FIGURES_HEAD]
     for family in Family:
         rows = [_figure_row(figure) for figure in MODEL_FIGURES.values() if figure.family is family]
-        headings = ("name", "heading in tables", "in words", "meaning", "unit", "better", "compared", "picture")
+        headings = ("name", "heading in tables", "in words", "meaning", "unit", "better", "compared", "plot")
         parts += [f"### {family.value.capitalize()}", table(headings, rows)]
     return page(parts)
 
 
 FIGURE_NAMES_HEAD = (
-    "What the verdicts and figures are called in JSON, in tables, in reports and in pictures. "
+    "What the verdicts and figures are called in JSON, tables, reports and plots. "
     "[Verdicts and figures](../explanation/figures.md) has the formulas."
 )
-VERDICTS_HEAD = "The verdict on each reply, in the order in which tables and pictures show them."
+VERDICTS_HEAD = "The verdict on each reply, in the order of tables and plots."
 MODEL_FIGURES_HEAD = (
     "The figures that `dia score` computes for every model. The name is the key in JSON and the argument of "
-    "`--compare`; tables print shares in percent. Reports, pictures and the titles of tables use the words."
+    "`--compare`; tables print shares in percent. Reports, plots and the titles of tables use the words."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 
@@ -484,7 +484,7 @@ def _figures() -> str:
         )
         for name, one in held.items()
     ]
-    headings = ("number", "template", "freedom", "answers", "commonest", "characters", "proven again by")
+    headings = ("number", "template", "freedom", "answers", "most common", "characters", "recomputed by")
     reasons = [f"- `{name}`: {reason}." for name, reason in proofs["common"].items()]
     return "\n\n".join([table(headings, rows), "\\* Why one answer is so common:", "\n".join(reasons)])
 
@@ -505,14 +505,14 @@ def _percent(share: Fraction) -> str:
 
 
 FIGURES_HEAD = (
-    "Measured by `python docs/measure_families.py` at k = 200. Freedom: how many different instances there are, "
-    "counted or bounded (vast: more than 2^128). Answers: how many of the 200 differ. Commonest: the share of the "
-    "answer that comes most often. Characters: of the prompt, the median and the largest. The last column says how "
-    "tests derive each truth again, from the prompt alone."
+    "Measured by `python docs/measure_families.py` at k = 200. Freedom: the number of different instances, counted or "
+    "bounded (vast: more than 2^128). Answers: how many of the 200 answers differ. Most common: the share of the most "
+    "common answer. Characters: median and maximum length of the prompt. Recomputed by: how the tests compute each "
+    "answer from the prompt alone."
 )
 FAMILIES_HEAD = (
-    "The specs that come with the project. Numbers are those of the published benchmarks that a family follows. `dia "
-    "preview FILE` shows instances of one."
+    "The specs that come with dia. A number is that of the question in the published benchmark that a family follows. "
+    "`dia preview FILE` shows instances."
 )
 
 

@@ -415,7 +415,7 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "shadowed-function": "A function of the spec hides a library function.",
     "shortcut": (
-        "A rule that understands nothing finds the answer, such as the longest word of the prompt. Only "
+        "A simple rule, such as the longest word of the prompt, finds the answer without understanding. Only "
         "`dia check --strict` and `dia probe` look for it."
     ),
     "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",

@@ -49,6 +49,8 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
         facts |= {"answer_types": answer_facts, "answer_formats": format_facts}
         echo(json.dumps(facts, indent=2, ensure_ascii=False))
         return 0
+    if not names:
+        echo("Parameter types")
     _print(types, bool(names), "  where: a condition on the value, called `it`, or a list of conditions")
     if not names:
         echo("\nAsset builders")

@@ -41,3 +41,14 @@ def test_every_unknown_name_is_reported(command: str, code: str, capsys: pytest.
     out, err = capsys.readouterr()
     assert out == "" and err.count(f"error[{code}]") == 2
     assert ("did you mean `sum`?" if command == "functions" else "did you mean `integer`?") in err
+
+
+def test_all_types_are_listed_under_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["types"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line and ": " not in line] == [
+        "Parameter types",
+        "Asset builders",
+        "Answer types",
+        "Answer formats",
+    ]
