@@ -93,7 +93,7 @@ class Arrow(Format):
 
     def instruction(self, format: FormatRecord, answer_phrase: str) -> str:
         skip = skip_sentence(f"`=> {format.get('skip')}`", format)
-        return f"End with a line `=> ...` that holds the answer alone: {answer_phrase}. {skip}".rstrip()
+        return f"End with a line `=> ...` that contains only the answer: {answer_phrase}. {skip}".rstrip()
 
     def wrap(self, text: str, format: FormatRecord) -> str:
         return f"=> {text}"
