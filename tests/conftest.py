@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import gc
 import io
@@ -11,7 +10,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -23,7 +21,6 @@ import pytest
 from dia_language.workers.fork_server import CAN_FORK
 from helpers.examples import examples
 from helpers.workers import forked_workers, made_once
-from hypothesis import settings
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -31,18 +28,13 @@ gc.disable()  # until all tests are collected: what the collection makes stays, 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for small matrices take time from the tests
 os.environ["COLUMNS"] = "100"  # as where no terminal is; pytest-xdist says 80 to its workers
 
-if sys.dont_write_bytecode and "PYTHONPYCACHEPREFIX" not in os.environ:
-    # Hundreds of tests start workers. Without bytecode each of them compiles 350 modules anew, which takes 0.3 s.
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="dia-bytecode-")
-    sys.dont_write_bytecode = False
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    atexit.register(shutil.rmtree, sys.pycache_prefix, ignore_errors=True)
+# Two workers import hundreds of files, and hundreds of tests start processes that import hundreds of ours: all of that is
+# compiled once, whatever the environment says.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 PRINTED = ("stdout", "stderr", "exit")
 SKIPPED = "dia/skipped"
-settings.register_profile(
-    "dia", deadline=None, max_examples=examples(100)
-)  # how long an example takes is the computer's affair
-settings.load_profile("dia")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,6 +43,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    from hypothesis import settings  # pytest rewrites and keeps its 80 files: only after bytecode is written
+
+    settings.register_profile(
+        "dia", deadline=None, max_examples=examples(100)
+    )  # the machine decides how long one takes
+    settings.load_profile("dia")
     if config.getoption("--skipped"):
         files = sorted({config.rootpath / name.partition("::")[0] for name in skipped_names(config)})
         if files and config.args_source is not pytest.Config.ArgsSource.ARGS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 PRODUCT = [path for top in ("runtime", "compiler") for path in (Path(__file__).parents[1] / top).rglob("*.py")]
@@ -35,13 +36,17 @@ EMPTY = frozenset(
         "begun",
     ]
 )
+WORD = re.compile(rf"\b(?:{'|'.join(EMPTY)})\b")
 IN_THE_LANGUAGE = {("aes_candidates", "known")}  # the name of an argument in specs
 
 
 def empty_names(path: Path) -> list[str]:
     """The local variables and parameters of a file that say nothing; fields may be keys of JSON, and stay."""
-    found_names = []
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    found_names: list[str] = []
+    text = path.read_text(encoding="utf-8")
+    if not WORD.search(text):
+        return found_names
+    for function in ast.walk(ast.parse(text)):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for node in ast.walk(function):
                 name = node.arg if isinstance(node, ast.arg) else ""
