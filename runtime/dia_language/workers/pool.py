@@ -3,8 +3,8 @@
 A task is a module-level generator function with its arguments; each item that it yields is sent back at once. A worker
 without a heartbeat (heartbeat.py) for the allowed seconds is killed and its task fails; the other workers go on.
 
-Time is the worker's CPU time where the system reports it, but at least a quarter of the elapsed time: on a busy machine
-a valid evaluation must not fail, and a correct reply must not be graded as wrong.
+Time is the worker's CPU time where the system reports it, but at least a quarter of the time in which it did not wait
+for a processor: on a busy machine a valid evaluation must not fail, and a correct reply must not be graded as wrong.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ SECONDS_BETWEEN = 6.0
 PATIENCE = 4
 START_SECONDS = 120.0  # that a single worker may take to import what its first call needs
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+RUNNABLE = b"R"
 POLL = 0.05
 INTEGER_DIGITS = 400_000
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -84,27 +85,37 @@ class _Worker:
 class Clock:
     """The seconds of a process since the clock was made: see the module's text."""
 
-    __slots__ = ("cpu", "process", "start_time")
+    __slots__ = ("cpu", "last_cpu", "last_look", "process", "queued", "start_time")
 
     def __init__(self, process: int) -> None:
-        self.process, self.start_time, self.cpu = process, monotonic(), cpu_seconds(process)
+        self.process, self.start_time, self.queued = process, monotonic(), 0.0
+        self.cpu, _ = cpu_seconds_and_state(process)
+        self.last_look, self.last_cpu = self.start_time, self.cpu
 
     def seconds(self) -> float:
-        """Seconds that count."""
-        passed, now = monotonic() - self.start_time, cpu_seconds(self.process)
-        if self.cpu is None or now is None:
+        """Return the seconds that count; to be called several times a second, for it sees the state at each call."""
+        now, (cpu, state) = monotonic(), cpu_seconds_and_state(self.process)
+        passed = now - self.start_time
+        if self.cpu is None or self.last_cpu is None or cpu is None:
             return passed
-        return min(passed, max(now - self.cpu, passed / PATIENCE))
+        if state == RUNNABLE:
+            self.queued += max(now - self.last_look - (cpu - self.last_cpu), 0)
+        self.last_look, self.last_cpu = now, cpu
+        passed -= self.queued
+        return min(passed, max(cpu - self.cpu, passed / PATIENCE))
 
 
-def cpu_seconds(process: int) -> float | None:
-    """Return the CPU seconds of the process and of its finished children; None if the system does not report them."""
+def cpu_seconds_and_state(process: int) -> tuple[float | None, bytes]:
+    """Return the CPU seconds of the process and of its finished children, and the letter of its state (proc(5)).
+
+    The seconds are None if the system does not report them.
+    """
     try:
         with open(f"/proc/{process}/stat", "rb") as file:  # noqa: PTH123 - read many times a second
             fields = file.read().rpartition(b")")[2].split()
-        return sum(map(int, fields[11:15])) / TICKS  # user and system time, its own and that of ended children
+        return sum(map(int, fields[11:15])) / TICKS, fields[0]  # user and system time, and that of ended children
     except (OSError, ValueError, IndexError):
-        return None
+        return None, b""
 
 
 class WorkerPool:
@@ -245,7 +256,7 @@ class SingleWorker:
         """Return whether the worker sends something before its time is over."""
         clock = Clock(worker.process.pid)
         while (left := self.seconds - clock.seconds()) > 0:
-            if worker.pipe.poll(max(left, POLL)):
+            if worker.pipe.poll(min(left, POLL)):
                 return True
         return False
 

@@ -9,7 +9,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -195,13 +195,44 @@ def test_time_that_a_worker_is_not_given_does_not_count() -> None:
         assert worker.call(held_up, 1.2) == "done"
 
 
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
+def test_a_clock_leaves_out_the_time_in_a_queue_for_a_processor() -> None:
+    """Otherwise a valid spec is refused where a dozen of other processes have the processors."""
+    processor = min(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, {{{processor}}}); os.nice(NICE)\nprint(flush=True)\nwhile True: pass"
+    with ExitStack() as stack:
+        (starved, *others) = (
+            stack.enter_context(
+                subprocess.Popen([sys.executable, "-c", code.replace("NICE", nice)], stdout=subprocess.PIPE)
+            )
+            for nice in ("19", "0", "0")
+        )
+        stack.callback(lambda: [process.kill() for process in (starved, *others)])
+        for process in (starved, *others):
+            assert process.stdout is not None and process.stdout.readline()
+        clock = Clock(starved.pid)
+        for _ in range(10):
+            time.sleep(0.05)
+            assert clock.seconds() < 0.1
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell what a process computes")
 def test_a_clock_counts_what_is_computed_and_a_quarter_of_what_passes() -> None:
-    clock = Clock(os.getpid())
-    time.sleep(0.4)
-    assert 0.09 < clock.seconds() < 0.3
-    end = time.process_time() + 0.3
-    while time.process_time() < end:
-        pass
-    assert clock.seconds() >= 0.28
+    code = (
+        "import time; print(flush=True); input()\n"
+        "end = time.process_time() + 0.3\n"
+        "while time.process_time() < end: pass\n"
+        "print(flush=True); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdout.readline()
+        clock = Clock(process.pid)
+        time.sleep(0.4)
+        assert 0.09 < clock.seconds() < 0.3
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        assert clock.seconds() >= 0.28
+        process.kill()
