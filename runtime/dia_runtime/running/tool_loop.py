@@ -10,7 +10,12 @@ from typing import Any
 
 from dia_runtime.respondents.attachments import AssetReader
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.respondents.tool_request import ToolCallReply, ToolConversation, with_conversation
+from dia_runtime.respondents.tool_request import (
+    ToolCallReply,
+    ToolConversation,
+    with_conversation,
+    with_valid_arguments,
+)
 from dia_runtime.respondents.tools.session import RequestedCall, ToolSession, requested_calls
 from dia_runtime.respondents.tools.toolbox import Toolbox
 from dia_runtime.running.sessions import Unfinished
@@ -76,7 +81,7 @@ class ToolLoop:
                 seconds=reply.seconds,
             )
         )
-        self.messages.append(reply.message)
+        self.messages.append(with_valid_arguments(reply.message))
         for number, (request, call) in enumerate(zip(requested, calls, strict=True), 1):
             is_last = number == len(calls) and not self.calls_left
             content = f"{call.output}\n{NO_CALLS_LEFT}" if is_last else call.output

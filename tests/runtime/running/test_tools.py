@@ -139,6 +139,11 @@ def test_a_malformed_call_is_answered_with_its_error(tiny: Make) -> None:
     assert statuses == ["malformed"] * 4 + ["unknown_tool", "malformed", "failed", "failed", "ok", "unknown_tool"]
     assert all("error" in output.lower() for output in outputs)
     assert "'code' is a required property" in outputs[2] and "the tools are python" in outputs[4]
+    # the next request repeats every call with a JSON object as its arguments, without which llama.cpp refuses it
+    repeated = [message["tool_calls"] for message in server.asked[-1].body["messages"] if message.get("tool_calls")]
+    arguments = [json.loads(call["function"]["arguments"]) for group in repeated for call in group]
+    assert all(isinstance(each, dict) for each in arguments)
+    assert arguments[:3] == [{"malformed": "{bad"}, {"malformed": "[1]"}, {"source": "1"}] and arguments[-1] == {}
 
 
 @needs_sandbox
