@@ -72,6 +72,11 @@ def spent() -> int:
     return _BUDGET.before + _BUDGET.steps - _BUDGET.left
 
 
+def note_spent(steps: int) -> None:
+    """Count the steps of a value that is kept from an earlier evaluation, as if it were computed again."""
+    _BUDGET.before += steps
+
+
 def left() -> int:
     """Return the steps that the evaluation may still take."""
     return max(0, _BUDGET.left)

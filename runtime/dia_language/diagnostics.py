@@ -106,9 +106,40 @@ class Diagnostics:
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name that looks most like `name`, or None when none is near."""
-    matches = get_close_matches(name, sorted(set(names)), n=1, cutoff=0.6)
-    return matches[0] if matches else None
+    """Return the known name that was probably meant, or None if none is near.
+
+    >>> closest("lenght", ["length", "least"]), closest("path_length", ["bit_length", "shortest_path_length"])
+    ('length', 'shortest_path_length')
+    >>> closest("hamming_distance", ["indel_distance"])
+    """
+    known_names = sorted(set(names))
+    for near in get_close_matches(name, known_names, n=5, cutoff=0.6):
+        if _is_part(name, near) or edits(name, near) <= (min(len(name), 7) + 1) // 3:
+            return near
+    words = set(name.split("_"))
+    longer = [near for near in known_names if words <= set(near.split("_")) and len(near) <= 2 * len(name)]
+    shorter = [near for near in known_names if words >= set(near.split("_")) and len(name) <= 2 * len(near)]
+    return min(longer, key=len, default=None) or max(shorter, key=len, default=None)
+
+
+def _is_part(name: str, near: str) -> bool:
+    """Whether one begins with the other, or the name abbreviates it, as `idx` does `index`."""
+    letters = iter(near)
+    return name.startswith(near) or (name[:1] == near[:1] and all(letter in letters for letter in name))
+
+
+def edits(one: str, other: str) -> int:
+    """Return how many letters differ: added, left out, replaced, or two swapped (optimal string alignment)."""
+    before, last = list(range(len(other) + 1)), list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        row = [i]
+        for j, letter_of_other in enumerate(other, 1):
+            cost = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (letter != letter_of_other))
+            if i > 1 and j > 1 and one[i - 2 : i] == other[j - 1] + other[j - 2] and letter != letter_of_other:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        before, last = last, row
+    return last[-1]
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:

@@ -226,7 +226,10 @@ class _Builder:
             return _error("E104", "there is a tab where YAML expects spaces", place, "use spaces for indentation")
         if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
             return _error("E104", "a bracket or brace is not closed", self._place(error.context_mark), QUOTE)
-        before = line[: place.column - 1]
+        before, after = line[: place.column - 1], line[place.column - 1 :]
+        if "did not find expected" in problem and before.endswith('"') and '"' in after:
+            at = Position(self.display_name, place.line, place.column - 1)
+            return _error("E104", "the quotes end here, at the second one", at, INNER_QUOTES)
         if "did not find expected key" in problem and not before.strip(" -"):
             return _error(
                 "E104", "this line is indented differently than the lines above", place, "check the indentation"
@@ -372,6 +375,7 @@ def begin_with(display_name: str) -> str:
 
 
 SPLIT = "YAML splits keys at their commas: quote `name(a, b)`, or put it on its own line"
+INNER_QUOTES = "use `'` inside of `\"`, or put the value on its own lines after `|`"
 QUOTE = "quote the whole value, or put it on its own lines after `|`"
 
 # libyaml's words -> ours; the first that occurs in the problem decides

@@ -185,5 +185,6 @@ class Planning(Artefacts):
     def place_lets(self, names: Iterable[str], computed: set[str], lets: dict[str, CompiledExpression]) -> None:
         needed = self.depends.base(names) & set(lets)
         for name in self.depends.ordered(set(needed) - computed):
-            self.result.plan.append(Step("let", name, code=lets[name]))
+            kind = "constant" if self.depends.base([name]) <= self.list_names | set(lets) else "let"
+            self.result.plan.append(Step(kind, name, code=lets[name]))
             computed.add(name)

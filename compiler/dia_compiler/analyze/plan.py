@@ -22,7 +22,7 @@ from dia_language.templates.templates import CompiledTemplate
 class Step:
     """One step of a draw: a parameter, a let value, a condition, the point after a balanced parameter, or an order.
 
-    `order` is the order of the options of a multiple choice.
+    `order` is the order of the options of a multiple choice. A `constant` is a let value that no parameter changes.
     """
 
     kind: str

@@ -13,27 +13,26 @@ from dia_runtime.commands.terminal import echo
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
 def command(names: tuple[str, ...], as_json: bool) -> int:
-    """List the functions of the spec language, or describe those that are named.
+    """List the functions of the spec language, or describe those that are named, or all of a group.
 
     \b
     Example:
       dia functions next_prime
       dia functions median mean
+      dia functions patterns
     """
-    from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
+    from dia_language.diagnostics import DiaError, Diagnostic
 
     library_functions = library()
-    unknown = [name for name in dict.fromkeys(names) if name not in library_functions]
-    if unknown:
-        raise DiaError(
-            Diagnostic("E304", f"unknown function `{name}`", None, did_you_mean(name, library_functions))
-            for name in unknown
-        )
-    chosen: list[Function] = (
-        [library_functions[name] for name in dict.fromkeys(names)]
-        if names
-        else sorted(library_functions.values(), key=lambda item: (item.module, item.name))
-    )
+    all_functions = sorted(library_functions.values(), key=lambda item: (item.module, item.name))
+    groups = {item.module for item in all_functions}
+    unknown = [name for name in dict.fromkeys(names) if name not in library_functions and name not in groups]
+    named = [library_functions[name] for name in dict.fromkeys(names) if name in library_functions]
+    grouped = [item for item in all_functions if item.module in names and item not in named]
+    chosen: list[Function] = named + grouped if names else all_functions
+    errors = [Diagnostic("E304", f"unknown function `{name}`", None, _help(name, all_functions)) for name in unknown]
+    if as_json and errors:
+        raise DiaError(errors)
     if as_json:
         facts = [
             {"name": item.name, "module": item.module, "signature": item.signature, "revision": item.revision,
@@ -41,11 +40,28 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
             for item in chosen
         ]  # fmt: skip
         echo(json.dumps({"functions": facts}, indent=2, ensure_ascii=False))
-    elif names:
-        echo("\n\n\n".join(item.description for item in chosen))
     else:
-        _print_table(chosen)
+        if named:
+            echo("\n\n\n".join(item.description for item in named))
+        _print_table(grouped if names else all_functions)
+    if errors:
+        raise DiaError(errors)
     return 0
+
+
+def _help(name: str, functions: list[Function]) -> str:
+    """Return what may be meant: the name that is close, and the functions whose description has the word."""
+    from dia_language.diagnostics import did_you_mean
+
+    word = name.lower().replace("_", " ")
+    matching = [item.name for item in functions if word in f"{item.name} {item.module} {item.text}".lower()]
+    few = ", ".join(matching[:MOST_MATCHING]) + (", ..." if len(matching) > MOST_MATCHING else "")
+    descriptions = f"descriptions with this word: {few}" if matching else None
+    near = did_you_mean(name, [item.name for item in functions])
+    return "; ".join(filter(None, (near, descriptions))) or "`dia functions` lists all"
+
+
+MOST_MATCHING = 12
 
 
 def _print_table(functions: list[Function]) -> None:

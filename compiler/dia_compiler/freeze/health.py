@@ -121,7 +121,9 @@ def _warnings(
         message = f"{figures.long:,} of {figures.rows:,} prompts are longer than {LONGEST:,} characters"
         warnings["oversized-prompt"] = (message, template.position)
     if 2 * figures.answers_shown > figures.rows:
-        message = f"the answer appears in the prompt in {figures.answers_shown:,} of {figures.rows:,} instances"
+        place_of_answer = "the prompt or an attached text" if template.assets else "the prompt"
+        share = f"{figures.answers_shown:,} of {figures.rows:,} instances"
+        message = f"the answer appears in {place_of_answer} in {share}"
         warnings["answer-in-prompt"] = (message, place)
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:

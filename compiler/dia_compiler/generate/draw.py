@@ -27,6 +27,7 @@ from dia_compiler.sampling.instance_tree import (
 from dia_compiler.types.base import Domain, key_of
 from dia_compiler.types.choices import VAST, Rejected
 from dia_compiler.types.ranks import permutation
+from dia_language.budgets import note_spent, spent
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Value, kind_of, plain
@@ -37,6 +38,8 @@ MEASURED_ITEMS = 50
 FRONT_ATTEMPTS = 50
 FRONT_PAIRS = 400
 MOST_OPTIONS = 26
+COSTLY_STEPS = 200  # of a condition, above which a look into a table is cheaper
+MOST_FAILURES = 20_000
 DRAWING = 1  # the version of drawing: another one gives other instances
 
 # How a value of a parameter is found: by its step, its domain and the choices.
@@ -51,6 +54,9 @@ class Drawing:
         self.lists: Scope = {name: code.evaluate({}) for name, code in prepared.lists.items()}
         self.key = template_key(DRAWING, prepared.benchmark.name, prepared.template.name, seed)
         self.each = prepared.template.each.text if prepared.template.each else None
+        self.constants: dict[str, tuple[Value, int]] = {}  # let values that no parameter changes, and their steps
+        # what failed a condition that took long: the condition, the values, and the steps it took
+        self.costly_failures: dict[tuple[Any, ...], tuple[CompiledExpression, Scope, int]] = {}
         self.drawn = self.rejected = 0
         self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
         self.refusals: Counter[str] = Counter()  # of types, none of whose values was accepted, by parameter
@@ -62,11 +68,16 @@ class Drawing:
         """Parameters and the let values that the draw needed; `fixed` ones are given. Raises Rejected and DiaError."""
         scope: Scope = dict(self.lists)
         try:
+            begin = spent()
             for step in self.prepared.plan:
-                if step.kind == "draw" and step.name not in fixed:
-                    scope[step.name] = self.value(step, scope, choose, pick)
-                else:
-                    self.do(step, scope, choose, fixed, pick)
+                if step.kind == "where":
+                    self.hold(step, scope, choose, begin)
+                    continue
+                self.do(step, scope, choose, fixed, pick)
+                if step.kind == "draw":
+                    begin = spent()
+                    if self.costly_failures:
+                        self.refuse_again(scope, choose)
         except DiaError as error:
             raise self.with_values(error, scope) from None
         return scope
@@ -79,18 +90,62 @@ class Drawing:
             choose.balance()
         elif step.kind == "order":
             scope[ORDER] = self.order(scope, choose)
+        elif step.kind == "constant":
+            scope[step.name] = self.constant(step, scope)
         else:
             assert step.code is not None
             value = step.code(scope)
             if step.kind == "let":
                 scope[step.name] = value
+            elif truth_of(value, step.code.parsed.source):
+                choose.check(True)
             else:
-                holds = truth_of(value, step.code.parsed.source)
-                if not holds:
-                    self.failures[step.code.number] += 1
-                    note_failure(step.code.number)
-                    self.last_failure = step.code, scope
-                choose.check(holds)
+                self.refuse(step.code, scope, choose)
+
+    def refuse(self, code: CompiledExpression, scope: Scope, choose: Any) -> None:
+        """Reject a draw that fails the condition."""
+        self.failures[code.number] += 1
+        note_failure(code.number)
+        self.last_failure = code, scope
+        choose.check(False)
+
+    def hold(self, step: Step, scope: Scope, choose: Any, begin: int) -> None:
+        """Test a condition; `begin` are the steps spent when the last parameter was drawn.
+
+        A failure that took long is kept: of a small domain, the same values are drawn again and again.
+        """
+        try:
+            self.do(step, scope, choose, {})
+        except Rejected:
+            steps = spent() - begin
+            if steps >= COSTLY_STEPS and len(self.costly_failures) < MOST_FAILURES:
+                assert step.code is not None
+                self.costly_failures[self.drawn_key(scope)] = step.code, scope, steps
+            raise
+
+    def refuse_again(self, scope: Scope, choose: Any) -> None:
+        """Reject a draw whose parameters are known to fail a condition, without computing it again."""
+        failure = self.costly_failures.get(self.drawn_key(scope))
+        if failure is not None:
+            code, failed_scope, steps = failure
+            note_spent(steps)
+            self.refuse(code, failed_scope, choose)
+
+    def drawn_key(self, scope: Scope) -> tuple[Any, ...]:
+        """What two draws have in common that have the same parameters so far."""
+        return tuple(key_of(scope[name]) for name in self.prepared.makers if name in scope)
+
+    def constant(self, step: Step, scope: Scope) -> Value:
+        """Return a let value that is the same for all draws; its steps count each time, as a count of ways expects."""
+        if step.name not in self.constants:
+            assert step.code is not None
+            begin = spent()
+            value = step.code(scope)
+            self.constants[step.name] = value, spent() - begin
+            return value
+        value, steps = self.constants[step.name]
+        note_spent(steps)
+        return value
 
     def value(self, step: Step, scope: Scope, choose: Any, pick: Pick | None = None) -> Value:
         """Return a drawn value of the step's parameter. Raises Rejected, and DiaError at the parameter's type."""

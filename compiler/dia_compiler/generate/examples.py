@@ -67,17 +67,18 @@ def _item(expansion: Expansion, scope: Scope) -> Item:
 
 def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Diagnostics) -> Scope | None:
     """Return the scope of the example: its parameters fixed, the others drawn."""
-    fixed = {}
-    for name, datum in example.params.items():
-        maker = expansion.prepared.makers.get(name)
-        if maker is None:
-            help = names_help(name, expansion.prepared.makers)
-            diagnostics.error("E303", f"the example sets `{name}`, which is not a parameter", datum.position, help)
-            return None
-        value = compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({})
-        fixed[name] = typed(value, maker)
-    settled = {name: value for name, value in fixed.items() if expansion.prepared.makers[name].is_fixed}
-    if not _is_inside(expansion, example, dict(expansion.lists), settled, diagnostics):
+    makers = expansion.prepared.makers
+    unknown = [name for name in example.params if name not in makers]
+    for name in unknown:
+        message = f"the example sets `{name}`, which is not a parameter"
+        diagnostics.error("E303", message, example.params[name].position, names_help(name, makers))
+    fixed = {
+        name: typed(compile_datum(datum.node, expansion.prepared.namespace, frozenset()).evaluate({}), makers[name])
+        for name, datum in example.params.items()
+        if name in makers
+    }
+    settled = {name: value for name, value in fixed.items() if makers[name].is_fixed}
+    if not _are_inside(expansion, example, dict(expansion.lists), settled, diagnostics) or unknown:
         return None
     expansion.drawing.last_failure = None
     begin_search()
@@ -90,9 +91,9 @@ def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Dia
         except Rejected:
             continue
         end_search()
-        return scope if _is_inside(expansion, example, scope, fixed, diagnostics) else None
+        return scope if _are_inside(expansion, example, scope, fixed, diagnostics) else None
     end_search()
-    if _is_inside(expansion, example, dict(expansion.lists) | fixed, fixed, diagnostics):
+    if _are_inside(expansion, example, dict(expansion.lists) | fixed, fixed, diagnostics):
         diagnostics.error("E507", _failed_condition(expansion), example.position)
     return None
 
@@ -115,9 +116,11 @@ def _printed(value: Value) -> str:
         return f"({kind_of(value)})"
 
 
-def _is_inside(
+def _are_inside(
     expansion: Expansion, example: Example, scope: Scope, fixed: Mapping[str, Value], diagnostics: Diagnostics
 ) -> bool:
+    """Report every value outside its type; return whether there is none."""
+    are_inside = True
     for name, value in fixed.items():
         try:
             domain = expansion.prepared.makers[name].make(dict(scope))
@@ -129,8 +132,8 @@ def _is_inside(
             message = f"the value of `{name}` is outside its type" + (f": {why}" if why else "")
             help = None if why else "values in examples must be allowed by the template's types"
             diagnostics.error("E507", message, example.params[name].position, help)
-            return False
-    return True
+            are_inside = False
+    return are_inside
 
 
 def typed(value: Value, maker: Maker) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +12,7 @@ from dia_compiler.analyze.domains import Scope, truth_of
 from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.names import OPTIONS
 from dia_compiler.analyze.plan import AssetCode, Prepared, Wording
+from dia_compiler.analyze.prepare import is_answer
 from dia_compiler.analyze.settings import Settings
 from dia_compiler.analyze.stored_conditions import condition_record, share_record
 from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
@@ -22,15 +24,19 @@ from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoose, Stream, derived
 from dia_compiler.sampling.steering import Prediction
+from dia_compiler.types.base import written
 from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
 from dia_language.answers.base import AnswerType
 from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
-from dia_language.expressions.expressions import CompiledExpression
+from dia_language.expressions.expressions import CompiledExpression, compile_expression
 from dia_language.expressions.lowering import EXACT_ANSWER
+from dia_language.expressions.namespace import Namespace
+from dia_language.expressions.syntax import part_of
+from dia_language.numbers.operators import is_number
 from dia_language.numbers.rounding import rounding_rule
-from dia_language.numbers.values import Value, encode
+from dia_language.numbers.values import Value, encode, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_runtime.grading.grader import Grader
 
@@ -466,31 +472,37 @@ class Expansion:
         for code in self.prepared.checks:
             source = code.parsed.source
             if not truth_of(code(scope), source):
-                help = "the parameters or the check are wrong"
-                if text is not None:
-                    start = text if len(text) <= 80 else text[:80] + "..."
-                    help = f"the answer is {start}: the solver or the check is wrong"
+                values = [] if text is None else [f"the answer is {cut(text)}"]
+                values += compared_values(code, self.prepared.namespace, scope)
+                wrong = "the parameters or the check are wrong" if text is None else "the solver or the check is wrong"
+                help = f"{', '.join(values)}: {wrong}" if values else wrong
                 raise DiaError(Diagnostic("E503", "a check is false", source.place(0), help))
 
     def mistakes(self, scope: Scope, grading: Grading, truth: str) -> dict[str, str]:
         """Return the named mistakes as texts, without those that happen to be right."""
-        texts = {name: self.mistaken(code, scope, grading, truth) for name, code in self.prepared.mistakes.items()}
+        texts = {name: self.mistaken(name, code, scope, grading, truth)
+                 for name, code in self.prepared.mistakes.items()}  # fmt: skip
         return {name: text for name, text in texts.items() if text is not None}
 
-    def mistaken(self, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
+    def mistaken(self, name: str, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
         """Return the text of a mistake, None if it happens to be right. Raises DiaError if it is no answer."""
         if grading.options is not None:
             letter = grading.options.letter_of(code(scope))
             return None if letter == truth else letter
         try:
-            value = grading.kind.settle(code(scope))
-            text = grading.kind.write(value)
+            value = code(scope)
+            settled = grading.kind.settle(value)
+            text = grading.kind.write(settled)
         except LanguageError as error:
             place = code.parsed.source.place(0)
-            raise DiaError(Diagnostic(error.code, error.message, place, error.help)) from None
+            type_name = grading.comparison["type"]
+            message = f"the mistake `{name}` is {written(value)}, which cannot be an answer of type {type_name}"
+            is_unrounded = type_name == "integer" and is_number(value)
+            help = "round it, such as with `round_to(x, 0)`" if is_unrounded else error.help
+            raise DiaError(Diagnostic(error.code, message, place, help)) from None
         if grading.is_unanswerable:
             return text
-        return None if text == truth or grading.kind.equal(value, scope["answer"]) else text
+        return None if text == truth or grading.kind.equal(settled, scope["answer"]) else text
 
     # texts
 
@@ -533,6 +545,29 @@ class Expansion:
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
         return tuple(dict.fromkeys(skills))
+
+
+def compared_values(code: CompiledExpression, namespace: Namespace, scope: Scope) -> list[str]:
+    """Return what the two sides of a comparison are, for messages; not of the answer, nor of what is written there."""
+    tree = code.parsed.tree
+    if not isinstance(tree, ast.Compare) or len(tree.ops) > 1:
+        return []
+    values = []
+    for side in (tree.left, tree.comparators[0]):
+        if is_answer(side) or isinstance(side, ast.Constant):
+            continue
+        try:
+            part = part_of(code.parsed, side)
+            value = plain(compile_expression(part, namespace)(scope))
+        except (DiaError, LanguageError):
+            return []
+        values.append(f"`{cut(' '.join(part.source.text.split()))}` is {cut(value)}")
+    return values
+
+
+def cut(text: str, most: int = 80) -> str:
+    """Return the text, or its start."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:

@@ -232,7 +232,8 @@ def number_of(name: str, value: Value) -> Value:
     number = normal(value)
     if type(number) in RATIONAL or getattr(number, "is_number", False):
         return number
-    raise unfit(name, value, "give a number, or declare another `type`")
+    convert = "convert it, such as with `from_base(text, 10)`" if isinstance(value, str) else "give a number"
+    raise unfit(name, value, f"{convert}, or declare another `type`")
 
 
 def few_digits(text: str) -> str:

@@ -275,7 +275,8 @@ class Lowering:
 
 def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:
     """Return the error for a name that is none of the names that have a value there."""
-    message, help = f"unknown name `{name}`", did_you_mean(name, names | CONSTANTS) or names_help(name, names)
+    help = did_you_mean(name, names | CONSTANTS) or names_help(name, names - TEXT_NAMES) or (DECLARE if names else None)
+    message = f"unknown name `{name}`"
     if name in namespace.own or name in library():
         message, help = f"`{name}` is a function, not a value", f"call it: {name}(...)"
     elif name in AVAILABLE_IN:
@@ -307,6 +308,8 @@ def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, sig
 
 EXACT_ANSWER = "exact(answer)"
 LIBRARY_HELP = "`dia functions` lists the library"
+TEXT_NAMES = frozenset({"rounding_rule", "format_instruction", "skip_token", "points"})  # that are rarely meant
+DECLARE = "declare it under `params` or `let`"
 AVAILABLE_IN = {
     "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",
     "reply": "`accept_if`",

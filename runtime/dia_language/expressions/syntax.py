@@ -11,7 +11,7 @@ import re
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from keyword import iskeyword
+from keyword import iskeyword, kwlist
 from typing import Any, Protocol
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position
@@ -93,6 +93,13 @@ def parse(source: Source) -> ParsedExpression:
     return parsed
 
 
+def part_of(parsed: ParsedExpression, node: ast.expr) -> ParsedExpression:
+    """Return a part of a parsed expression as an expression of its own."""
+    text = parsed.source.text
+    end = offset_in(text, parsed.starts, node.end_lineno or 1, node.end_col_offset or 0)
+    return parse(PlainSource(text[parsed.offset(node) : end]))
+
+
 def wrapped(text: str) -> tuple[str, list[int]]:
     """Return the text in brackets, so that it may take several lines, and where each line begins in it."""
     starts, end = [-1], text.find("\n")
@@ -150,6 +157,13 @@ def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaE
         offset, word = reserved
         message = f"`{word}` is a reserved word, which cannot follow a dot"
         return error_at(source, offset, "E302", message, f"write ['{word}'] instead of .{word}, or choose another name")
+    braces = _template_braces(source.text)
+    if braces is not None:
+        return error_at(source, braces, "E302", *IN_TEMPLATES)
+    reserved = _reserved_name(source.text)
+    if reserved is not None:
+        offset, word = reserved
+        return error_at(source, offset, "E302", f"`{word}` is a reserved word", "choose another name")
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
     message, help = _explain_syntax_error(error.msg or "")
@@ -168,6 +182,43 @@ def _reserved_field(text: str) -> tuple[int, str] | None:
     return None
 
 
+def _template_braces(text: str) -> int | None:
+    """Return where an expression writes `{{` as a template would, outside of the texts in it."""
+    at = TEXTS.sub(lambda match: "." * len(match[0]), text).find("{{")
+    return at if at >= 0 else None
+
+
+TEXTS = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""")
+IN_TEMPLATES = ("`{{ }}` is for templates; this is an expression", 'write `n`, or f"... {n} ..." for a text')
+
+
+def _reserved_name(text: str) -> tuple[int, str] | None:
+    """Return the offset and the word of the first name such as `from`, if other names in place of all make sense."""
+    starts = wrapped(text)[1]
+    offsets: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.NAME and token.string in STATEMENT_WORDS:
+                offsets.append((max(starts[token.start[0] - 1], 0) + token.start[1], token.string))
+    except (tokenize.TokenError, IndentationError, SyntaxError):
+        return None
+    renamed = text
+    for offset, word in reversed(offsets):
+        end = offset + len(word)
+        renamed = f"{renamed[:end]}_{renamed[end:]}"
+    try:
+        ast.parse(wrapped(renamed)[0], mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return offsets[0] if offsets else None
+
+
+# the reserved words of Python that cannot occur in an expression
+STATEMENT_WORDS = frozenset(kwlist) - frozenset(
+    {"False", "None", "True", "and", "async", "await", "else", "for", "if", "in", "is", "lambda", "not", "or", "yield"}
+)
+
+
 def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
     for words, message, help in SYNTAX_WORDS:
         if words in problem:
@@ -178,7 +229,11 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
 # Python's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("unterminated", "unclosed text", "put texts in matching quotes, on one line"),
-    ("instead of '='", "`=` is not part of an expression", "use `==` to compare; give values a name under `let`"),
+    (
+        "instead of '='",
+        "`=` is not part of an expression",
+        "use `==` to compare; give values a name under `let`; quote text",
+    ),
     ("integer string conversion", "a number with too many digits", "write it as an expression such as 10**5000"),
     ("leading zeros", "a number that starts with 0", "remove the zero, or quote the number if it is text"),
     (
@@ -234,6 +289,8 @@ class _SyntaxChecker:
     def visit(self, node: ast.AST, bound: frozenset[str]) -> None:
         kind = type(node)
         visit = VISITS.get(kind)
+        if kind is ast.Set and isinstance(node, ast.Set) and isinstance(node.elts[0], ast.Set):
+            raise self.refuse(node, *IN_TEMPLATES)
         if visit is None:
             raise self.refuse(node, *REFUSED.get(kind, (f"{kind.__name__} is not part of the language", None)))
         visit(self, node, bound)

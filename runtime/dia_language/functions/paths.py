@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import pairwise
 from typing import Any
 
 from dia_language.budgets import charge
@@ -50,6 +51,26 @@ def shortest_path_length(graph: Graph, start: Value, end: Value) -> Rational:
     """
     indexed_graph = _positive("shortest_path_length", indexed(graph))
     return _reached(_distances(indexed_graph, indexed_graph.place(start)), indexed_graph.place(end))
+
+
+@library_function
+def path_length(graph: Graph, path: list[Value]) -> Rational | None:
+    """The length of a path, given as the list of its nodes; none if the graph has no such path.
+
+    The length is the sum of the weights, or the number of edges in an unweighted graph. A path may visit a node twice.
+    A list with one node has the length 0; an empty list is no path.
+
+    Examples:
+        path_length(graph(3, [[1, 2], [2, 3]], false, [2, 7]), [1, 2, 3]) -> 9
+        path_length(graph(3, [[1, 2], [2, 3]], false, [2, 7]), [1, 3]) -> none
+    """
+    indexed_graph = indexed(graph)
+    charge(len(path))
+    places = [indexed_graph.places.get(node) if type(node) in (int, str) else None for node in path]
+    if not places or None in places:
+        return None
+    weights = [indexed_graph.after[a or 0].get(b) for a, b in pairwise(places)]
+    return None if None in weights else sum(weights)
 
 
 @library_function

@@ -402,7 +402,8 @@ def truth(value: Value) -> bool:
     """Return the boolean itself; what is not a boolean is an error."""
     if value is True or value is False:
         return value
-    raise LanguageError(f"expected true or false; this is {described(value)}", "use a comparison")
+    help = "use a comparison, such as `length(...) > 0`" if isinstance(value, (list, str)) else "use a comparison"
+    raise LanguageError(f"expected true or false; this is {described(value)}", help)
 
 
 def is_number(value: Value) -> bool:

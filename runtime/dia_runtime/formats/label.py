@@ -15,6 +15,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from dia_language.numbers.values import described
+
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, rules_of, skip_sentence
 from dia_runtime.formats.last_line import last, unmarked
 
@@ -77,7 +79,10 @@ class Label(Format):
         faults, of = super().faults(format), format.get("of")
         if not isinstance(of, list) or not 2 <= len(of) <= MOST:
             return [*faults, f"the format label needs 2 to {MOST} labels: `of: [AGREE, DISAGREE]`"]
-        if not all(isinstance(word, str) and is_label(word) for word in of):
+        others = [word for word in of if not isinstance(word, str)]
+        if others:
+            faults.append(f"a label of the format label is {described(others[0])}, not text: write it in quotes")
+        elif not all(is_label(word) for word in of):
             faults.append(f"a label of the format label must be one line of 1 to {LONGEST} characters")
         elif len(set(of)) < len(of):
             faults.append("the labels of the format label must be different")

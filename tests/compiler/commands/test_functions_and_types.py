@@ -52,3 +52,27 @@ def test_all_types_are_listed_under_headings(capsys: pytest.CaptureFixture[str])
         "Answer types",
         "Answer formats",
     ]
+
+
+def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["functions", "patterns"]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["patterns", "escape(text)"]
+    assert run(["functions", "median", "nosuch"]) == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("median(values)") and "unknown function `nosuch`" in err
+    assert run(["functions", "median", "nosuch", "--json"]) == 2
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "help"),
+    [
+        ("regex", "descriptions with this word: matches"),
+        ("csv", "descriptions with this word: read_csv"),
+        ("hamming_distance", "did you mean `hamming`?"),
+        ("quokka", "`dia functions` lists all"),
+    ],
+)
+def test_words_of_descriptions_lead_to_functions(name: str, help: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["functions", name]) == 2
+    assert f"help: {help}\n" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pytest
 from dia_compiler.analyze.items import Item
 from dia_compiler.generate.draw import Drawing
+from dia_language.budgets import spent
 from dia_language.diagnostics import DiaError
+from dia_language.expressions.expressions import CompiledExpression
 from helpers.small_specs import expansion, questions
 
 HEAD = "template: sums\ntitle: Sums\n"
@@ -201,3 +204,62 @@ def test_positions_go_on_after_those_of_boundary_values(tmp_path: Path) -> None:
     walked = dict(islice(made.walker(Item()).positions(), 60))
     for place, scope in islice(made.positions(Item()), size, size + 30):
         assert scope["a"] == walked[place - size]["a"]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each expression is evaluated, by its text."""
+    evaluations: Counter[str] = Counter()
+    call = CompiledExpression.__call__
+
+    def counting(code: CompiledExpression, *arguments: Any) -> Any:
+        evaluations[code.parsed.source.text] += 1
+        return call(code, *arguments)
+
+    monkeypatch.setattr(CompiledExpression, "__call__", counting)
+    return evaluations
+
+
+def test_let_values_that_no_parameter_changes_are_computed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    let = "let: {least: length(listed), listed: 'words(\"a b c\")', more: a + least}\n"
+    template = drawing(tmp_path, integer("a", 1, 99) + integer("b", "= least", 99), f"{let}where: more < 60\n")
+    evaluations = counted(monkeypatch)
+    scopes = [scope for _, scope in islice(template.positions(Item()), 20)]
+    assert [evaluations[text] for text in ("length(listed)", 'words("a b c")')] == [1, 1]
+    assert evaluations["a + least"] >= 20
+    assert all(scope["least"] == 3 and scope["more"] == scope["a"] + 3 for scope in scopes)
+
+
+COSTLY = "sum(range(a * b, a * b + 300)) % 7 == 0"
+
+
+def test_values_that_fail_a_costly_condition_are_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = integer("a", 1, 5) + integer("b", 1, 7)
+    evaluations = counted(monkeypatch)
+    template = drawing(tmp_path, parameters, f"where: {COSTLY}\n")
+    scopes = [(scope["a"], scope["b"]) for _, scope in islice(template.positions(Item()), 3)]
+    tried, drawn = evaluations[COSTLY], template.drawn
+    assert tried < drawn
+    monkeypatch.setattr("dia_compiler.generate.draw.COSTLY_STEPS", 10**9)
+    template = drawing(tmp_path, parameters, f"where: {COSTLY}\n")
+    before = evaluations[COSTLY]
+    assert [(scope["a"], scope["b"]) for _, scope in islice(template.positions(Item()), 3)] == scopes
+    assert evaluations[COSTLY] - before == drawn == template.drawn
+
+
+@pytest.mark.parametrize("condition", [COSTLY, f"sum(words) == 0 and {COSTLY}"])
+def test_what_is_kept_changes_no_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str) -> None:
+    let = "let: {words: '[0 for i in range(1000)]'}\n"
+    more = f"{let}where: {condition}\n"
+    template = drawing(tmp_path, integer("a", 1, 5) + integer("b", 1, 7), more)
+    steps = []
+    for _ in range(2):
+        begin = spent()
+        draws = [scope["b"] for _, scope in islice(template.positions(Item()), 3)]
+        freedom = template.freedom()
+        steps.append((spent() - begin, draws, freedom, sum(template.failures.values())))
+        template.failures.clear()
+    assert steps[0] == steps[1]

@@ -85,3 +85,56 @@ def test_an_example_without_anything_to_draw_is_tried_once(tmp_path: Path, capsy
     assert run(["check", str(tmp_path)]) == 2
     message = "error[E507]: the example's parameters do not satisfy `far % 2 == 1 and n != 500`: far = 48611"
     assert message in capsys.readouterr().err
+
+
+def reported(folder: Path, template: str, capsys: pytest.CaptureFixture[str]) -> str:
+    run(["check", str(written(folder, f"template: t\ntitle: T\n{template}"))])
+    return capsys.readouterr().err
+
+
+def test_a_false_check_shows_both_sides(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "params: {n: {type: integer, min: 7, max: 7}}\nanswer: {value: n + 1, type: integer}\nprompt: '{{ n }}'\n"
+    for check, sides in [
+        ("answer == iterate(abs, n, 3)", "the answer is 8, `iterate(abs, n, 3)` is [7, 7, 7]"),
+        ("n * 2 == answer * 2", "the answer is 8, `n * 2` is 14, `answer * 2` is 16"),
+        ("answer == 5", "the answer is 8"),
+        ("answer > n > 9", "the answer is 8"),
+        ("not answer > 2", "the answer is 8"),
+    ]:
+        text = reported(tmp_path, f"{head}checks:\n  - {check}\n", capsys)
+        assert f"help: {sides}: the solver or the check is wrong\n" in text
+
+
+def test_a_mistake_that_cannot_be_an_answer_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head = "params: {n: {type: integer, min: 7, max: 7}}\nanswer: {value: n, type: integer}\nprompt: '{{ n }}'\n"
+    text = reported(tmp_path, f"{head}mistakes: {{half: n / 2}}\n", capsys)
+    assert "the mistake `half` is `7/2`, which cannot be an answer of type integer" in text
+    assert "help: round it, such as with `round_to(x, 0)`" in text
+    text = reported(tmp_path, f"{head}mistakes: {{half: str(n)}}\n", capsys)
+    assert "the mistake `half` is `7`, which cannot be an answer of type integer" in text and "from_base" in text
+
+
+def test_all_values_of_an_example_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = (
+        "params: {n: {type: integer, min: 1, max: 9}, m: {type: integer, min: 1, max: 9}}\n"
+        "answer: {value: n + m, type: integer}\nprompt: '{{ n }} {{ m }}'\n"
+        "examples:\n  - params: {n: 30, m: 40, k: 1, l: 2}\n"
+    )
+    text = reported(tmp_path, template, capsys)
+    for message in ("`30` is above 9", "`40` is above 9", "the example sets `k`", "the example sets `l`"):
+        assert message in text
+
+
+def test_names_that_are_rarely_meant_are_not_offered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = reported(tmp_path, "answer: {value: 2 + 3, type: integer}\nprompt: 'What is {{ m }} and 3?'\n", capsys)
+    assert "help: declare it under `params` or `let`" in text and "rounding_rule" not in text
+
+
+def test_labels_that_yaml_reads_as_booleans_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    template = (
+        "params: {n: {type: integer, min: 1, max: 9}}\nsessions:\n  ask:\n    turns:\n      - user: '{{ n }}'\n"
+        "        reply: {name: said, format: label, of: [TRUE, FALSE]}\ngrade: {correct: said == 'TRUE'}\n"
+    )
+    assert "a label of the format label is a boolean, not text: write it in quotes" in reported(
+        tmp_path, template, capsys
+    )

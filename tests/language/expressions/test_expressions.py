@@ -187,3 +187,20 @@ def test_values_are_never_changed_in_place() -> None:
     held = [3, 1, 2]
     assert evaluate("sort(held) + held + reverse(held)", held=held) == [1, 2, 3, 3, 1, 2, 2, 1, 3]
     assert held == [3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("from != to", 1, "`from` is a reserved word"),
+        ("offsets[from] + 1", 9, "`from` is a reserved word"),
+        ('"from" + class', 10, "`class` is a reserved word"),
+        ("a from b", 3, "not an expression"),
+        ("{{ n }} + 1", 1, "`{{ }}` is for templates; this is an expression"),
+        ("x = {{ n }}", 5, "`{{ }}` is for templates; this is an expression"),
+        ('f"{{{{n}}}}" b', 1, "two values with nothing between them"),
+    ],
+)
+def test_what_belongs_elsewhere_is_named(text: str, place: int, message: str) -> None:
+    diagnostic = fault(text)
+    assert (diagnostic.message, column(diagnostic)) == (message, place)

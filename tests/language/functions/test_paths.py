@@ -33,6 +33,23 @@ def in_networkx(graph: Record) -> Any:
 
 
 @settings(deadline=None)
+@given(graphs(), st.lists(st.integers(0, 8), max_size=4))
+def test_lengths_of_paths_agree_with_networkx(graph: Record, path: list[int]) -> None:
+    known = in_networkx(graph)
+    is_path = bool(path) and all(node in known for node in path) and networkx.is_path(known, path)
+    expected = networkx.path_weight(known, path, "weight") if is_path else None
+    assert call("path_length", graph, path) == expected
+
+
+def test_a_path_has_only_nodes_of_the_graph() -> None:
+    graph = call("graph", ["a", "b"], [["a", "b"]])
+    lengths = [
+        call("path_length", graph, path) for path in ([], ["a"], ["a", "b", "a"], ["a", ["b"]], ["a", True], ["c"])
+    ]
+    assert lengths == [None, 0, 2, None, None, None]
+
+
+@settings(deadline=None)
 @given(graphs())
 def test_shortest_paths_agree_with_networkx(graph: Record) -> None:
     known, end = in_networkx(graph), len(graph["nodes"])
