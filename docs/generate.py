@@ -159,7 +159,8 @@ def _format(name: str, form: Format) -> Iterator[str]:
     rows = [(f"`{key}`", literal(sentence(words))) for key, words in described]
     yield table(("option in specs", "meaning"), rows) if rows else ""
     yield f"In a spec: `format: {flow(form.example(name))}`."
-    yield "Chains: " + ", ".join(f"`{chain}`" for chain in form.chains) + "."
+    chains = [chain for chain in ("strict", "standard", "lenient", "compat") if chain in {*form.chains, "standard"}]
+    yield "Chains: " + ", ".join(f"`{chain}`" for chain in chains) + "."
     compat = sys.modules.get(f"{type(form).__module__}_compat")
     if compat is not None:
         yield f"#### The chain compat of {name}"
@@ -182,8 +183,8 @@ PARAMETERS_HEAD = (
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. *Strict* and *lenient* are the two ways to parse a reply. Every type takes `accept`, "
-    "`accept_if`, `share` and `unanswerable`."
+    "compared with it. *Strict* is how all chains except `lenient` parse a reply, *lenient* how the chain `lenient` "
+    "does. Every type takes `accept`, `accept_if`, `share` and `unanswerable`."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "

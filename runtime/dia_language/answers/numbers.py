@@ -65,7 +65,12 @@ class RoundedAnswer(AnswerType):
 
 
 class IntegerAnswer(RoundedAnswer):
-    """An integer."""
+    """An integer.
+
+    Strict accepts digits with an optional sign; since version 2 of the language, also a Unicode minus sign (U+2212),
+    spaces after the sign, an exponent if the number is whole (`1.5e3`, `1.5 × 10^3`), and a declared unit. Lenient also
+    accepts a trailing `.0`, and groups of three digits separated by commas, spaces, underscores or apostrophes.
+    """
 
     name = "integer"
 
@@ -150,7 +155,7 @@ class RationalAnswer(AnswerType):
 
 
 class RealAnswer(RoundedAnswer):
-    """A number in decimal notation.
+    """A number in decimal notation. Signs, exponents, units and groups of digits are parsed like those of integers.
 
     With a tolerance, the correct answer need not have finitely many decimals: a rational number is stored exactly, and
     a symbolic number as a decimal whose error is at most 10**-30 of the tolerance.
