@@ -195,7 +195,9 @@ def probe_specs(
     from dia_compiler.probe.probe import FEWEST
 
     if k < FEWEST:
-        raise DiaError(Diagnostic("E600", f"--k must be at least {FEWEST}: a rule is learnt and judged on them", None))
+        raise DiaError(
+            Diagnostic("E600", f"--k must be at least {FEWEST}: rules are learned and tested on these instances", None)
+        )
     options = CompileOptions(k, seed, jobs=jobs or os.cpu_count() or 1, programs=allow_programs)
     return _probe([Path(path) for path in paths], options, on_progress)
 

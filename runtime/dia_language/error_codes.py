@@ -443,7 +443,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E806": (
         "unknown respondent",
         "No respondent has this name. The name of a model starts with its provider, as in `openai/gpt-4o-mini`, unless "
-        "`--base-url` says where it is. The message lists the built-in baselines, or the respondents of the run.",
+        "`--base-url` names an endpoint. The message lists the built-in baselines, or the respondents of the run.",
     ),
     "E807": ("number below 1", "`--attempts` and `--limit` must be at least 1."),
     "E808": (
@@ -463,8 +463,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E822": (
         "answer record that cannot be used",
-        "An answer record's truth, accepted form or comparison has the wrong shape. The bundle or the run was made "
-        "by another program.",
+        "The correct answer, an accepted form or the comparison of an answer record has the wrong shape. The bundle or "
+        "the run was made by another program.",
     ),
     "E823": (
         "missing API key",

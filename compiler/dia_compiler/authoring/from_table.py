@@ -125,8 +125,8 @@ def _check_flat(sheet: Sheet) -> None:
         for name, value in sheet.table.at(number).items():
             if isinstance(value, list | Mapping):
                 kind = "an object" if isinstance(value, Mapping) else "a list"
-                help = "make each part a key of its own, with a text, number, boolean or null"
-                raise sheet.refused(f"the column `{name}` holds {kind}", number, help)
+                help = "make each part a separate key, with a text, number, boolean or null"
+                raise sheet.refused(f"the column `{name}` contains {kind}", number, help)
 
 
 def _answer_column(sheet: Sheet, chosen: str | None) -> str:
@@ -196,14 +196,16 @@ class _Writer:
         twice = self._same_questions()
         if twice is not None:
             message = f"this row asks the same question as line {self.sheet.lines[twice[0]]}"
-            raise self.sheet.refused(message, twice[1], "remove one of the two, or add a column that tells them apart")
-        guesses = [f"the column `{self.answer}` holds the answer, {self.reason}"] if self.reason else []
+            raise self.sheet.refused(
+                message, twice[1], "remove one of the two, or add a column that distinguishes them"
+            )
+        guesses = [f"the column `{self.answer}` contains the answer, {self.reason}"] if self.reason else []
         options = self._answer_options()
         guesses.append(f"the type of the answer is {options[0].removeprefix('type: ')}")
-        guesses += [f"the column `{name}` holds {KIND_WORDS[kind]}" for name, kind in self.kinds.items()
+        guesses += [f"the column `{name}` contains {KIND_WORDS[kind]}" for name, kind in self.kinds.items()
                     if name != self.answer]  # fmt: skip
         if self.question:
-            guesses.append(f"the column `{self.question}` holds the text of the question")
+            guesses.append(f"the column `{self.question}` contains the text of the question")
         if self.identifier:
             guesses.append(f"the column `{self.identifier}` names the rows")
         return Draft(self._text(options), _label(self.answer).capitalize(), {self.file: raw}, tuple(guesses))

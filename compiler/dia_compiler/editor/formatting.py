@@ -64,7 +64,7 @@ class _Layout:
                 if not node.is_flow:
                     line = item.position.line
                     if not self.lines[line - 1].lstrip().startswith("-"):
-                        raise ValueError("a dash on a line of its own")
+                        raise ValueError("a dash on a separate line")
                     self.indents.setdefault(line, indent)
                 self.place(item, indent + STEP)
 

@@ -61,7 +61,7 @@ class ExpressionAnswer(WordAnswer):
             is_readable = bool(self.node(plain(value))) and self.equal(plain(value), value)
         except Unreadable as error:
             help = "declare its `variables`, or another `type`"
-            raise LanguageError(f"the answer's type is expression, but its value holds {error}", help) from None
+            raise LanguageError(f"the answer's type is expression, but its value contains {error}", help) from None
         assert is_readable, "sympy writes what our grammar reads otherwise"
         return value
 

@@ -60,7 +60,7 @@ def require_canonical(record: Any) -> None:
             pending += item
             pending += item.values()
         elif item is not None and kind is not bool:
-            raise ValueError(f"a {kind.__name__} cannot stand in a canonical record")
+            raise ValueError(f"a {kind.__name__} is not allowed in a canonical record")
 
 
 def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

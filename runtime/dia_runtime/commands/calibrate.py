@@ -102,7 +102,7 @@ class CalibrateOptions:
     "unit",
     choices=["instances", "items", "templates", "benchmarks"],
     default="instances",
-    help="What gets a difficulty of its own.",
+    help="What gets its own difficulty.",
 )
 @choice_option(
     "--bias-correction", choices=["none", "trials"], default="none", help="For jml: shrink the scale by (n-1)/n."

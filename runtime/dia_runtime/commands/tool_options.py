@@ -134,7 +134,7 @@ def _names(lists: Sequence[str]) -> list[str]:
         if name not in NAMES:
             help = "known: " + ", ".join(f"`{name}`" for name in NAMES)
             near = did_you_mean(name, NAMES)
-            fix = f"{near} ({help})" if near else f"{help}; tools of your own: `--tool-command`, `--mcp`"
+            fix = f"{near} ({help})" if near else f"{help}; for your own tools, use `--tool-command` or `--mcp`"
             raise DiaError(Diagnostic("E852", visible(f"unknown tool `{name}`"), None, fix))
     return [name for name in NAMES if name in names]
 

@@ -172,9 +172,7 @@ class Json(Format):
     """The answer as a value in a JSON object."""
 
     options = {
-        "key": FormatOption(
-            "text", "The key that holds the answer (default `answer`).", default="answer", example="result"
-        )
+        "key": FormatOption("text", "The key of the answer (default `answer`).", default="answer", example="result")
     }
     chains = {
         "standard": (*STRICT, ("last", last)),

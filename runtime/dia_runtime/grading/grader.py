@@ -259,7 +259,7 @@ def grade(
     try:
         truth, accept = decode(answer["answer"]), [decode(form) for form in answer.get("accept", ())]
     except ValueError:
-        raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
+        raise DiaError(Diagnostic("E822", "an answer record contains an invalid value"), 3) from None
     return grader.grade(truth, accept, answer["text"], reply, accept_if, share)
 
 

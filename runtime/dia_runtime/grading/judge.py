@@ -267,7 +267,7 @@ def _decoded(record: Record) -> tuple[Value, list[Value]]:
     try:
         return decode(record["answer"]), [decode(form) for form in record["accept"]]
     except ValueError:
-        raise DiaError(Diagnostic("E822", "an answer record holds no stored value"), 3) from None
+        raise DiaError(Diagnostic("E822", "an answer record contains an invalid value"), 3) from None
 
 
 def _share_of_marks(grade: Grade, verdict: Verdict, share: Share | None) -> Fraction | None:

@@ -40,7 +40,7 @@ def calibrate(
     counted, tried = matrices(successes, trials)
     anchor_difficulties = None if anchors is None else _floats(anchors)
     if anchor_difficulties is not None and anchor_difficulties.shape != counted.shape[1:]:
-        raise calibration_error("`anchors` holds one difficulty for each item, or none")
+        raise calibration_error("`anchors` must contain one difficulty for each item, or be left out")
     options = EstimationOptions(method, eliminate, item_scores, bias_correction, extreme, extreme_adjust, gauge, tol)
     with np.errstate(divide="ignore", invalid="ignore"):
         return estimate(counted, tried, options, anchor_difficulties)

@@ -99,7 +99,7 @@ def require_tools_possible(model: str, options: ModelOptions) -> None:
     """Check that a model can be given tools, if there are any. Raises DiaError (exit 2) otherwise."""
     if options.toolbox is not None and (model in BASELINES or has_prefix(model)):
         message = visible(f"`{model}` cannot use tools: only models at an endpoint can call them")
-        raise DiaError(Diagnostic("E854", message, None, "ask it without `--tools`, in a command of its own"))
+        raise DiaError(Diagnostic("E854", message, None, "ask it in a separate command, without `--tools`"))
 
 
 def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
@@ -142,7 +142,7 @@ def require_known(model: str, options: ModelOptions) -> None:
     if model not in BASELINES and not is_known(model, options):
         built_in = "the built-in baselines are " + ", ".join(f"`{name}`" for name in BASELINES)
         near = did_you_mean(model, BASELINES)
-        fix = "write the provider too, as in `openai/gpt-4o-mini`, or add `--base-url` for an endpoint of your own"
+        fix = "write the provider too, as in `openai/gpt-4o-mini`, or add `--base-url` for your own endpoint"
         message = visible(f"unknown model `{model}`")
         raise DiaError(Diagnostic("E806", message, None, f"{near} ({built_in})" if near else f"{fix}; {built_in}"))
 

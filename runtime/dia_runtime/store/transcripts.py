@@ -180,7 +180,7 @@ def _reply(record: Mapping[str, Any]) -> TranscriptReply:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("it holds no text where there must be one")
+        raise ValueError("a text is missing")
     return value
 
 
@@ -190,14 +190,14 @@ def _text_or_none(value: Any) -> str | None:
 
 def _amount(value: Any) -> str | None:
     if value is not None and not (isinstance(value, str) and AMOUNT.fullmatch(value)):
-        raise ValueError("it holds no decimal number where there must be one")
+        raise ValueError("a decimal number is missing or invalid")
     return value
 
 
 def _require_shallow(value: Any, depth: int = 0) -> Any:
     """Return the value. Raises ValueError if it is nested so deeply that reading it would overflow the stack."""
     if depth > DEEPEST:
-        raise ValueError(f"it holds a value of more than {DEEPEST} levels")
+        raise ValueError(f"it contains a value of more than {DEEPEST} levels")
     for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _require_shallow(item, depth + 1)
     return value
@@ -205,5 +205,5 @@ def _require_shallow(value: Any, depth: int = 0) -> Any:
 
 def _count(value: Any) -> int | None:
     if value is not None and (type(value) is not int or not 0 <= value < 2**53):
-        raise ValueError("it holds no whole number where there must be one")
+        raise ValueError("a whole number is missing or invalid")
     return value

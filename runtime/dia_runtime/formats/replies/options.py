@@ -32,7 +32,7 @@ from dia_runtime.formats.replies.json_text import alone, braced, fenced, flat, m
 from dia_runtime.formats.replies.texts import BULLET
 
 NONE = "none"
-KEY = "The key under which JSON holds the choice."
+KEY = "The JSON key of the choice."
 MOST_RANKED = 1_000
 
 

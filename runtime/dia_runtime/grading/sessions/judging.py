@@ -59,7 +59,7 @@ def truth_of(record: Stored, preset: str | None = None) -> Truth:
         study = {**stored, "figures": figures, "truth": preset_record.get("truth", stored["truth"])}
         return Truth(stored, study, preset_record.get("study"), preset_record.get("chain", STUDY_CHAIN))
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise DiaError(Diagnostic("E822", "an answer record holds no truth of sessions"), 3) from None
+        raise DiaError(Diagnostic("E822", "an answer record has no grading of sessions"), 3) from None
 
 
 @dataclass(frozen=True, slots=True)

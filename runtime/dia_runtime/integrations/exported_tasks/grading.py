@@ -84,7 +84,7 @@ def _record(encoded: str) -> _Record:
             None if share is None else isolated_share(share, WORKER),
         )
     except ValueError:
-        raise unusable_row_error("a row's `grading` holds no stored value") from None
+        raise unusable_row_error("a row's `grading` contains an invalid value") from None
 
 
 @lru_cache(maxsize=1 << 12)
@@ -106,7 +106,7 @@ def parsed(encoded: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
-        raise unusable_row_error("a row holds a record that is no JSON object")
+        raise unusable_row_error("a record in a row is not a JSON object")
     return record
 
 

@@ -93,7 +93,7 @@ def _played(room: Room) -> Solver:
 def _only(benchmark: str) -> Path:
     bundles = sorted(path.parent for path in Path("build").glob(f"{benchmark}-*/manifest.json"))
     if len(bundles) != 1:
-        message = f"`build/` holds {len(bundles) or 'no'} bundle{'s' * (len(bundles) != 1)} of `{benchmark}`"
+        message = f"`build/` contains {len(bundles) or 'no'} bundle{'s' * (len(bundles) != 1)} of `{benchmark}`"
         help = "make one with `dia compile`, and name it: `-T bundle=build/...`"
         raise DiaError(Diagnostic("E701", message, None, help))
     return bundles[0]

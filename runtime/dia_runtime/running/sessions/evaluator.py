@@ -63,7 +63,7 @@ def decode_values(stored: list[Any]) -> Iterator[list[Value]]:
     try:
         yield [decode(value, decode_symbolic) for value in stored]
     except (ValueError, TypeError):
-        raise LanguageError("a list holds what is no stored value") from None
+        raise LanguageError("a list contains an invalid value") from None
 
 
 def read_value(text: str, format: Mapping[str, Any]) -> Iterator[Value | None]:
