@@ -103,6 +103,9 @@ def _worker_number(config: pytest.Config) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tour" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.long)  # the tour takes a tenth of all everyday tests to compile
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: item.path)  # the workers must agree on the order
     if config.getoption("--skipped"):

@@ -94,6 +94,7 @@ score --{evil}
 """
 
 
+@pytest.mark.long
 def test_no_command_prints_what_a_terminal_obeys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,6 +79,7 @@ def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expecte
 
 
 @pytest.mark.spawned
+@pytest.mark.long
 def test_workers_change_nothing(tmp_path: Path, expected: str) -> None:
     assert digest(small_specs(tmp_path), tmp_path / "out", jobs=3) == expected
 
@@ -137,6 +138,7 @@ OTHERS = sorted({path.parent.name for path in SPECS.glob("*/benchmark.yaml")} - 
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.long
 @pytest.mark.usefixtures("locked_builders")
 def test_the_digests_of_the_other_shipped_benchmarks_are_pinned(
     name: str, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest

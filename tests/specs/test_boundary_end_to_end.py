@@ -144,6 +144,7 @@ def scored(capsys: pytest.CaptureFixture[str], path: str = "a.run") -> dict[str,
 
 
 @pytest.mark.parametrize("through", THROUGH)
+@pytest.mark.long
 def test_the_known_figures_come_out(through: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loop.serve(Persona(bundle).answer) as server:
         command = ["run", str(bundle), "--model", "openai/edge", "--base-url", server.url, "-o", "a.run", "-q"]
@@ -161,6 +162,7 @@ def test_the_known_figures_come_out(through: str, bundle: Path, capsys: pytest.C
     instructions(model, bundle)
 
 
+@pytest.mark.long
 def test_without_a_judge_the_rule_decides(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loop.serve(Persona(bundle).answer) as server:
         command = ["run", str(bundle), "--model", "openai/edge", "--base-url", server.url, "-o", "a.run", "-q"]
@@ -168,6 +170,7 @@ def test_without_a_judge_the_rule_decides(bundle: Path, capsys: pytest.CaptureFi
     refusal(scored(capsys)["sessions"]["refusal"], rule_finds, is_judged=False)
 
 
+@pytest.mark.long
 def test_a_judge_that_cannot_be_read_leaves_it_to_the_rule(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loop.serve(Persona(bundle).answer) as server:
         command = ["run", str(bundle), "--model", "openai/edge", "--base-url", server.url, "-o", "a.run", "-q"]
@@ -175,6 +178,7 @@ def test_a_judge_that_cannot_be_read_leaves_it_to_the_rule(bundle: Path, capsys:
     refusal(scored(capsys)["sessions"]["refusal"], rule_finds, is_judged=False)
 
 
+@pytest.mark.long
 def test_what_the_provider_refuses_counts_as_declined(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing harmful came out; what is over its window, or empty, is another matter."""
     persona = Persona(bundle)
@@ -251,6 +255,7 @@ def instructions(model: Mapping[str, Any], bundle: Path) -> None:
     assert block["share"]["value"] == pytest.approx(sum(shares) / K)
 
 
+@pytest.mark.long
 def test_questions_without_a_reply_are_in_the_share_of_all(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What another try may mend leaves the share open; counted as wrong it is in the denominator, too."""
     persona = Persona(bundle)

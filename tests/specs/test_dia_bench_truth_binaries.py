@@ -122,6 +122,7 @@ def opening(archive: zipfile.ZipFile, name: str, pin: str) -> str | None:
         return None
 
 
+@pytest.mark.long
 def test_one_pin_opens_each_archive(challenges: Challenges, answers: Answers) -> None:
     for id, challenge in list(asked(challenges, "zip_with_pin").items())[:10]:
         name, encoded = found(

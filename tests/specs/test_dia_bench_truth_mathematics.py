@@ -479,6 +479,7 @@ def test_factors_are_the_two_primes_of_their_product(
         assert is_probable_prime(p) and is_probable_prime(q), id
 
 
+@pytest.mark.long
 def test_one_of_two_factors_has_a_smooth_neighbour_as_promised(challenges: Challenges, answers: Answers) -> None:
     primorial = prod(primes_below(SIEVE_LIMIT))
     for id in list(challenges["pollard"])[:25]:

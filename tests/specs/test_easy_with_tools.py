@@ -66,6 +66,7 @@ async def model(asked: loop.Asked, raw: Any) -> Any:
     return await loop.says(written(messages[0]["content"], "0"))(asked, raw)
 
 
+@pytest.mark.long
 def test_calls_turn_wrong_answers_of_more_than_eight_families_into_right_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def test_every_family_is_measured() -> None:
     assert [held["number"] for held in FIGURES.values()] == list(range(1, len(FAMILIES) + 1))
 
 
+@pytest.mark.long
 def test_figures_are_what_is_measured() -> None:
     spec = importlib.util.spec_from_file_location("measure_families", ROOT / "docs" / "measure_families.py")
     assert spec is not None and spec.loader is not None

@@ -51,6 +51,7 @@ def bundle() -> Path:
 
 
 @pytest.mark.parametrize("through", THROUGH)
+@pytest.mark.long
 def test_the_known_figures_come_out(through: str, bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with loop.serve(answer) as server:
         command = ["run", str(bundle), "--model", "openai/mirror", "--base-url", server.url, "-o", "a.run", "-q"]

@@ -302,6 +302,7 @@ def test_the_shell_completes(here: Path, words: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["check", "my_bench"], ["compile", "my_bench", "--k", "700"]])
+@pytest.mark.long
 def test_a_terminal_sees_a_bar_and_a_pipe_none(bench: Path, arguments: list[str]) -> None:
     command = [sys.executable, "-m", "dia_compiler", *arguments]
     terminal, child = pty.openpty()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SPEC = """template: square
 title: A square
 params:
@@ -16,6 +18,7 @@ prompt: What is the square of {{ n }}?
 CLOSED = "<&- >&- 2>&-"
 
 
+@pytest.mark.long
 def test_commands_run_with_closed_standard_streams(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "benchmark.yaml").write_text(

@@ -85,6 +85,7 @@ def change(part: Path, how: Change) -> None:
     (part / NAME).write_bytes(manifest_bytes(with_checksum(facts)))
 
 
+@pytest.mark.long
 def test_merged_parts_are_one_compile(made: tuple[Path, list[Path]], parts: list[Path], tmp_path: Path) -> None:
     found = merge([parts[1], parts[0]], tmp_path / "merged")
     assert content(tmp_path / "merged") == content(made[0])

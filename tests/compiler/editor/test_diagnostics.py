@@ -130,6 +130,7 @@ def test_each_edit_shows_what_dia_check_prints(
     type_session(editor, folder / "wheel.yaml", capsys, range(len(SESSION)))
 
 
+@pytest.mark.long
 def test_diagnostics_follow_other_files_and_vanish(editor: Editor, folder: Path) -> None:
     path, benchmark = folder / "sums.yaml", folder / "benchmark.yaml"
     editor.show(path, SUM.replace("{{ b }}", "🚲 {{ many(b) }}"))
@@ -146,6 +147,7 @@ def test_diagnostics_follow_other_files_and_vanish(editor: Editor, folder: Path)
     editor.wait_until(lambda: editor.diagnostics[path] == [])
 
 
+@pytest.mark.long
 def test_yaml_files_of_other_programs_are_left_alone(editor: Editor, folder: Path) -> None:
     outside = folder.parent / f"{folder.name}.yaml"  # in no folder with a benchmark.yaml
     editor.show(outside, "on: push\n")
@@ -156,6 +158,7 @@ def test_yaml_files_of_other_programs_are_left_alone(editor: Editor, folder: Pat
     editor.wait_until(lambda: editor.diagnostics[outside] == [])
 
 
+@pytest.mark.long
 def test_a_slow_check_gives_way_to_the_next_change(editor: Editor, folder: Path) -> None:
     path = folder / "sums.yaml"
     slow = SUM.replace("value: a + b", "value: 'a + b + 0 * length([n for n in range(10**7)])'")

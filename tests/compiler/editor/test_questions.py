@@ -80,6 +80,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("spec", SPECS[::25], ids=lambda spec: spec.stem)
+@pytest.mark.long
 def test_every_printed_name_is_offered_and_explained(spec: Path) -> None:
     text = spec.read_text(encoding="utf-8")
     names = [match for match in PRINTED.finditer(text) if (match[1] or match[2]) not in LITERALS]

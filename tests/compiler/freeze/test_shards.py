@@ -85,6 +85,7 @@ def records(bundle: Path, kind: str) -> list[dict[str, Any]]:
     return [json.loads(line) for path in sorted(bundle.glob(f"{kind}*.jsonl")) for line in path.open()]
 
 
+@pytest.mark.long
 def test_stretches_and_workers_change_no_byte(tmp_path: Path, small_span: None) -> None:
     folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
     made = [compile([folder], k=333, out=tmp_path / str(jobs), jobs=jobs).bundles[0].path for jobs in (1, 2, 3)]

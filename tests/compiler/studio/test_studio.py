@@ -275,6 +275,7 @@ def test_stress_comes_in_pieces_and_counts_right(running: Running, folder: Path)
     assert records[-1]["instances"] == 200 and not records[-1]["is_over"]
 
 
+@pytest.mark.long
 def test_a_change_is_told_and_shown(running: Running, folder: Path) -> None:
     path = folder / "changing.yaml"
     events: list[dict[str, Any]] = []

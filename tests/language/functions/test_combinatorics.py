@@ -73,6 +73,7 @@ def test_large_arguments_agree_with_sympy_or_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["stirling_first", "stirling_second"])
+@pytest.mark.long
 def test_the_largest_numbers_are_within_the_budget(name: str) -> None:
     assert call(name, 2000, 2000) == 1
     assert call("count_permutations", 3, 5) == call(name, 3, 5) == 0

@@ -26,6 +26,7 @@ def test_an_untouched_bundle_is_complete_and_valid(tiny: Make) -> None:
     assert found.not_covered == ("provenance.json",)
 
 
+@pytest.mark.long
 def test_every_flipped_byte_is_found_and_its_file_named(tiny: Make) -> None:
     path = tiny(templates=1, k=1)
     for file in sorted(path.rglob("*")):

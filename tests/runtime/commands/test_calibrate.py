@@ -298,6 +298,7 @@ prompt: Add {{ a }} to itself until there are {{ n }} of it. What is the sum?
 """
 
 
+@pytest.mark.long
 def test_runs_of_known_respondents_from_bundle_to_pictures(call: Call) -> None:
     """Difficulty grows by 0.1 a summand: the bank finds the items, and the explanation the cause."""
     Path("sums").mkdir()

@@ -77,6 +77,7 @@ def rest(bundle: Path, path: Path, server: loop.Server) -> Any:
     return run(bundle, "m", path, terms=RunOptions(ModelOptions(base_url=server.url), 8))
 
 
+@pytest.mark.long
 def test_two_processes_share_the_work_and_ask_nothing_twice(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=4, k=50), tmp_path / "a.run"
     with loop.serve(loop.says(delay=0.02)) as server:
@@ -204,6 +205,7 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, 600_000))
 
 
+@pytest.mark.long
 def test_a_full_disk_loses_nothing_that_was_counted(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(templates=2, k=60), tmp_path / "a.run"
     with loop.serve(loop.says("x" * 20_000, delay=0.02)) as server:
@@ -232,6 +234,7 @@ def left_by_a_kill(tiny: Make, path: Path, server: loop.Server) -> tuple[Path, P
 
 
 @pytest.mark.parametrize("rubbish", [b"\0" * 5000, b"rubbish" * 1000])
+@pytest.mark.long
 def test_a_log_with_a_torn_end_loses_nothing(tiny: Make, tmp_path: Path, rubbish: bytes) -> None:
     with loop.serve(loop.says(delay=0.01)) as server:
         bundle, log, told = left_by_a_kill(tiny, tmp_path / "a.run", server)
@@ -242,6 +245,7 @@ def test_a_log_with_a_torn_end_loses_nothing(tiny: Make, tmp_path: Path, rubbish
     assert held(tmp_path / "a.run") == list(range(120))
 
 
+@pytest.mark.long
 def test_what_a_damaged_log_held_is_asked_again(tiny: Make, tmp_path: Path) -> None:
     with loop.serve(loop.says(delay=0.01)) as server:
         bundle, log, _ = left_by_a_kill(tiny, tmp_path / "a.run", server)

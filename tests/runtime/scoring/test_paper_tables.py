@@ -145,6 +145,7 @@ class Player:
 
 
 @pytest.mark.parametrize("name", PAPER)
+@pytest.mark.long
 def test_table_one(scored: dict[str, Mapping[str, Any]], name: str) -> None:
     told, found = PAPER[name], scored[name]
     assert (told.correct, told.skipped, told.wrong) == tuple(

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 from helpers.places import ROOT
 
 
@@ -14,6 +15,7 @@ def printed(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_the_study_prints_slopes_that_are_near_1() -> None:
     out = printed("docs/studies/rasch_simulations.py", "--part", "slopes", "--replicates", "20")
     slopes = {
@@ -23,6 +25,7 @@ def test_the_study_prints_slopes_that_are_near_1() -> None:
     assert 1.08 < slopes["jml"] < 1.22 and slopes["jml"] > slopes["jml, (n-1)/n"] + 0.08
 
 
+@pytest.mark.long
 def test_the_benchmark_prints_each_estimator_and_why_a_peer_is_missing() -> None:
     out = printed("benchmarks/rasch_speed.py", "--size", "6x40", "--peers", sys.executable, "--epochs", "1")
     assert all(re.search(rf"^  {name}.* s, CPU", out, re.MULTILINE) for name in ("jml", "mml-items", "cml"))

@@ -157,6 +157,7 @@ def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp
     assert code == 0 and "paper" not in out and "Correlations" not in out
 
 
+@pytest.mark.long
 def test_the_page_shows_what_the_paper_prints(call: Call, tmp_path: Path) -> None:
     recordings(tmp_path / "logs")
     assert call("import", "logs", "--from", "self-execution", "-o", "a.run", "-q")[0] == 0

@@ -37,6 +37,7 @@ def test_the_truth_of_the_study_is_that_of_very_many_items() -> None:
     assert truths["difference"] == pytest.approx((chances - chances**study.HARDER).mean(), abs=0.001)
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     study = script("docs/studies/interval_coverage.py")
     found = study.coverage(study.Design(60, 2, 2), 150, 1_000, 5)
@@ -45,6 +46,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert found["trad_score"]["independent"] < 0.93
 
 
+@pytest.mark.long
 def test_a_bound_holds_where_resamples_of_few_items_do_not() -> None:
     study = script("docs/studies/few_items.py")
     rows = [line.split() for line in study.coverage(10, 20, (9, 1), 100, 1_000, 1)]
