@@ -27,6 +27,14 @@ def paths() -> list[Path]:
     return [path for path in sorted(SPECS.glob("d*.yaml")) if path.stem[5:] in CHOSEN] if CHOSEN else [SPECS]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what reads the bundles, so that .ci/run can run it again with more instances."""
+    for item in items:
+        if "bundles" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.truth)
+
+
 @pytest.fixture(scope="session")
 def bundles(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> dict[int, Path]:
     """The bundles of five and of K instances, which are one by default."""

@@ -20,6 +20,8 @@ from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
 from helpers.yaml_files import content
 
+pytestmark = pytest.mark.long
+
 SPECS = ROOT / "specs" / "algebra"
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
 Z = r"-?\d+"

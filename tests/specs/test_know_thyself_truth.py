@@ -18,6 +18,8 @@ from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
 from helpers.yaml_files import content
 
+pytestmark = pytest.mark.long
+
 SPECS = ROOT / "specs" / "know_thyself"
 EVEN_K = K // 2 * 2  # of two consecutive instances, one has an answer
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")

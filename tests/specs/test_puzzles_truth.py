@@ -19,6 +19,8 @@ import pytest
 from helpers.benchmarks import K, Records, records_of
 from helpers.places import ROOT
 
+pytestmark = pytest.mark.long
+
 SPECS = ROOT / "specs" / "puzzles"
 FAMILIES = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "benchmark")
 S = TypeVar("S", bound=Hashable)

@@ -13,6 +13,8 @@ from fractions import Fraction
 import pytest
 from helpers.word_problems import NAME, Records, bundle_records, check_family, read, without
 
+pytestmark = pytest.mark.long
+
 DECIMAL = r"\d+(?:\.\d+)?"
 
 

@@ -26,6 +26,8 @@ from helpers.word_problems import (
     without,
 )
 
+pytestmark = pytest.mark.long
+
 THEY = "(?:[Ss]he|[Hh]e)"
 DECIMAL = r"\d+(?:\.\d+)?"
 

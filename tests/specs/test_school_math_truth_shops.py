@@ -25,6 +25,8 @@ from helpers.word_problems import (
     without,
 )
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> tuple[Records, Records]:
