@@ -78,7 +78,7 @@ def text_option(options: Mapping[str, Any], name: str = "text", most: int = TEXT
 def whole_option(options: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
     """Return the option as an integer between bounds. Raises OptionFault."""
     number = integer_option(options, name, default)
-    if number is None or not least <= number <= most:
+    if not least <= number <= most:
         raise OptionFault(name, f"`{name}` must be between {least} and {most}")
     return number
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import Entry, Value, kind_of, plain
@@ -137,10 +137,14 @@ class ParameterType(ABC):
         """Return the domain for evaluated options (nested types are Domains). Raises OptionFault."""
 
 
+@overload
+def integer_option(options: Mapping[str, Any], name: str, default: int) -> int: ...
+@overload
+def integer_option(options: Mapping[str, Any], name: str, default: None = None) -> int | None: ...
 def integer_option(options: Mapping[str, Any], name: str, default: int | None = None) -> int | None:
     """Return the option as an integer, or the default. Raises OptionFault for anything else."""
     value = options.get(name, default)
-    if value is not None and type(value) is not int:
+    if type(value) is not int and (value is not None or default is not None):
         raise OptionFault(name, f"`{name}` must be an integer", NUMBER_HELP.format(name=name))
     return value
 

@@ -204,6 +204,6 @@ class RsaKeyType(ParameterType):
         bits, exponent = integer_option(options, "bits"), integer_option(options, "e", 65537)
         if bits is None or not 512 <= bits <= 4096:
             raise OptionFault("bits", "`bits` must be between 512 and 4096")
-        if exponent is None or not 3 <= exponent < 1 << 64 or exponent % 2 == 0:
+        if not 3 <= exponent < 1 << 64 or exponent % 2 == 0:
             raise OptionFault("e", "`e` must be odd, at least 3 and below 2**64")
         return RsaKeys(bits, exponent)

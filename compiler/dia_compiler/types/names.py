@@ -155,7 +155,7 @@ def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
     """Return the account names for the options style and digits. Raises OptionFault."""
     style = one_of_option(options, "style", [*STYLES, "any"], default)
     digits = integer_option(options, "digits", 2)
-    if digits is None or not 0 <= digits <= 12:
+    if not 0 <= digits <= 12:
         raise OptionFault("digits", "`digits` must be between 0 and 12")
     return Usernames(list(STYLES) if style == "any" else [style], digits)
 

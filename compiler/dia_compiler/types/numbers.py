@@ -118,7 +118,7 @@ class IntegerType(ParameterType):
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
         low, high = integer_bounds(options)
-        step = integer_option(options, "step", 1) or 0
+        step = integer_option(options, "step", 1)
         if step < 1:
             raise OptionFault("step", "`step` must be at least 1")
         low, step = _with_parity(low, step, options.get("parity"))

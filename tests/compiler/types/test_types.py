@@ -128,6 +128,7 @@ def test_primes_of_a_size_are_evenly_likely() -> None:
         ("integer", {"bits": 0}, "bits", "between"),
         ("integer", {"min": "a", "max": 2}, "min", "integer"),
         ("integer", {"min": 1, "max": 2, "step": 0}, "step", "at least 1"),
+        ("integer", {"min": 1, "max": 2, "step": None}, "step", "must be an integer"),
         ("integer", {"min": 1, "max": 1, "parity": "even"}, "max", "satisfies the options"),
         ("integer", {"min": 1, "max": 9, "parity": "prime"}, "parity", "even or odd"),
         ("integer", {"min": 1, "max": 9, "step": 2, "parity": "even"}, "parity", "in steps"),
