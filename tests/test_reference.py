@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -199,8 +200,10 @@ def test_a_stale_page_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = generator()
-    monkeypatch.setattr(made, "REFERENCE", tmp_path)
+    for name in ("REFERENCE", "SCHEMAS"):
+        monkeypatch.setattr(made, name, tmp_path)
     monkeypatch.setitem(made.FOLDERS, tmp_path, "docs/reference")
+    monkeypatch.setattr(made, "README", shutil.copy(made.README, tmp_path / "README.md"))
     assert made.main([]) == 0 and made.main(["--check"]) == 0
     (tmp_path / "types.md").write_text("# Types\n", encoding="utf-8")
     capsys.readouterr()
