@@ -365,8 +365,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E712": ("no specs in the bundle", "`--recompile` needs the specs inside the bundle, and this bundle has none."),
     "E713": (
         "withheld answers",
-        "The export needs the answers, and this bundle has none. Unseal it; `dia-bench`, `huggingface`, `jsonl` and "
-        "`openai-batch` export questions without answers.",
+        "The export needs the answers, and this bundle has none. Unseal it, or use a target that also "
+        "exports questions without answers, such as `jsonl`.",
     ),
     "E714": (
         "question that the target does not support",

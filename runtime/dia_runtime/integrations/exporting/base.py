@@ -38,10 +38,7 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     A target that can hold questions of `sessions` says so; for others they are refused.
     """
     if not bundle.has_answers:
-        help = (
-            "unseal the bundle first; `dia-bench`, `huggingface`, `jsonl` and `openai-batch` "
-            "export questions without answers"
-        )
+        help = "unseal the bundle first; some targets, such as `jsonl`, export questions without answers"
         raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
     for question, answer in questions_and_answers(bundle, sessions):
         if answer is not None:
