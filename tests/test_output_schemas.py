@@ -10,24 +10,10 @@ from typing import Any
 import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
+from helpers.places import ROOT
 from helpers.schemas import faults, schema
 
-NAMES = (
-    "check",
-    "compile",
-    "merge",
-    "doctor",
-    "functions",
-    "new",
-    "schemas",
-    "preview",
-    "types",
-    "show",
-    "verify",
-    "export",
-    "report",
-    "plot",
-)
+NAMES = sorted(path.name.removesuffix(".schema.json") for path in (ROOT / "schemas").glob("*.schema.json"))
 Print = Callable[..., Any]
 
 BENCHMARK = "language: 1\nbenchmark: mine\nversion: 1.0.0\n"

@@ -35,7 +35,7 @@ from dia_runtime.formats.base import POINTS, Format, FormatOption, FormatRecord
 from dia_runtime.formats.replies import REPLY_FORMATS
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.integrations.exporters import EXPORTERS
-from dia_runtime.integrations.exporting.base import Exporter, Files
+from dia_runtime.integrations.exporting.base import Exporter, Files, questions_and_answers
 from dia_runtime.integrations.readers import LOGS, READERS
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP
 from dia_runtime.report.pictures.palette import COLOURS
@@ -318,8 +318,11 @@ def missing_from_command(name: str) -> list[str]:
         if not (ROOT / "schemas" / f"{name}.schema.json").is_file():
             lacking.append(f"describe what --json prints in schemas/{name}.schema.json")
         texts = (path.read_text("utf-8") for path in TESTS.rglob("test_*.py"))
-        if not any(f'"{name}"' in text and '"--json"' in text and "schema" in text for text in texts):
+        called = re.compile(rf'\(\[?\s*"{name}"|\b{name}\.schema\.json')
+        if not any(called.search(text) and '"--json"' in text and "schema" in text for text in texts):
             lacking.append("check what --json prints by its schema, in tests/test_output_schemas.py")
+    if not re.search(rf"^{name}( |$)", content(TESTS / "test_terminal.py"), re.MULTILINE):
+        lacking.append("add a line that runs it to WALK in tests/test_terminal.py")
     if f"\n## dia {name}\n" not in content(REFERENCE / "commands.md"):
         lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
     if f"dia {name}" not in sources("docs/howto", "*.md") + content(ROOT / "docs" / "tutorial.md"):
@@ -343,7 +346,7 @@ def test_what_a_command_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(COMMANDS, name, ("dia_unfinished", "Do nothing"))
     monkeypatch.setitem(sys.modules, "dia_unfinished", SimpleNamespace(command=unfinished))  # type: ignore[arg-type]
     assert [message.partition(" ")[0] for message in missing_from_command(name)] == [
-        "declare", "end", "end", "say", "describe", "check", "run", "show",
+        "declare", "end", "end", "say", "describe", "check", "add", "run", "show",
     ]  # fmt: skip
 
 
@@ -499,6 +502,12 @@ def missing_from_exporter(name: str, exporter: Any) -> list[str]:
     page = content(REFERENCE / "commands.md").partition("\n## dia export\n")[2].partition("\n## ")[0]
     if not re.search(rf"\b{name}\b", page):
         lacking.append(f"{GENERATE}: docs/reference/commands.md lacks it")
+    source = inspect.getsource(sys.modules[type(exporter).__module__])
+    unsealed = re.search(
+        r"bundle can be exported to (.*?); the\s+other", content(ROOT / "docs" / "howto" / "export.md"), re.DOTALL
+    )
+    if "questions_and_answers(" in source and not (unsealed and f"`{name}`" in unsealed[1]):
+        lacking.append("name it in docs/howto/export.md among the targets that need no answers")
     if not re.search(rf"[\"']{name}[\"']", sources("tests/runtime/integrations", "*.py")):
         lacking.append("test its files in tests/runtime/integrations/: what the harness reads is what the bundle says")
     return lacking
@@ -513,11 +522,12 @@ def test_every_exporter_is_complete(name: str) -> None:
 def test_what_an_exporter_lacks_is_named() -> None:
     class Unfinished(Exporter):
         def files(self, bundle: Bundle) -> Files:
+            list(questions_and_answers(bundle))
             raise NotImplementedError
 
     name = "-".join(["half", "made"])  # in no test as a whole
     assert [message.partition(" ")[0] for message in missing_from_exporter(name, Unfinished())] == [
-        "give", "write", "add", "name", "run", "test",
+        "give", "write", "add", "name", "run", "name", "test",
     ]  # fmt: skip
 
 

@@ -318,17 +318,23 @@ INSTRUCTIONS = {
     " To skip the question, write I-DO-NOT-KNOW on that line instead.",
     "regex": "Write your final answer once, in the form RESULT=ANSWER. Replace ANSWER with your answer: a number."
     " To skip the question, write RESULT=I-DO-NOT-KNOW instead.",
+    "xml": "You may reason first. End your reply with your final answer inside <xml> and </xml> tags."
+    " Put only the answer between the tags: a number."
+    " To skip the question, write <xml>I-DO-NOT-KNOW</xml> instead.",
     "letter": 'End your reply with a line of the form "Answer: X", where X is the letter of your answer: A, B or C.'
     ' To skip the question, write the line "Answer: I-DO-NOT-KNOW" instead.',
 }
 
 
-@pytest.mark.parametrize(
-    "format", [TAGGED, BOXED, JSON, LAST_LINE, WHOLE, LABEL, REGEX, LETTER], ids=lambda f: f["kind"]
-)
-def test_the_instructions_have_these_words(format: dict[str, Any]) -> None:
-    form = FORMATS[format["kind"]]
-    assert form.instruction(format, "a number") == INSTRUCTIONS[format["kind"]]
+RECORDS = {format["kind"]: format for format in (*FREE, LABEL, LETTER)}
+
+
+@pytest.mark.parametrize("name", FORMATS.own)
+def test_the_instructions_have_these_words(name: str) -> None:
+    assert name in RECORDS, f"add the record of `{name}` to FREE, or to RECORDS if not any text can be an answer"
+    assert name in INSTRUCTIONS, f"pin the instruction of `{name}` in INSTRUCTIONS"
+    form, format = FORMATS[name], RECORDS[name]
+    assert form.instruction(format, "a number") == INSTRUCTIONS[name]
     assert "skip" not in form.instruction({**format, "skip": ""}, "a number")
 
 
