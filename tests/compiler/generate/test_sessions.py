@@ -292,6 +292,13 @@ def test_a_judge_beside_a_prompt_is_two_sessions(tmp_path: Path) -> None:
     assert said.startswith("Right is because ") and "\n{{ n }}\n" in said and "RIGHT, NONE, FALSE_" in said
 
 
+def test_without_a_fallback_a_reply_whose_judge_says_no_label_is_unparsed(tmp_path: Path) -> None:
+    spec = "".join(line for line in JUDGED.splitlines(keepends=True) if "fallback" not in line)
+    spec = spec.replace(", {response: x7}", "").replace(", {response: x}", "")
+    spec = spec.replace("unparsed: []", "unparsed: [{response: x7, verdict: eh}, {response: x7}]")
+    compile([written(tmp_path / "spec", spec)], k=1, out=tmp_path / "out", jobs=1)
+
+
 # Another way to count
 
 

@@ -31,6 +31,7 @@ PARTS = {
 }
 NEEDED = {"grade": ("correct",), "decisions": ("predicted", "actual"), "ranking": ("label", "predicted")}
 RESPONSE, VERDICT = "response", "verdict"
+IS_SAID = f"strip({RESPONSE}) != skip_token"  # the response is an answer, so that the judge is asked
 ASK, JUDGE = "ask", "judge"
 OUTCOMES = ("correct", "skipped", "wrong")
 
@@ -181,7 +182,7 @@ def _judge_session_spec(root: Mapping, node: Mapping) -> SessionSpec | None:
     question = Turn(None, None, _made_reply(RESPONSE, "text", (), key), None, Loop(), None, key.position, True)
     every = tuple(label for name in OUTCOMES for label in labels.get(name, ()))
     read = Turn(prompt, None, _made_reply(VERDICT, "label", every, key), None, Loop(), None, key.position)
-    is_said = _expression(f"strip({RESPONSE}) != skip_token", key)
+    is_said = _expression(IS_SAID, key)
     role, settings = _word(model, "judge"), _settings(node.get("settings"))
     sessions = (
         Session(ASK, SUBJECT, {}, None, None, None, Loop(), (question,), key.position),
@@ -215,6 +216,8 @@ def _judged(judge: Judge, key: Scalar) -> Truth:
     skips = [f"strip({RESPONSE}) == skip_token"]
     if judge.fallback is not None:
         correct = f"({correct}) if answered({VERDICT}) else (\n{judge.fallback.text}\n)"
+    else:
+        correct = f"{IS_SAID} and {correct}"  # a label that cannot be read leaves the reply unparsed
     if judge.labels.get("skipped"):
         skips.append(f"answered({VERDICT}) and {VERDICT} in {list(judge.labels['skipped'])!r}")
     parts = {"correct": _expression(correct, key), "skipped": _expression(" or ".join(skips), key)}
