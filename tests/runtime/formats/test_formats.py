@@ -272,7 +272,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
     ({"kind": "label", "of": ["A", "A"]}, "must be different"),
     ({"kind": "label", "of": ["A", " B"]}, "must be one line"),
     ({"kind": "label", "of": ["A", "B\nC"]}, "must be one line"),
-    ({"kind": "label", "of": ["A", 7]}, "must be one line"),
+    ({"kind": "label", "of": ["A", 7]}, "is an integer, not text"),
     ({"kind": "label", "of": ["A", "B"], "skip": "B"}, "the skip token `B` is one of the labels"),
     ({"kind": "letter"}, "needs the letters"),
     ({"kind": "letter", "of": ["A"]}, "needs the letters"),
