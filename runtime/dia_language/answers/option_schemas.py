@@ -46,7 +46,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
         "How far a real answer may be from the correct one.",
         least=1,
     ),
-    "decimals": integer("The old word for `tolerance: {places: n}`.", minimum=0, maximum=PLACES),
+    "decimals": integer("The old form of `tolerance: {places: n}`.", minimum=0, maximum=PLACES),
     "case": one_of(CHOICES["case"], "Whether case matters: exact (it does) or fold (it does not)."),
     "whitespace": one_of(
         CHOICES["whitespace"],
@@ -78,7 +78,9 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
 COMMON_SCHEMAS: Final[dict[str, Schema]] = {
     "share": ref("expression", "An expression over `reply`: partial credit from 0 to 1, in addition to the verdict."),
     "accept": array(words="A list of equivalent values that are also accepted."),
-    "accept_if": ref("expression", "A condition on `reply`, the parsed reply, that decides alone what is correct."),
+    "accept_if": ref(
+        "expression", "A condition on `reply`, the parsed reply, which replaces the comparison with the correct answer."
+    ),
     "unanswerable": ref(
         "expression",
         "Whether the question cannot be answered: then the abstention token is correct, and everything else is wrong.",

@@ -100,7 +100,7 @@ class TermsBuilder:
 
     def _power(self, base: Terms, exponent: Fraction) -> Terms:
         if exponent.denominator != 1 or not 0 <= exponent <= DEGREE:
-            raise Unreadable("a power that is no whole number, or too large")
+            raise Unreadable("a power that is not a whole number, or too large")
         if len(base) == 1:
             return self._term_power(base, int(exponent))
         result, square, rest = self.rational(Fraction(1)), base, int(exponent)
@@ -257,4 +257,4 @@ def _terms(value: Any, builder: TermsBuilder) -> Terms:
         for part in parts[1:]:
             terms = builder.binary("+" if value.is_Add else "*", terms, part)
         return terms
-    raise Unreadable("something that is no polynomial with rational coefficients")
+    raise Unreadable("something that is not a polynomial with rational coefficients")

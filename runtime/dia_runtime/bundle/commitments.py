@@ -80,7 +80,7 @@ def check_proof(bundle: Bundle, proof: Record) -> None:
     if proof["questions_root"] != bundle.questions_root:
         raise _proof_error("it is about other questions")
     if proof["bundle_id"] != bundle.id:
-        raise _proof_error(f"it is about the bundle {proof['bundle_id']}, not to {bundle.id}")
+        raise _proof_error(f"it is for the bundle {proof['bundle_id']}, not {bundle.id}")
     if proof["answer"]["id"] != proof["id"]:
         raise _proof_error("its answer is for another question")
     if commitment(_salt(proof["salt"]), proof["answer"]) != _commitment_in(bundle, proof["id"]):

@@ -125,11 +125,11 @@ def read_sessions(question: Record) -> list[SessionRecord]:
     try:
         sessions = [_session(entry) for entry in records]
     except (KeyError, TypeError, AttributeError):
-        raise ValueError("a session has no right shape") from None
+        raise ValueError("a session is malformed") from None
     earlier: set[str] = set()
     for session in sessions:
         if session.name in earlier or not earlier.issuperset(session.needs):
-            raise ValueError(f"the session `{session.name}` is there twice, or comes before one that it needs")
+            raise ValueError(f"the session `{session.name}` is duplicated, or comes before a session that it needs")
         earlier.add(session.name)
     names = [turn.reply for session in sessions for turn in session.turns if turn.reply is not None]
     if len(set(names)) < len(names):
@@ -163,7 +163,7 @@ def _turn(record: Record) -> TurnRecord:
     if reply is not None:
         limit, format = reply.get("limit", LIMIT), reply.get("format", {"kind": "text"})
         if type(limit) is not int or limit < 0 or not isinstance(format, Mapping):
-            raise ValueError("a reply has no right shape")
+            raise ValueError("a reply is malformed")
         if faults := reply_formats.faults(format):
             raise ValueError(faults[0])
         named = {"reply": _text(reply["name"]), "format": format, "limit": limit}
@@ -198,10 +198,10 @@ def _items(record: Any) -> Items | None:
 
 def _code(value: Any) -> Code | None:
     if value is not None and not isinstance(value, Mapping):
-        raise ValueError("stored code has no right shape")
+        raise ValueError("stored code is malformed")
     replies = [] if value is None else _list(value.get("replies", []))
     if not all(isinstance(name, str) for name in replies):
-        raise ValueError("stored code has no right shape")
+        raise ValueError("stored code is malformed")
     return value
 
 
@@ -210,7 +210,7 @@ def _settings(settings: Any) -> Mapping[str, Any]:
         if name not in SETTINGS:
             raise ValueError(f"a session cannot set `{str(name)[:60]}`")
         if not _has_kind(SETTINGS[name], decode(settings[name])):
-            raise ValueError(f"the setting `{name}` has no right shape")
+            raise ValueError(f"the setting `{name}` is malformed")
     return dict(settings)
 
 
@@ -232,5 +232,5 @@ def _list(value: Any) -> Sequence[Any]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError("a name or a text is something else")
+        raise ValueError("a name or a text has the wrong type")
     return value

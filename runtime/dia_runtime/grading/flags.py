@@ -40,7 +40,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "refused",
             "A content filter or the model refused.",
             "Replies that a content filter or the model refused",
-            "They count as wrong unless they hold an answer; `dia show RUN QUESTION` prints what came back.",
+            "They count as wrong unless they contain an answer; `dia show RUN QUESTION` prints what came back.",
         ),
         Flag(
             "model_refused",

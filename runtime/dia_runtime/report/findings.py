@@ -59,7 +59,7 @@ def order_by_score(models: Iterable[Ranked]) -> list[Ranked]:
 def _without_replies(result: Score) -> Iterator[str]:
     empty = [model["model"] for model in result["models"] if not replies_of(model)]
     if not result["models"]:
-        yield "The runs hold no replies. `dia run` asks models, `dia import` reads replies recorded elsewhere."
+        yield "The runs contain no replies. `dia run` asks models, `dia import` reads replies recorded elsewhere."
     elif empty:
         yield f"No replies from {_joined(list(map(_short, empty)))}."
 

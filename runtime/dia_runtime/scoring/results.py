@@ -637,9 +637,7 @@ class ScoreOfModels(TypedDict):
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
     chain: Annotated[str, Keywords(enum=["standard", "strict", "lenient", "compat"])]
-    rules: Annotated[
-        int, Keywords(minimum=1), "The edition of the rules of reading under which the questions were frozen."
-    ]
+    rules: Annotated[int, Keywords(minimum=1), "The version of the rules by which replies to the questions are parsed."]
     errors: Annotated[str, Keywords(enum=["keep", "wrong"])]
     preset: Annotated[
         str | None,

@@ -297,7 +297,7 @@ class SessionAnalysis(Presence):
         used |= self.used_by_steps()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"the parameter `{parameter.name}` is used in no session and no truth"
+                message = f"the parameter `{parameter.name}` is used in no session and no grading key"
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_steps(self) -> frozenset[str]:

@@ -37,7 +37,7 @@ def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = Non
     try:
         outcome = evaluate_truth(stored, scope, recorded)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
-        raise LanguageError("a stored truth of no right shape", code=SHAPE) from None
+        raise LanguageError("malformed stored grading", code=SHAPE) from None
     yield outcome
 
 

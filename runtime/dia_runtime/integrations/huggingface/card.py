@@ -15,13 +15,13 @@ CODE = ("apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "gpl-3.0", "lgpl-3.
 LICENSES = frozenset([*CODE, "cc0-1.0", "odbl", "pddl", *(f"cc-{kind}-4.0" for kind in CREATIVE)])
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 SIGNS = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&-])")
-OPENED = "The questions hold no answers; those are the configuration `answers`."
+OPENED = "The questions contain no answers; these are in the configuration `answers`."
 SEALED = "The answers are withheld: they lie sealed in the bundle."
 TEXT = """
 # {title}
 
 {canary}{questions} questions of {items} items from {templates} templates ({benchmark} {version}), made by
-dia (dia-spec). Each item comes in up to {k} instances with values of their own, so that a model that can do the task
+dia (dia-spec). Each item comes in up to {k} instances with different values, so that a model that can do the task
 does all of them. Every truth was computed while the benchmark was compiled. {answers}
 
 | | |

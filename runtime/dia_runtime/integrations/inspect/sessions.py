@@ -192,7 +192,7 @@ async def _ask(model: Model, turn: TurnRequest, folder: Path) -> Reply:
     try:
         config = GenerateConfig(**_settings(turn))
     except ValueError as error:
-        raise RequestError("request", f"its settings are none that Inspect knows: {str(error)[:200]}") from None
+        raise RequestError("request", f"Inspect does not know its settings: {str(error)[:200]}") from None
     started, asked_at = time.monotonic(), datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     output = await model.generate(messages, config=config)
     seconds = time.monotonic() - started if output.time is None else output.time

@@ -194,7 +194,7 @@ def _require_occurring(data: _Data, free: Mask) -> None:
 
 
 def _no_estimate() -> DiaError:
-    message = "partial credit has no finite estimate: some score of some item never occurs, or somebody has only one"
+    message = "partial credit has no finite estimate: a score of an item never occurs, or a model has only one score"
     return DiaError(Diagnostic("E893", message, None, "ask more models, or calibrate without `--check partial-credit`"))
 
 
