@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 from dia_compiler import compile
 from dia_runtime import run, score
 from dia_runtime.report.tables import as_text, score_tables
-from helpers.places import ROOT
+from helpers.schemas import require_valid
 
 LISTED = """\
 template: listed
@@ -40,8 +39,7 @@ def scored(folder: Path, *templates: str) -> dict[str, object]:
     bundle = compile([specs], k=4, out=folder / "out", jobs=1).bundles[0].path
     run(bundle, ["oracle", "abstain", "wrong"], folder / "r.run")
     result = score(folder / "r.run")
-    schema = json.loads((ROOT / "schemas" / "score.schema.json").read_text())
-    jsonschema.Draft202012Validator(schema).validate(json.loads(json.dumps(result)))
+    require_valid("score", json.loads(json.dumps(result)))
     return result
 
 

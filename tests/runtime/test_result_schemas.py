@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,19 +7,10 @@ from typing import Any
 import dia_runtime
 import jsonschema
 import pytest
-from dia_runtime.data import data_folder
+from helpers.schemas import faults, schema
 
 Make = Callable[..., Path]
 NAMES = ("manifest", "question", "answer", "template-record", "reply", "score", "run", "verify")
-
-
-def schema(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((data_folder() / "schemas" / f"{name}.schema.json").read_text())
-    return found
-
-
-def faults(name: str, value: Any) -> list[str]:
-    return [error.message for error in jsonschema.Draft202012Validator(schema(name)).iter_errors(value)]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,7 +4,8 @@ A task is a module-level generator function with its arguments; each item that i
 without a heartbeat (heartbeat.py) for the allowed seconds is killed and its task fails; the other workers go on.
 
 Time is the worker's CPU time where the system reports it, but at least a quarter of the time in which it did not wait
-for a processor: on a busy machine a valid evaluation must not fail, and a correct reply must not be graded as wrong.
+for a processor or a disk: on a busy machine a valid evaluation must not fail, and a correct reply must not be graded as
+wrong.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ SECONDS_BETWEEN = 6.0
 PATIENCE = 4
 START_SECONDS = 120.0  # that a single worker may take to import what its first call needs
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-RUNNABLE = b"R"
+WAITS_FOR_THE_MACHINE = (b"R", b"D")  # ready to run, or waiting for a disk: proc(5)
 POLL = 0.05
 INTEGER_DIGITS = 400_000
 SAFE_PATH = "PYTHONSAFEPATH"
@@ -85,10 +86,10 @@ class _Worker:
 class Clock:
     """The seconds of a process since the clock was made: see the module's text."""
 
-    __slots__ = ("cpu", "last_cpu", "last_look", "process", "queued", "start_time")
+    __slots__ = ("cpu", "last_cpu", "last_look", "process", "start_time", "waited")
 
     def __init__(self, process: int) -> None:
-        self.process, self.start_time, self.queued = process, monotonic(), 0.0
+        self.process, self.start_time, self.waited = process, monotonic(), 0.0
         self.cpu, _ = cpu_seconds_and_state(process)
         self.last_look, self.last_cpu = self.start_time, self.cpu
 
@@ -98,10 +99,10 @@ class Clock:
         passed = now - self.start_time
         if self.cpu is None or self.last_cpu is None or cpu is None:
             return passed
-        if state == RUNNABLE:
-            self.queued += max(now - self.last_look - (cpu - self.last_cpu), 0)
+        if state in WAITS_FOR_THE_MACHINE:
+            self.waited += max(now - self.last_look - (cpu - self.last_cpu), 0)
         self.last_look, self.last_cpu = now, cpu
-        passed -= self.queued
+        passed -= self.waited
         return min(passed, max(cpu - self.cpu, passed / PATIENCE))
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
 from dia_compiler.commands.cli import run
@@ -17,7 +16,7 @@ from dia_compiler.explore.search import SearchOptions, explore
 from dia_runtime.psychometrics.boundary.search import Plan
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
 from dia_runtime.running.run import RunOptions
-from helpers.places import ROOT
+from helpers.schemas import require_valid
 
 BENCHMARK = "language: 1\nbenchmark: sums\nversion: 1.0.0\n"
 TEMPLATE = """template: sum
@@ -76,8 +75,7 @@ def test_a_search_ends_with_a_bundle_and_a_bank_and_goes_on_where_it_stopped(fol
     first = Path("asked.txt").read_text().split()
     code, found, said = folder("weak", "--items", "4", "--budget", "300")
     assert (code, found["ending"]) == (0, "items"), said
-    schema = json.loads((ROOT / "schemas" / "explore.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(found)
+    require_valid("explore", found)
     every = Path("asked.txt").read_text().split()
     replied = [text for text in every if text not in first[60:]]
     assert len(set(replied)) == len(replied) and len(set(every)) == found["queries"]  # nothing is asked twice

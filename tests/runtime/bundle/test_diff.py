@@ -8,10 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from dia_compiler import compile
-from helpers.places import ROOT
+from helpers.schemas import require_valid
 
 Dia = Callable[..., Any]
 
@@ -50,8 +49,7 @@ def bundle(
 def facts(dia: Dia, folder: Path, one: str = "old/bundle", other: str = "new/bundle") -> tuple[int, dict[str, Any]]:
     printed = dia(folder, "diff", one, other, "--json")
     found = json.loads(printed.stdout)
-    schema = json.loads((ROOT / "schemas" / "diff.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(found)
+    require_valid("diff", found)
     return printed.exit, found
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
@@ -28,6 +27,7 @@ from dia_runtime.bundle.sealed_file import padded_size
 from dia_runtime.bundle.unseal import prove, unseal
 from dia_runtime.bundle.verify import verify
 from helpers.places import ROOT
+from helpers.schemas import faults
 
 Make = Callable[..., Path]
 SECRET = "seven quiet herons"
@@ -57,11 +57,6 @@ def sealed(whole: Path) -> Path:
 
 def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def faults(name: str, value: Any) -> list[str]:
-    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(value)]
 
 
 def forged(folder: Path) -> None:

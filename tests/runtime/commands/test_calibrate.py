@@ -10,14 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.rasch.bank import read_bank, write_bank
 from helpers.places import SHARED
+from helpers.schemas import faults
 
 DATA = SHARED / "data"
 PAPER = DATA / "self_execution" / "rasch_table1.json"
@@ -36,14 +35,6 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         return code, *capsys.readouterr()
 
     return called
-
-
-def faults(name: str, held: Any) -> list[str]:
-    schema = json.loads((data_folder() / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return [
-        f"{list(error.path)}: {error.message}" for error in jsonschema.Draft202012Validator(schema).iter_errors(held)
-    ]
 
 
 def counts(seed: int = 7, models: int = 8, items: int = 40) -> str:

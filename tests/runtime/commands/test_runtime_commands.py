@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
-from dia_runtime.data import data_folder
+from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
 COMMANDS = ("run", "score", "verify", "show")
@@ -47,8 +46,7 @@ def failed(name: str, *arguments: object) -> DiaError:
 def facts(result: Result, schema: str) -> dict[str, Any]:
     """The JSON that the command printed, which keeps its schema."""
     found = json.loads(result.stdout)
-    kept = json.loads((data_folder() / "schemas" / f"{schema}.schema.json").read_text())
-    jsonschema.Draft202012Validator(kept).validate(found)
+    require_valid(schema, found)
     return dict(found)
 
 

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.commands.score import with_default_figures
-from dia_runtime.data import data_folder
 from dia_runtime.respondents.respondent import Reply
+from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
 Capture = pytest.CaptureFixture[str]
@@ -66,7 +65,7 @@ def asked(path: Path, *options: str, capture: Capture) -> str:
 
 def kept(text: str) -> Any:
     value = json.loads(text)
-    jsonschema.validate(value, json.loads((data_folder() / "schemas" / "score.schema.json").read_text()))
+    require_valid("score", value)
     return value
 
 

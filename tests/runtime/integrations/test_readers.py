@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 import zstandard
 from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
-from dia_runtime.data import data_folder
+from helpers.schemas import require_valid
 
 REPLIES = ("<xml>{}</xml>", "<xml>{}</xml>", "<xml>I-DO-NOT-KNOW</xml>", "<xml>0</xml>", "no idea", "")
 COUNTS = {"correct": 2, "skipped": 1, "wrong": 1, "unparsed": 2, "error": 0}
@@ -222,7 +221,7 @@ def test_a_log_that_does_not_fit_is_told_line_by_line(
     assert brought(path, "jsonl", bundle, "--model", "me", "--keep", "--json") == 0
     out, err = capsys.readouterr()
     facts = json.loads(out)
-    jsonschema.validate(facts, json.loads((data_folder() / "schemas" / "import.schema.json").read_text()))
+    require_valid("import", facts)
     assert (facts["faults"], facts["missing"], facts["models"]) == (5, 2, [{"model": "me", "replies": 4}])
     assert err.count("warning[") == 5
     assert sum(model()["counts"].values()) == 4 and model()["missing"] == 2

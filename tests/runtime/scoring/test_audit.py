@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from dia_runtime.data import data_folder
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
@@ -25,6 +23,7 @@ from dia_runtime.scoring.question_views import question_views
 from helpers.examples import examples
 from helpers.hostile import LONG_REPLY
 from helpers.places import SHARED
+from helpers.schemas import require_valid
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -39,9 +38,7 @@ SAID = {
 
 
 def kept(name: str, value: Any) -> Any:
-    schema = json.loads((data_folder() / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(value, schema)
+    require_valid(name, value)
     return value
 
 

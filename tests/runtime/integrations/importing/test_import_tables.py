@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 import zstandard
 from dia_compiler.commands.cli import run
-from dia_runtime.data import data_folder
 from helpers.examples import examples
+from helpers.schemas import require_valid
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -125,8 +124,7 @@ def test_columns_are_named_and_models_told_apart(capsys: pytest.CaptureFixture[s
     named = ("--field", "id=sample_id", "--field", "reply=response", "--field", "model=who")
     assert brought(jsonl(rows), *LETTERS, *named, "--json") == 0
     told = json.loads(capsys.readouterr().out)
-    schema = json.loads((data_folder() / "schemas" / "import.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(told, schema)
+    require_valid("import", told)
     assert told["models"] == [{"model": "x", "replies": 4}, {"model": "y", "replies": 4}] and told["questions"] == 4
     assert [entry["model"] for entry in dia_runtime.score("a.run")["models"]] == ["x", "y"]
 

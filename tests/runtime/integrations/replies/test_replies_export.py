@@ -17,6 +17,7 @@ from dia_runtime.data import data_folder
 from dia_runtime.integrations.exporting import parquet_writer as tables
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import APPLICATION_ID, FIRST_SCHEMA
+from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
 SCHEMA = json.loads((data_folder() / "schemas" / "reply.schema.json").read_text(encoding="utf-8"))
@@ -120,8 +121,7 @@ def test_the_facts_and_the_default_folder(
     monkeypatch.chdir(tmp_path)
     assert run(["export", "a.run", "--to", "replies", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    schema = json.loads((data_folder() / "schemas" / "export.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(facts, schema)
+    require_valid("export", facts)
     assert facts["path"] == "build/exports/a.run-replies" and facts["files"] == ["replies.jsonl"]
 
 

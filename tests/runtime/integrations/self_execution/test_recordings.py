@@ -8,11 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.data import data_folder
 from helpers.places import SHARED
+from helpers.schemas import require_valid
 
 DATA = SHARED / "data" / "self_execution"
 recorded = pytest.mark.skipif(not DATA.is_dir(), reason=f"the recordings are not in {DATA}")
@@ -50,8 +49,7 @@ def test_every_published_figure_comes_out(number: str, call: Call) -> None:
     code, out, told = call("score", "a.run", "--preset", "paper", "--interval", "none", "--json")
     assert code == 0, told
     result = json.loads(out)
-    schema = json.loads((data_folder() / "schemas" / "score.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(result, schema)
+    require_valid("score", result)
     expected = json.loads((DATA / "expected.json").read_text(encoding="utf-8"))
     assert {model["model"] for model in result["models"]} == expected.keys()
     for model in result["models"]:
@@ -202,8 +200,7 @@ def test_verdicts_beside_those_of_people(call: Call, tmp_path: Path) -> None:
     Path("labels.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     code, out, told = call("audit", "a.run", "--labelled", "labels.jsonl", "--json")
     found = json.loads(out)
-    schema = json.loads((data_folder() / "schemas" / "agreement.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(found, schema)
+    require_valid("agreement", found)
     (model,) = found["models"]
     assert code == 0 and model["labelled"] == 3 and model["agreement"]["value"] == pytest.approx(2 / 3)
     assert model["table"] == {"unparsed": {"unparsed": 1}, "wrong": {"correct": 1, "wrong": 1}}

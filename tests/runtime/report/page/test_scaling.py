@@ -9,11 +9,9 @@ from math import exp
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.data import data_folder
 from dia_runtime.report.page.panels import OF_BANKS, Section
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.write import PageOptions, page
@@ -21,6 +19,7 @@ from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.drawing import Circle, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.svg import svg
 from helpers.places import GOLDEN
+from helpers.schemas import require_valid
 
 SCORE = GOLDEN / "report" / "score.json"
 HOSTILE = "</td><script>alert(1)</script>\u202e"
@@ -138,8 +137,7 @@ def test_the_command_takes_a_bank_of_its_questions_alone(
     capsys.readouterr()
     assert run(["report", "a.run", "--bank", "bank.json", "-o", "r.html", "--json", "-q"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    schema = json.loads((data_folder() / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(facts, schema)
+    require_valid("report", facts)
     assert facts["bank"] == json.loads(Path("bank.json").read_text())["checksum"]
     assert 'id="scale"' in Path("r.html").read_text(encoding="utf-8")
     Path("t.csv").write_text("model,a,b\nx,0.9,0.7\ny,0.5,0.6\n")

@@ -16,14 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.data import data_folder
 from dia_runtime.report.page.texts import displayed, short
 from dia_runtime.report.page.write import PageOptions, page
 from dia_runtime.respondents.respondent import Reply
 from helpers.places import GOLDEN
+from helpers.schemas import faults
 
 REPORT = GOLDEN / "report"
 HOSTILE = [
@@ -177,7 +176,7 @@ def test_prompts_are_shown_where_the_bundle_is_named(
     capsys.readouterr()
     text = report("--bundle", str(bundle), "--title", "Tiny & <b>bold</b>", "--by", "template", "--json")
     facts = json.loads(capsys.readouterr().out)
-    assert schema_faults("report", facts) == []
+    assert faults("report", facts) == []
     assert (
         facts["has_prompts"]
         and facts["bytes"] == len(text.encode())
@@ -189,11 +188,6 @@ def test_prompts_are_shown_where_the_bundle_is_named(
     assert "<title>Tiny &amp; &lt;b&gt;bold&lt;/b&gt;</title>" in text
     for name in ("leaderboard", "reliability", "by-domain", "by-category", "by-template", "abstention", "comparisons"):
         assert f'<section id="{name}"' in text
-
-
-def schema_faults(name: str, value: Any) -> list[str]:
-    held = json.loads((data_folder() / "schemas" / f"{name}.schema.json").read_text())
-    return [error.message for error in jsonschema.Draft202012Validator(held).iter_errors(value)]
 
 
 def test_a_conversation_is_kept_as_one(tiny: Callable[..., Path]) -> None:

@@ -12,12 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
-from dia_runtime.data import data_folder
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.page.panels import FOR_PHONES
 from dia_runtime.report.pictures import pictures
@@ -30,6 +28,7 @@ from dia_runtime.report.pictures.png import png
 from dia_runtime.report.pictures.reliability import columns
 from dia_runtime.report.pictures.svg import svg
 from helpers.places import GOLDEN
+from helpers.schemas import require_valid
 
 REPORT = GOLDEN / "report"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -194,8 +193,7 @@ def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    schema = json.loads((data_folder() / "schemas" / "plot.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(facts, schema)
+    require_valid("plot", facts)
     assert facts["bytes"] == Path("new/board.svg").stat().st_size and facts["kind"] == "leaderboard"
     first = Path("new/board.svg").read_bytes()
     assert run(["plot", "leaderboard", "a.run", "-o", "new/board.svg"]) == 0

@@ -9,11 +9,9 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.rasch.bank import Bank, BankModel
 from dia_runtime.report.page.sessions import sessions
 from dia_runtime.scoring.compare import abilities_of
@@ -21,6 +19,7 @@ from dia_runtime.scoring.sessions.composite import composite
 from dia_runtime.scoring.statistics.across import across_models
 from dia_runtime.scoring.statistics.correlate import correlation, rank_correlation
 from helpers.places import SHARED
+from helpers.schemas import require_valid
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -126,8 +125,7 @@ def recordings(folder: Path) -> None:
 
 
 def keeps_schema(result: Any) -> None:
-    schema = json.loads((data_folder() / "schemas" / "score.schema.json").read_text(encoding="utf-8"))
-    jsonschema.validate(result, schema)
+    require_valid("score", result)
 
 
 def test_a_bank_of_other_questions_tells_how_able_the_models_are(call: Call, tmp_path: Path) -> None:
