@@ -18,8 +18,8 @@ from dia_runtime.commands.terminal import echo
 from dia_compiler.analyze.host_requirements import EXTRAS, lacks
 
 LIBRARIES = (
-    "aiohttp", "click", "cryptography", "google-re2", "jinja2", "jsonschema", "networkx", "numpy", "pycryptodome",
-    "pyyaml", "rfc8785", "rich", "scipy", "sympy", "zstandard",
+    "aiohttp", "click", "cryptography", "google-re2", "jinja2", "jsonschema", "jsonschema-rs", "networkx", "numpy",
+    "pycryptodome", "pyyaml", "rfc8785", "rich", "scipy", "sympy", "zstandard",
 )  # fmt: skip
 TOOLS = ("bash", "bwrap", "gp", "node", "perl", "php", "ruby", "unshare")
 KEY = "_API_KEY"

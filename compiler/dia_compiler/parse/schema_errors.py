@@ -53,10 +53,31 @@ def _validator(name: str) -> Any:
     return extend(Draft202012Validator, {"pattern": matches})(structure(name))
 
 
+@cache
+def _quick_validator(name: str) -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft202012Validator(structure(name))
+
+
+def is_surely_valid(value: Any, name: str) -> bool:
+    """Return True only if the value fits the schema; for an exact decimal, which is no JSON, it returns False.
+
+    It takes a twentieth of the time of the validator whose errors are reported, which took 7 % of a compile.
+    """
+    try:
+        return bool(_quick_validator(name).is_valid(value))
+    except ValueError:
+        return False
+
+
 def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
     """Report every place where the file departs from the schema `name`; return the paths of keys that were reported."""
     reported: set[Path] = set()
-    for error in islice(_validator(name).iter_errors(data(root)), ENOUGH):
+    value = data(root)
+    if is_surely_valid(value, name):
+        return reported
+    for error in islice(_validator(name).iter_errors(value), ENOUGH):
         for path, entry in _diagnostics_of(error, root):
             reported.add(path)
             diagnostics.entries.append(entry)
