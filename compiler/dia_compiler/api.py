@@ -56,16 +56,17 @@ def compile(
     cluster: str | None = None,
     steering: SteeringRequest | Steering | None = None,
 ) -> Compilation:
-    """Return the bundles of the benchmarks that the paths name, written under `out` (default: `build`).
+    """Compile the benchmarks that the paths name, and return their bundles, written under `out` (default: `build`).
 
-    `seed` overrides the benchmarks' own; `jobs` is the number of worker processes (default: all cores); `limit` takes
-    only the first templates of each benchmark. What an earlier compile has left in the cache is used again unless
-    `use_cache` is false. More than `shard_size` questions are written to several files. Specs that do not come with dia
-    may start programs where `allow_programs` is "confined", and where nothing can confine them "unconfined".
-    `part` ("2/5") makes the second of five parts, which `dia merge` joins, and no bundle. `cluster` is the address of a
-    Dask scheduler whose workers make the rows, or "local". `steering` keeps only instances of a predicted difficulty.
-    Raises DiaError: exit code 2 for errors of the specs (all of
-    them at once) and for an output that may not be replaced, 4 for a cluster that does not answer.
+    `seed` overrides the benchmarks' seeds. `jobs` is the number of worker processes (default: all cores). `limit` takes
+    only the first templates of each benchmark. Results of earlier compiles are reused unless `use_cache` is false.
+    Above `shard_size` questions, several files are written. `allow_programs` lets specs that do not come with dia run
+    programs: "confined" in a sandbox, "unconfined" without one if none is available. `part` ("2/5") compiles the second
+    of five parts for `dia merge`, and no bundle. `cluster` is the address of a Dask scheduler, or "local". `steering`
+    keeps only instances of a predicted difficulty.
+
+    Raises DiaError: exit code 2 for errors in the specs (all of them at once) or an output that may not be replaced, 4
+    for a cluster that does not answer.
     """
     from dia_compiler.freeze.incremental import inputs_of, unchanged_bundle
 

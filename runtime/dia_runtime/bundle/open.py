@@ -160,9 +160,9 @@ def _record(raw: bytes, shape: Shape, kind: str) -> tuple[dict[str, Any], str | 
 
 
 def open_bundle(path: str | os.PathLike[str]) -> Bundle:
-    """Open the bundle in a folder: the manifest is checked now, the files while they are read.
+    """Open the bundle in a folder. The manifest is verified now, the other files while they are read.
 
-    Raises DiaError: exit 2 if there is no bundle, exit 3 where its manifest is damaged or foreign.
+    Raises DiaError: exit code 2 if there is no bundle, 3 if its manifest is damaged or not from dia.
     """
     folder = Path(path)
     encoded = manifest_file(folder)

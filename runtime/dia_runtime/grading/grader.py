@@ -237,10 +237,10 @@ def grade(
     accept_if: Condition | None = None,
     share: Share | None = None,
 ) -> Grade:
-    """Grade a reply to the question with this answer record and this answer format.
+    """Grade a reply, given the answer record and the answer format of its question.
 
-    The record's own condition and share are used where it has them, unless they are given. Raises DiaError for a
-    record, format or chain that this version cannot grade by.
+    `accept_if` and `share` replace those of the record. Raises DiaError if this version does not know the record's
+    types, the format or the chain.
 
     >>> record = {"answer": 12, "accept": [], "text": "12", "comparison": {"type": "integer"}}
     >>> grade(record, "<xml> 12 </xml>", {"kind": "xml", "skip": "I-DO-NOT-KNOW"}).verdict

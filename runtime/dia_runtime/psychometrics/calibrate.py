@@ -24,12 +24,11 @@ def calibrate(
     anchors: ArrayLike | None = None,
     tol: float = 1e-10,
 ) -> Calibration:
-    """Abilities of models (rows) and difficulties of items (columns) with standard errors and statuses.
+    """Estimate abilities of models (rows) and difficulties of items (columns), with standard errors and statuses.
 
-    `successes` holds counts, or shares of one trial; None or NaN is a missing cell. `trials` is how many there were,
-    a number or a matrix of the same shape, one for each cell unless given. `anchors` holds difficulties that are
-    given, NaN or None for the others. Raises DiaError (exit 2) for impossible counts, models without replies and
-    options that do not fit.
+    `successes` are counts, or shares of one trial; None or NaN is a missing cell. `trials` is the number of trials per
+    cell, one number or a matrix (default: 1). `anchors` are fixed difficulties; None or NaN for items without one.
+    Raises DiaError (exit code 2) for impossible counts, models without replies and options that do not fit together.
 
     >>> found = calibrate([[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]], method="jml")
     >>> [round(value, 3) + 0 for value in found.difficulties.tolist()]

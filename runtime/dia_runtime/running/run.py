@@ -156,9 +156,10 @@ def run(
 ) -> RunSummary:
     """Ask each model the questions (or the first `limit`), `attempts` times each, and return a summary.
 
-    A model is a baseline, a name such as `openai/gpt-4o-mini`, or a respondent of one's own. Replies that the run
-    holds are kept, errors are asked again: the same call takes up an interrupted run. Raises DiaError: exit 2 for
-    arguments that fit nothing, exit 3 for a damaged bundle or other questions.
+    A model is a baseline, a name such as `openai/gpt-4o-mini`, or your own respondent. Replies that the run already
+    has are kept, and errors are asked again, so repeating the call continues an interrupted run. `terms` has the
+    options of `dia run`. Raises DiaError: exit code 2 for invalid arguments, 3 for a damaged bundle or a run of other
+    questions.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     unique_models = [models] if isinstance(models, str) else _unique(models)

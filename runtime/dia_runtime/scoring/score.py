@@ -69,22 +69,22 @@ def score(
     bank: Place | None = None,
     prices: Sequence[str] = (),
 ) -> Score:
-    """Return the figures of every respondent of the runs, with the keys of `dia score --json`.
+    """Grade the replies of the runs, and return the figures with the keys of `dia score --json`.
 
-    `points` replaces points of the questions ({"wrong": -1}), `errors` is "keep" or "wrong", and `bundle` has
-    the answers if a run has none. Over "attempts", each question is an item whose attempts are its instances.
-    `by` names further labels to group by. With a policy, an ensemble of all respondents is added, from their first
-    attempts. `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items from a `seed`.
-    `compare` names figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`), `labels`
-    is a file with labels of respondents (`by_respondent`); `power` adds which `difference` can be detected.
-    The chain "standard" is "strict" where the questions were frozen under the first rules of reading (`rules`). The
-    preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did; "paper" reads as the evaluators that
-    were published did (the chain compat, errors as wrong), and adds the figures of a published study where questions of
-    sessions belong to one (`published`). A `bank` has abilities of the models by their names (`ability`), with which
-    their figures of sessions are correlated (`correlations`). `prices` such as "openai/*=0.15,0.6", in US dollars for a
-    million prompt and completion tokens, give replies a cost where the run has none.
-    Raises DiaError: exit 2 for a file that is no run,
-    exit 3 for a run of other questions than those of the bundle or of the first run.
+    `points` replaces points of the questions, as in {"wrong": -1}. `errors` is "keep" or "wrong". `bundle` has the
+    answers, if a run has none. With `over="attempts"`, each question is an item, and its attempts are the instances.
+    `by` names further labels to group by. `ensemble` adds all respondents as one, from their first attempts.
+    `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items from a `seed`. `compare` names
+    figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`). `labels` is a file with
+    labels of respondents (`by_respondent`). `power` adds the differences that can be detected, and `difference` the
+    sizes that one needs. The chain "standard" is "strict" for questions under version 1 of the rules (`rules`). The
+    preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did. The preset "paper" reads as published
+    evaluators did (chain compat, errors as wrong), and adds the figures of the study to which questions with sessions
+    belong (`published`). `bank` has abilities of models by name (`ability`), which are correlated with their figures
+    of sessions (`correlations`). `prices` such as "openai/*=0.15,0.6", in US dollars for a million prompt and
+    completion tokens, are used for replies without a cost.
+
+    Raises DiaError: exit code 2 for a file that is not a run, 3 for runs of different questions.
     """
     _require_preset(preset)
     chain, errors = PRESETS.get(preset or "", (chain, errors))
