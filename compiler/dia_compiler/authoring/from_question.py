@@ -324,7 +324,7 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
         *(f"  {step.name}: {step.expression}{f' # {step.as_stated}' if step.as_stated else ' # guessed'}"
           for step in solution.steps),
     ]  # fmt: skip
-    conditions = list(_conditions(solution.steps))
+    conditions = list(_conditions(solution.steps, is_whole=not any(one.places for one in varied)))
     if conditions:
         lines += ["where: # guessed: what holds in the question", *(f"  - {condition}" for condition in conditions)]
     lines += ["", "answer:", f"  value: {last.name}", *(f"  {option}" for option in _answer_options(last, varied))]
@@ -356,10 +356,15 @@ def _range(one: Quantity) -> tuple[str, str]:
     return text, f"{low} to {high}" + (f" in steps of {step}" if step > 1 else "")
 
 
-def _conditions(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what holds for the steps of the question: whole and positive where they were."""
+def _conditions(steps: Sequence[Step], is_whole: bool) -> Iterator[str]:
+    """Yield what holds for the steps of the question: whole and positive where they were.
+
+    `is_whole` says whether all parameters are whole, so that only fractions of the calculation make others.
+    """
+    has_fraction = False
     for step in steps:
-        if "/" in step.expression and step.value.denominator == 1:
+        has_fraction = is_whole and (has_fraction or "." in step.expression or step.value.denominator > 1)
+        if ("/" in step.expression or has_fraction) and step.value.denominator == 1:
             yield f"denominator({step.name}) == 1"
         if "-" in step.expression and step.value > 0:
             yield f"{step.name} > 0"

@@ -31,6 +31,10 @@ DRAFTED = [
      "1200*2=2400", "stops * minutes", lambda *numbers: numbers[-2] * numbers[-1]),
     ("One pen costs $1.50. What do 4 pens cost in dollars?", "6", "price * pens", lambda a, b: a * b),
     ("A week has 7 days. Cy works 6 hours on 5 days. How many hours is that?", "6 * 5 = 30", "hours * days_2", None),
+    ("Weng earns $12 an hour. Today she worked 50 minutes. How much did she earn?",
+     "12/60 = <<12/60=0.2>>0.2 per minute, so 0.2 x 50 = <<0.2*50=10>>10.\n#### 10", "step_1 * minutes",
+     lambda a, b: Fraction(a * b, 60)),
+    ("Bo has 12 pens and half as many rulers. How many rulers has he?", "0.5 * 12 = 6", "0.5 * pens", lambda a: a / 2),
     ("What does {% if %} print {{ 3 }} times and {# 4 #} times?", "3 + 4 = 7", "number + number_2", lambda a, b: a + b),
 ]  # fmt: skip
 
