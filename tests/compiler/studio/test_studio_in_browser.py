@@ -156,6 +156,38 @@ def test_the_page_follows_the_editor(browser: Browser, running: Running, folder:
     assert "bb" in told["source"] and told["right"] and told["troubles"] == []
 
 
+ESTIMATED = """\
+template: estimated
+title: Estimated
+params:
+  many: {type: list, length: 6, of: {type: integer, min: 1, max: 99}}
+where: sum(many) % 2 == 0 and length([n for n in range(2000) if n % 7 == many[0] % 7]) > 9
+answer: {value: sum(many), type: integer}
+prompt: What is the sum of {{ listed(many) }}?
+"""
+
+
+def test_instances_do_not_wait_for_the_estimate_of_how_many_there_are(
+    browser: Browser, running: Running, folder: Path
+) -> None:
+    path = folder / "estimated.yaml"
+    path.write_text(ESTIMATED, encoding="utf-8")
+    steps = f"""
+    const fs = (await import('fs')).default;
+    const looks = await page.evaluate(() => document.body.dataset.looks);
+    fs.writeFileSync({json.dumps(path.as_posix())}, {json.dumps(ESTIMATED.replace("What is", "Compute"))});
+    await page.waitForFunction(() => document.querySelector('.prompt').innerText.includes('Compute'));
+    tell('heading', await page.locator('#heading').innerText());
+    tell('before', looks === await page.evaluate(() => document.body.dataset.looks));
+    await page.waitForFunction((looks) => document.body.dataset.looks !== looks, looks);
+    tell('after', await page.locator('#heading').innerText());
+    """
+    told = browser(address(running, path), SHOWN + steps)
+    path.unlink()
+    assert told["before"] and told["troubles"] == []
+    assert "estimated from" in told["heading"] and "estimated from" in told["after"]
+
+
 def test_a_family_becomes_a_template(browser: Browser, running: Running, folder: Path) -> None:
     steps = """
     await page.click('#show-gallery');

@@ -89,18 +89,32 @@ const drawInstances = () => {
 
 const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}), ...(view.item ? { item: String(view.item) } : {}) });
 
+/** Show what came of a look at the template. Where nothing can be made any more, the last instances stay. */
+const present = (next, isReload, begin) => {
+  if (next.instances.length === 0 && isReload && next.diagnostics.length && shown.instances?.length && shown.template?.file === view.file) next.instances = shown.instances;
+  shown = next;
+  drawHeading();
+  drawInstances();
+  drawProblems();
+  const errors = next.diagnostics.filter((entry) => entry.severity === 'error').length + next.instances.filter((one) => one.diagnostics).length;
+  say(`${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s: ${errors ? plural(errors, 'error') : 'no errors'}`);
+};
+
 const look = async (isReload = false) => {
   looking?.abort();
   const turn = (looking = new AbortController());
   const begin = performance.now();
-  const next = { diagnostics: [], instances: [], template: {}, overview: null };
+  const next = { diagnostics: [], instances: [], template: {}, overview: isReload ? shown.overview : null };
   const slow = setTimeout(() => say('Making instances…'), 300);
   try {
     for await (const record of records(`look?${choices()}`, turn.signal)) {
       if (turn.signal.aborted) return;
       if (record.kind === 'template') next.template = record;
-      else if (record.kind === 'errors') next.diagnostics.push(...record.diagnostics);
-      else if (record.kind === 'overview') next.overview = record;
+      else if (record.kind === 'errors') {
+        next.diagnostics.push(...record.diagnostics);
+        clearTimeout(slow);
+        present(next, isReload, begin); // the overview follows, whose estimate may take half a second
+      } else if (record.kind === 'overview') next.overview = record;
       else if (record.kind === 'none') next.instances.push({ number: null, diagnostics: [{ severity: 'error', code: 'E505', message: `there is no instance ${record.first}`, help: 'choose a smaller number' }] });
       else next.instances.push(record);
       if (!isReload && record.kind === 'instance') { shown = next; drawHeading(); drawInstances(); }
@@ -113,16 +127,10 @@ const look = async (isReload = false) => {
     clearTimeout(slow);
   }
   if (turn.signal.aborted) return;
-  // Where nothing can be made any more, the last instances stay, with the errors above them.
-  if (next.instances.length === 0 && isReload && next.diagnostics.length && shown.instances?.length && shown.template?.file === view.file) next.instances = shown.instances;
-  shown = next;
-  drawHeading();
-  drawInstances();
-  drawProblems();
+  if (shown === next) drawHeading();
+  else present(next, isReload, begin);
   by('item-choice').hidden = !(next.overview?.items > 1 || view.item);
   if (next.overview) by('item').max = String(next.overview.items - 1);
-  const errors = next.diagnostics.filter((entry) => entry.severity === 'error').length + next.instances.filter((one) => one.diagnostics).length;
-  say(`${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s: ${errors ? plural(errors, 'error') : 'no errors'}`);
   document.body.dataset.looks = String(Number(document.body.dataset.looks || 0) + 1);
 };
 
