@@ -18,7 +18,7 @@ from dia_language.workers.pool import SECONDS
 from dia_compiler.authoring.starting import shipped_benchmarks
 from dia_compiler.parse.discover import BENCHMARK_FILE, SUFFIXES
 from dia_compiler.studio.lanes import Lane
-from dia_compiler.studio.look import look, read_reply, stress
+from dia_compiler.studio.look import count_freedom, look, read_reply, stress
 from dia_compiler.studio.trial import excerpts, states, survey
 
 Record = dict[str, Any]
@@ -232,16 +232,27 @@ class Desk:
     async def look(
         self, file: str, seed: str | None, first: int, count: int, item: int = 0
     ) -> AsyncGenerator[Record, None]:
-        """Yield the records of `look`; attachments and what replies are graded by stay here."""
-        seconds = self.seconds(file) or SECONDS
+        """Yield the records of `look`, then that of `count_freedom`, which another worker makes.
+
+        Attachments and what replies are graded by stay here.
+        """
+        seconds, is_clean = self.seconds(file) or SECONDS, False
         async with aclosing(
             self.page_lane.outcomes(look, file, seed, first, count, self.programs, item, seconds=seconds)
         ) as outcomes:
             async for outcome in outcomes:
                 if not outcome.is_end:
+                    is_clean = outcome.item["kind"] == "overview"
                     yield self._without_contents(outcome.item)
                 elif outcome.diagnostics:
                     yield {"kind": "errors", "diagnostics": self._placed(outcome.diagnostics), "is_end": True}
+        if is_clean:  # in the lane of replies, so that a reload does not wait until this has ended
+            async with aclosing(
+                self.reply_lane.outcomes(count_freedom, file, seed, self.programs, seconds=seconds)
+            ) as outcomes:
+                async for outcome in outcomes:
+                    if not outcome.is_end:
+                        yield outcome.item
 
     @staticmethod
     def _placed(diagnostics: Iterable[Diagnostic]) -> list[Record]:

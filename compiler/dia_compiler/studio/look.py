@@ -224,14 +224,26 @@ def _known_texts(instance: Instance) -> dict[str, str]:
 
 
 def _overview(expansion: Expansion) -> Record:
-    drawing, freedom = expansion.drawing, expansion.freedom
-    estimate = drawing.estimated() if freedom.kind in ("at_least", "at_most") else None
-    return {
-        "freedom": freedom_text(freedom.as_json(), estimate),
-        "items": len(drawing.items),
-        "draws": [drawing.drawn - drawing.rejected, drawing.drawn],
-        "examples": len(expansion.prepared.template.examples),
-    }
+    examples = len(expansion.prepared.template.examples)
+    return {"items": len(expansion.drawing.items), "draws": _draws(expansion), "examples": examples}
+
+
+def count_freedom(file: str, seed: str | None, programs: str) -> Iterator[Any]:
+    """Yield a record `freedom` about a template without errors: its degrees of freedom, counted or estimated.
+
+    That may take more than a second, so instances are not kept waiting for it.
+    """
+    with scratch_folder() as scratch:
+        opened = _Opened(file, seed, 1, programs, scratch)
+        if opened.job is not None:
+            yield from opened.expansion()
+            yield {"kind": "freedom", "freedom": _freedom(opened.template_expansion)}
+
+
+def _freedom(expansion: Expansion) -> str:
+    freedom = expansion.freedom
+    estimate = expansion.drawing.estimated() if freedom.kind in ("at_least", "at_most") else None
+    return freedom_text(freedom.as_json(), estimate)
 
 
 def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[Any]:
@@ -264,7 +276,7 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
                 samples, sent = [], now
             begin = perf_counter()
         yield {"kind": "samples", "samples": samples, "draws": _draws(expansion)}
-        yield {"kind": "freedom", **_overview(expansion)}
+        yield {"kind": "freedom", "freedom": _freedom(expansion)}
         yield {"kind": "probe", **_probe(questions, answers, texts)}
 
 

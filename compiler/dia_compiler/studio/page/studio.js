@@ -113,8 +113,11 @@ const look = async (isReload = false) => {
       else if (record.kind === 'errors') {
         next.diagnostics.push(...record.diagnostics);
         clearTimeout(slow);
-        present(next, isReload, begin); // the overview follows, whose estimate may take half a second
-      } else if (record.kind === 'overview') next.overview = record;
+        present(next, isReload, begin); // the degrees of freedom follow, which may take a second to count
+      } else if (record.kind === 'overview') {
+        next.overview = { freedom: next.overview?.freedom, ...record };
+        drawHeading();
+      } else if (record.kind === 'freedom') next.overview.freedom = record.freedom;
       else if (record.kind === 'none') next.instances.push({ number: null, diagnostics: [{ severity: 'error', code: 'E505', message: `there is no instance ${record.first}`, help: 'choose a smaller number' }] });
       else next.instances.push(record);
       if (!isReload && record.kind === 'instance') { shown = next; drawHeading(); drawInstances(); }
