@@ -12,9 +12,10 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.grading.flags import FLAGS
+from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import CauseCounter, cause_lines
-from dia_runtime.store.schema import is_sqlite
+from dia_runtime.store.schema import StoredReply, is_sqlite
 from dia_runtime.store.store import Store, read_store
 from dia_runtime.store.tool_transcripts import (
     readable_tool_transcript,
@@ -64,7 +65,9 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
             for entry in store.respondents()
             if (why := store.reason_left_out(entry.id, position)) is not None
         ]
-        return facts | {"question": question, "replies": _replies(store, question, position), "left_out": left_out}
+        records = _replies(store, question, position)
+        _add_verdicts(store, position, records)
+        return facts | {"question": question, "replies": records, "left_out": left_out}
 
 
 def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
@@ -111,6 +114,30 @@ def _replies(store: Store, question: str, position: int) -> list[dict[str, Any]]
                 {"respondent": entry.name, "attempt": attempt, **fields, "turns": [_turn(turn) for turn in turns]}
             )
     return records
+
+
+def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]]) -> None:
+    """Grade the replies by the default chain, unless the run contains no answers or they cannot be used."""
+    from dia_runtime.grading.judge import Judge, Rules
+
+    if not store.has_answers:
+        return
+    question = next(entry for entry in store.questions() if entry.position == position)
+    judge = Judge(store, Rules())
+    try:
+        for record in records:
+            ending = record.get("text"), record.get("error"), record.get("finish_reason")
+            if ending[1] is None and ending != (None, None, None):
+                judged = judge.judged_one(question, StoredReply(*ending, record["attempt"]))
+                record |= {
+                    "verdict": str(judged.mark.verdict),
+                    "extracted": judged.extracted,
+                    "correct_answer": judged.truth if judged.sessions is None else None,
+                }
+    except DiaError:
+        return  # the replies are shown without verdicts; `dia score` reports the damaged record
+    finally:
+        judge.close()
 
 
 def _turn(turn: Any) -> dict[str, Any]:
@@ -169,4 +196,14 @@ def _reply_text(reply: Mapping[str, Any]) -> str:
         lines += _tool_lines(turn)
         text = f"error: {turn['error']}" if turn["text"] is None else turn["text"]
         lines.append(f"({turn['session']}, turn {turn['turn'] + 1}) {text}")
+    if "verdict" in reply:
+        lines.append(f"[{_verdict_text(reply)}]")
     return "\n".join(lines)
+
+
+def _verdict_text(reply: Mapping[str, Any]) -> str:
+    """Return the verdict; for other verdicts than correct, also the answer that was found and the correct one."""
+    if reply["correct_answer"] is None or reply["verdict"] == Verdict.CORRECT:
+        return str(reply["verdict"])
+    answer = "no answer found" if reply["extracted"] is None else f"answer {reply['extracted']}"
+    return f"{reply['verdict']}: {answer}; correct answer {reply['correct_answer']}"

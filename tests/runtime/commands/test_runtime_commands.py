@@ -491,3 +491,26 @@ def test_a_run_without_answers_takes_them_from_any_bundle_of_its_questions(
         for bundle in (tiny(), other_answers)
     ]
     assert counts == [1, 0]
+
+
+def test_show_prints_the_verdict_on_each_reply(tiny: Make) -> None:
+    assert (
+        called(
+            "run", tiny(), "--model", "oracle", "--model", "abstain", "--model", "says:42", "-o", "a.run"
+        ).return_value
+        == 0
+    )
+    shown = called("show", "a.run", "sum_0/1").stdout
+    right = facts(called("show", "a.run", "sum_0/1", "--json"), "show")["replies"]
+    assert [reply["verdict"] for reply in right] == ["correct", "skipped", "unparsed"]
+    correct = right[0]["extracted"]
+    assert [reply["correct_answer"] for reply in right] == [correct] * 3
+    assert "[correct]" in shown
+    assert f"[skipped: answer {right[1]['extracted']}; correct answer {correct}]" in shown
+    assert f"[unparsed: no answer found; correct answer {correct}]" in shown
+
+
+def test_show_prints_no_verdict_if_the_run_has_no_answers(tiny: Make) -> None:
+    assert called("run", tiny(sealed=True), "--model", "says:42", "-o", "a.run").return_value == 0
+    shown = called("show", "a.run", "sum_0/1").stdout
+    assert shown == "tiny/sum_0/1\n\n[says:42]\n42\n"

@@ -208,7 +208,7 @@ def test_show_report_and_exports_contain_the_calls(tiny: Make) -> None:
     asked(bundle, calls(python("print('</script>', 6 * 7)")), PYTHON)
     shown = called("show", "a.run", "sum_0/0").stdout
     assert "[call of python]\nprint('</script>', 6 * 7)\n[output, exit code 0, " in shown
-    assert shown.endswith("</script> 42\n[reply]\n<xml>8</xml>\n")
+    assert shown.endswith("</script> 42\n[reply]\n<xml>8</xml>\n[correct]\n")
     (reply,) = json.loads(called("show", "a.run", "sum_0/0", "--json").stdout)["replies"]
     assert reply["tool_transcript"]["steps"][0]["calls"][0]["output"] == "</script> 42"
     schema = json.loads((data_folder() / "schemas" / "reply.schema.json").read_text())
