@@ -72,6 +72,21 @@ def test_a_run_that_is_complete_asks_nothing_again(dia: Dia, model_url: str) -> 
     assert len(before) == 3 and replies() == before
 
 
+def test_it_calls_the_tools_that_its_chat_template_shows(dia: Dia, model_url: str) -> None:
+    bundle = dia("compile", "easy/reverse.yaml", "--k", "2", "-o", "out")[1]["bundles"][0]["path"]
+    assert dia("run", bundle, *asking(model_url, 60), "-o", "a.run")[0] == 0
+    code, _, messages = dia(
+        "run", bundle, *asking(model_url, 60), "--tools", "python", "--tool-calls", "2", "-o", "a.run"
+    )
+    assert code == 0, messages
+    with closing(sqlite3.connect("a.run")) as connection:
+        transcripts = connection.execute("SELECT tool_transcript FROM reply WHERE tool_transcript NOTNULL").fetchall()
+    calls = [call for (text,) in transcripts for step in json.loads(text)["steps"] for call in step["calls"]]
+    assert any(call["exit_code"] == 0 and call["output"] for call in calls)
+    effects = dia("score", "a.run", "--compare", "tools")[1]["tool_effects"]
+    assert effects and all(entry["models"] == [f"{NAME}+tools=python", NAME] for entry in effects)
+
+
 BENCHMARK = """language: 2
 benchmark: sums
 version: 1.0.0
