@@ -114,7 +114,7 @@ def test_sessions_and_attachments_are_shown_to_everybody(
     assert serious(told["axe"]) == [] and told["troubles"] == []
     if name == "talk":
         assert told["graphs"] == [
-            "2 sessions: second reads reasoned of first; truth reads reasoned of first; truth reads resumed of second"
+            "2 sessions: second reads reasoned of first; grading reads reasoned of first; grading reads resumed of second"
         ]
     elif name == "dialled_number":
         assert told["graphs"][0].startswith("Wave of line.wav:") and told["graphs"][0].endswith("at 8000 Hz")

@@ -109,7 +109,7 @@ const conversation = (instance, name) => [
     el('p', { class: 'soft' }, text([Object.entries(session.reads).length
       ? `reads ${Object.entries(session.reads).map(([name, owner]) => `${name} of ${owner}`).join(', ')}` : 'reads no other session', ...session.notes].join('; '))),
     session.turns.map((turn) => el('div', { class: 'turn' }, el('h5', null, text([turn.speaker, ...(turn.notes || [])].join(', '))), el('pre', null, text(turn.text)))))),
-  el('h4', null, 'Truth'), el('pre', null, text(instance.truth.join('\n')))];
+  el('h4', null, 'Grading'), el('pre', null, text(instance.truth.join('\n')))];
 
 export const instanceCard = (instance, template, opened) => {
   const key = `${template.file} ${instance.item || ''} ${instance.number} ${instance.variant || ''}`;

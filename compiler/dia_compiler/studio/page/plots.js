@@ -16,7 +16,7 @@ export const wave = (view, name) => {
 
 // The sessions from left to right, each behind those whose replies it reads.
 export const sessionGraph = (asked, truthReads, place) => {
-  const sessions = [...asked, { name: 'truth', reads: truthReads }];
+  const sessions = [...asked, { name: 'grading', reads: truthReads }];
   const byName = new Map(sessions.map((session) => [session.name, session]));
   const depths = new Map();
   const depth = (name, trail = new Set()) => {
@@ -96,7 +96,7 @@ const probe = (record) => {
   if (!record) return figure('Shortcut', 'Sought when all instances are there.', null);
   if (record.why) return figure('Shortcut', `None sought: ${record.why}.`, null);
   const x = (share) => 10 + 290 * share;
-  const caption = `${record.is_over ? 'Over the limit: ' : ''}the best rule that understands nothing, ${record.rule}, is right in ${percent(record.accuracy)} (${percent(record.low)} to ${percent(record.high)}) of ${record.instances} instances that it has not seen; the limit is ${percent(record.limit)}.`;
+  const caption = `${record.is_over ? 'Over the limit: ' : ''}the best simple rule, ${record.rule}, answers ${percent(record.accuracy)} (${percent(record.low)} to ${percent(record.high)}) of ${record.instances} unseen instances correctly; the limit is ${percent(record.limit)}.`;
   return figure('Shortcut', caption, picture(caption, WIDTH, 70, svg('rect', { class: 'bar-soft', x: x(record.low), y: 14, width: Math.max(1, x(record.high) - x(record.low)), height: 20 }),
     svg('rect', { class: 'bar', x: x(record.accuracy) - 2, y: 10, width: 4, height: 28 }), svg('line', { class: 'limit', x1: x(record.limit), x2: x(record.limit), y1: 6, y2: 42 }),
     svg('line', { class: 'rule', x1: 10, x2: 300, y1: 42, y2: 42 }), svg('text', { x: 10, y: 58 }, '0 %'), svg('text', { x: x(record.limit), y: 58, 'text-anchor': 'middle' }, 'limit'), svg('text', { x: 300, y: 58, 'text-anchor': 'end' }, '100 %')));
