@@ -119,34 +119,17 @@ def test_without_the_package_its_names_are_unknown(tmp_path: Path) -> None:
     assert "unknown type `dice`" in told.stderr and "`kind` must be" in told.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("group", "name", "code", "message"),
-    [  # each starts a process; those of other kinds and reasons run with the long tests
+    [
         ("functions", "gcd", "def thing(n: int) -> int:\n    'One.'\n    return n\n", "the name is already taken"),
         ("functions", "odd", "def thing(n: float) -> float:\n    'One.'\n    return n\n", "`n` is annotated `float`"),
-        pytest.param(
-            "functions",
-            "odd",
-            "def thing(n: int) -> int:\n    return n\n",
-            "it has no docstring",
-            marks=pytest.mark.long,
-        ),
+        ("functions", "odd", "def thing(n: int) -> int:\n    return n\n", "it has no docstring"),
         ("functions", "odd", "raise OSError('gone')\n", "OSError: gone"),
         ("types", "odd", "thing = 3\n", "it is not an instance of dia_compiler.types.base.ParameterType"),
-        pytest.param(
-            "formats",
-            "odd",
-            "thing = 3\n",
-            "it is not an instance of dia_runtime.formats.Format",
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
-            "assets",
-            "odd",
-            "thing = 3\n",
-            "it is not an instance of dia_compiler.assets.base.Builder",
-            marks=pytest.mark.long,
-        ),
+        ("formats", "odd", "thing = 3\n", "it is not an instance of dia_runtime.formats.Format"),
+        ("assets", "odd", "thing = 3\n", "it is not an instance of dia_compiler.assets.base.Builder"),
         ("exporters", "odd", "thing = 3\n", "it is not an instance of dia_runtime.integrations.exporters.Exporter"),
     ],
 )

@@ -26,6 +26,8 @@ from helpers.hostile import (
     template,
 )
 
+pytestmark = pytest.mark.long  # each takes what a limit allows
+
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{name}: &{name} [{','.join(['*' + before] * 9)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
 )

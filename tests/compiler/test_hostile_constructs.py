@@ -21,6 +21,8 @@ from helpers.hostile import (
     template,
 )
 
+pytestmark = pytest.mark.long  # each takes what a limit allows
+
 Expected = tuple[str, int, int, str]
 
 

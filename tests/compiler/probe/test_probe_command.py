@@ -102,6 +102,7 @@ allow: {answer-ignores-parameter: it makes a word}
 
 
 @pytest.mark.parametrize("learned", ["{{ 'All' if answerable else 'Few' }} boxes are alike.", "All boxes are alike."])
+@pytest.mark.long
 def test_a_word_that_shows_that_a_question_is_unanswerable_is_over(
     tmp_path: Path, learned: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -126,6 +126,7 @@ PLANTED: dict[str, Draw] = {
 
 
 @pytest.mark.parametrize("draw", PLANTED.values(), ids=PLANTED)
+@pytest.mark.long
 def test_a_planted_shortcut_is_found(draw: Draw) -> None:
     best = probed(draw)
     assert best.is_over, best

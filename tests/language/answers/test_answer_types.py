@@ -594,6 +594,7 @@ NEWER_HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:6]))
+@pytest.mark.long
 def test_hostile_texts_are_read_in_linear_time(text: str) -> None:
     import time
 
@@ -613,6 +614,7 @@ NEWER = (CHOICE, DATE, BYTES, ADDRESS, DOMAIN, SET, MULTISET, RECORD, MATRIX, PO
 
 
 @pytest.mark.parametrize("text", NEWER_HOSTILE, ids=lambda text: ascii(text[:6]))
+@pytest.mark.long
 def test_hostile_texts_of_newer_types_take_no_time(text: str) -> None:
     import time
 

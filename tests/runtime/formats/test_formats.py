@@ -249,6 +249,7 @@ HOSTILE: list[Callable[[], str]] = [
 
 
 @pytest.mark.parametrize("make", HOSTILE, ids=lambda make: repr(make()[:16]))
+@pytest.mark.long
 def test_hostile_replies_take_no_time(make: Callable[[], str]) -> None:
     reply = make()
     for format in (*FREE, LABEL, LETTER):

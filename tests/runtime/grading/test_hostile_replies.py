@@ -53,6 +53,7 @@ REPLIES: list[tuple[str, str, str, str]] = [
 @pytest.mark.parametrize(
     ("id", "reply", "letters", "integers"), REPLIES, ids=[f"{row[0]}-{row[1][:12]}" for row in REPLIES]
 )
+@pytest.mark.long
 def test_each_has_one_verdict(id: str, reply: str, letters: str, integers: str) -> None:
     for chain in ("strict", "lenient"):
         assert verdict(reply, "A", *LETTERS, chain=chain) == letters

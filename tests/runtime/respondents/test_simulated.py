@@ -48,6 +48,7 @@ def test_the_threshold_is_the_logistic_function(theta: str, difficulty: str) -> 
 
 
 @pytest.mark.parametrize(("theta", "expected"), [("0", 0.5), ("1", 0.731), ("-2", 0.119), ("40", 1.0), ("-40", 0.0)])
+@pytest.mark.long
 def test_the_share_of_right_answers_is_that_of_the_model(
     tiny: Make, tmp_path: Path, theta: str, expected: float
 ) -> None:

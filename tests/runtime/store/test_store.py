@@ -333,6 +333,7 @@ def test_rows_that_nobody_reads_to_the_end_may_outlive_the_open_run(
 
 @pytest.mark.parametrize("text", ["x" * (LONGEST_TEXT + 1), "\0" + "x" * (4 * LONGEST_TEXT)], ids=["long", "huge"])
 @pytest.mark.parametrize("command", ["score", "audit", "show", "export --to replies", "report", "merge"])
+@pytest.mark.long
 def test_a_reply_that_is_longer_than_any_that_is_stored_is_refused_by_every_command(
     command: str,
     text: str,
