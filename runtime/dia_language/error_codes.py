@@ -128,7 +128,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E309": (
         "reserved name",
-        "`answer`, `reply`, `it`, `index`, `true`, `false` and `none` are reserved. Choose another name.",
+        "`answer`, `reply`, `it`, `index`, `true`, `false`, `none` and Python's keywords are reserved. "
+        "Choose another name.",
     ),
     "E310": (
         "name already taken",

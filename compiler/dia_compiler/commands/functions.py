@@ -28,7 +28,8 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
     groups = {item.module for item in all_functions}
     unknown = [name for name in dict.fromkeys(names) if name not in library_functions and name not in groups]
     named = [library_functions[name] for name in dict.fromkeys(names) if name in library_functions]
-    grouped = [item for item in all_functions if item.module in names and item not in named]
+    groups &= set(names) - library_functions.keys()  # graph is both
+    grouped = [item for item in all_functions if item.module in groups and item not in named]
     chosen: list[Function] = named + grouped if names else all_functions
     errors = [Diagnostic("E304", f"unknown function `{name}`", None, _help(name, all_functions)) for name in unknown]
     if as_json and errors:

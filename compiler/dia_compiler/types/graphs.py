@@ -177,7 +177,7 @@ class GraphType(ParameterType):
     """Graphs without loops or double edges."""
 
     name = "graph"
-    summary = "a graph without loops or double edges"
+    summary = "a graph without loops or double edges; its fields are nodes, edges, directed and, if weighted, weights"
     options = {
         "nodes": option("data", "number of nodes (named 1, 2, 3 ...), or a list of their names"),
         "parts": option(

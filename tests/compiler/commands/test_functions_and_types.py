@@ -57,6 +57,8 @@ def test_all_types_are_listed_under_headings(capsys: pytest.CaptureFixture[str])
 def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["functions", "patterns"]) == 0
     assert capsys.readouterr().out.split()[:2] == ["patterns", "escape(text)"]
+    assert run(["functions", "graph"]) == 0
+    assert "adjacency_matrix" not in capsys.readouterr().out, "the function of this name, not its group"
     assert run(["functions", "median", "nosuch"]) == 2
     out, err = capsys.readouterr()
     assert out.startswith("median(values)") and "unknown function `nosuch`" in err
