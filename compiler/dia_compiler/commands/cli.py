@@ -257,6 +257,8 @@ def run(arguments: list[str]) -> int:
         return error.exit_code
     except OSError as error:
         return _refused(error, context)
+    except ModuleNotFoundError as error:
+        return _missing(error, context)
     except Exception as error:
         if _is_interrupt(error):
             _say("interrupted")
@@ -309,6 +311,18 @@ def _refused(error: OSError, context: click.Context | None) -> int:
     name = f"`{str(error.filename)[:200]}`: " if error.filename is not None else ""
     message = visible(f"the system refuses: {name}{str(error.strerror).lower()}")
     tell(DiaError(Diagnostic("E603", message, None, "use --debug to see where")))
+    return 2
+
+
+def _missing(error: ModuleNotFoundError, context: click.Context | None) -> int:
+    """Report a package that is not installed, as after an update of a clone; a missing module of dia is a bug."""
+    from dia_language.diagnostics import DiaError, Diagnostic
+
+    name = str(error.name).partition(".")[0]
+    if name.startswith("dia_") or (context is not None and context.find_root().meta.get("dia.debug")):
+        return _bug(context)
+    help = "install dia again, because an update may need new packages: `pip install -e .` in a clone"
+    tell(DiaError(Diagnostic("E606", f"the Python module `{name}` is not installed", None, help)))
     return 2
 
 

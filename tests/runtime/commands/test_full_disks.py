@@ -70,6 +70,20 @@ def test_a_bug_is_told_also_where_no_log_can_be_kept(
     assert capsys.readouterr().err == "error[E900]: a bug of dia: RuntimeError: broken\n  help: --debug shows it\n"
 
 
+@pytest.mark.parametrize(("module", "code"), [("jsonschema_rs.core", 2), ("dia_language.gone", 70)])
+def test_only_a_missing_module_of_dia_is_a_bug(
+    module: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*given: Any) -> None:
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
+
+    monkeypatch.setattr(cli.dia, "invoke", broken)
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    assert run(["doctor"]) == code
+    printed = capsys.readouterr().err
+    assert ("E606" in printed and "`jsonschema_rs`" in printed and "install dia again" in printed) == (code == 2)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_behind_standard_output_is_no_bug(tiny: Make) -> None:
     words = [sys.executable, "-m", "dia_compiler.commands.cli", "show", str(tiny())]
