@@ -26,7 +26,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "fcf70da284a64cf24f4519ed1dfd0421d67feb6d14b5d88ed0b5c3e18e64847b",
     "puzzles": "b0320cdd47312bf643ae9d2e723edac79dead86cb8543c26fafb082ea2e4082e",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "7d2b5b4d96310f6543cc9a3bbee41d919fff047f58849edb2c72e7fe9170f119",
+    "school_math": "f85970fe3b96cd9934b3b0460d05f06f2f7d42b10972f93c9dd7edf7afa8171f",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]

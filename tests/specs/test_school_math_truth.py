@@ -37,7 +37,7 @@ OF_TRAVELERS = (
     rf"{NAME} was carrying a bag that weighed \d+ pounds\.",
     r"They had last seen each other \d+ weeks before\.",
     r"They had known each other for \d+ years\.",
-    rf"{NAME} had already gone \d+ miles the day before\.",
+    rf"{NAME} had already covered \d+ miles the day before\.",
     r"Another road between the two towns is \d+ miles longer, but nobody took it\.",
 )
 MOVED = "(?:cycled|drove|jogged)"
@@ -55,12 +55,12 @@ def meeting_travelers(challenge: str) -> str:
         rf"(?P<second>\d+) miles per hour\.{stops} How many miles from (?P=a) did they meet\?",
         rf"(?P<p>{NAME}) lives in (?P<a>{NAME}) and (?P<q>{NAME}) in {NAME}\. One morning they set out at the same time to meet "
         rf"somewhere on the road between the two towns, which is {way} long\. (?P=q) {MOVED} at a steady (?P<second>\d+) miles per "
-        rf"hour without a stop\. (?P=p) made (?P<first>\d+) miles per hour whenever s?he was moving(?P<stops>(?:, and stopped "
-        rf"[^.]+ before they met)?)\. How far from (?P=a), in miles, was the place where they met\?",
+        rf"hour without a stop\. (?P=p) {MOVED} at a steady (?P<first>\d+) miles per hour(?P<stops>(?:, but stopped [^.]+ before they met)?)\."
+        rf" How far from (?P=a), in miles, was the place where they met\?",
         rf"Two friends are \w+ing toward each other on the same road:\n\n- (?P<p>{NAME}): from (?P<a>{NAME}) to (?P<b>{NAME}), "
-        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour(?P<stops>(?:\n- stop by "
-        rf"(?P=p) before they meet: for \d+ minutes [^.]+)?)\n\nThey start at the same time, and the road is {way} long\. After "
-        rf"how many miles, measured from (?P=a), do they meet\?",
+        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour(?P<stops>(?:\n- before they meet, (?P=p) stops"
+        rf" for \d+ minutes [^.]+)?)\n\nThey start at the same time, and the road is {way} long\. How many miles from (?P=a) do they meet\?"
+        rf"",
         rf"How many miles had (?P<p>{NAME}) covered by the time s?he met (?P<q>{NAME})\? The two had set out toward each other at "
         rf"the same time, (?P=p) from {NAME} and (?P=q) from {NAME}, {way} away along the only road they used\. (?P=p)'s speed was "
         rf"(?P<first>\d+) miles per hour and (?P=q)'s was (?P<second>\d+) miles per hour\.{stops}",
@@ -86,16 +86,16 @@ def meeting_travelers_hard(challenge: str) -> str:
         rf"(?P=p) {MOVED} at (?P<first>\d+) miles per hour and (?P=q) at (?P<second>\d+) miles per hour\. How many miles from "
         rf"(?P=a) did they meet for the {which} time\?",
         rf"(?P<p>{NAME}) lives in (?P<a>{NAME}) and (?P<q>{NAME}) in {NAME}\. One morning they set out at the same time toward the "
-        rf"other's town, on the only road between the two towns, which is {way} long\. They kept going back and forth between the "
-        rf"towns without a break\. (?P=q) {MOVED} at a steady (?P<second>\d+) miles per hour\. (?P=p) made (?P<first>\d+) miles per "
-        rf"hour all the time\. How far from (?P=a), in miles, was the place where they met for the {which} time\?",
+        rf"other's town, on the road between the two towns, which is {way} long\. They kept going back and forth between the "
+        rf"towns without a break\. (?P=q) {MOVED} at a steady (?P<second>\d+) miles per hour\. (?P=p) {MOVED} at a steady (?P<first>\d+) miles per hour\."
+        rf" How far from (?P=a), in miles, was the place where they met for the {which} time\?",
         rf"Two friends are \w+ing toward each other on the same road:\n\n- {NAME}: from (?P<a>{NAME}) to (?P<b>{NAME}), "
-        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour\n- in each town: turn "
-        rf"around at once and go to the other one again\n\nThey start at the same time, and the road is {way} long\. How many miles "
+        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour\n- in each town: whoever arrives turns around at once and heads back"
+        rf"\n\nThey start at the same time, and the road is {way} long\. How many miles "
         rf"from (?P=a) do they meet for the {which} time\?",
         rf"How many miles was (?P<p>{NAME}) away from (?P<a>{NAME}) when s?he met (?P<q>{NAME}) for the {which} time\? The two had "
         rf"set out toward each other at the same time, (?P=p) from (?P=a) and (?P=q) from {NAME}, {way} away along the only road "
-        rf"they used\. Each of them turned back at once at the end of the road, as often as needed\. (?P=p)'s speed was "
+        rf"they used\. Each of them turned back at once whenever they reached an end of the road\. (?P=p)'s speed was "
         rf"(?P<first>\d+) miles per hour and (?P=q)'s was (?P<second>\d+) miles per hour\.",
     )
     end = Fraction(parts["way"])

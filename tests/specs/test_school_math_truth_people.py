@@ -72,13 +72,13 @@ def ages(challenge: str) -> str:
         rf"The ages of (?P<a>{NAME}) and (?P<b>{NAME}) add up to (?P<sum>\d+) years\. {moment}, (?P=a) (?:was|will be) {TIMES} as "
         rf"old as (?P=b)\.{COMPARISONS} How old is (?P<asked>{NAME}) now, in years\?",
         rf"At a party, (?P<a>{NAME}) adds (?:his|her) own age to (?P<b>{NAME})'s and gets (?P<sum>\d+)\. \"{moment}, you (?:were|will "
-        rf"be) {TIMES} as old as I (?:was|will be),\" (?P=b) says to (?:him|her)\.{COMPARISONS} How many years old is "
-        rf"(?P<asked>{NAME}) at the time of the party\?",
+        rf"be) {TIMES} as old as I (?:was|will be),\" (?P=b) says to (?:him|her)\.{COMPARISONS} How old is (?P<asked>{NAME}) at the party, in years\?"
+        rf"",
         rf"Some facts about the ages of [^:]+:\n\n- Today, the sum of (?P<a>{NAME})'s age and (?P<b>{NAME})'s age is (?P<sum>\d+) "
         rf"years\.\n- {moment}, (?P=a) (?:was|will be) {TIMES} as old as (?P=b)\.(?P<chain>(?:\n- {COMPARED})*)\n\nEvery age is a "
         rf"whole number of years\. What is (?P<asked>{NAME})'s age today, in years\?",
-        rf"How many years old is (?P<asked>{NAME}) today\? {moment}, (?P<a>{NAME})'s age (?:was|will be) {TIMES} (?P<b>{NAME})'s "
-        rf"age\. Today, their ages add up to (?P<sum>\d+) years\.{COMPARISONS}",
+        rf"How old is (?P<asked>{NAME}) today, in years\? {moment}, (?P<a>{NAME})'s age (?:was|will be) {TIMES} (?P<b>{NAME})'s "
+        rf"age\. Today, the ages of (?P=a) and (?P=b) add up to (?P<sum>\d+) years\.{COMPARISONS}",
     )
     years = number(re.sub(r"^In | years| ago$", "", parts["moment"])) * (1 if parts["moment"].startswith("In") else -1)
     total = int(parts["sum"])
@@ -99,13 +99,13 @@ def ages_hard(challenge: str) -> str:
         rf"The ages of (?P<a>{NAME}) and (?P<b>{NAME}) add up to (?P<sum>\d+) years\. {known}{COMPARISONS} How old is "
         rf"(?P<asked>{NAME}) now, in years\?",
         rf"At a party, (?P<a>{NAME}) adds (?:his|her) own age to (?P<b>{NAME})'s and gets (?P<sum>\d+)\. \"When you were as old as I am "
-        rf"now, you were {TIMES} as old as I was,\" (?P=b) says to (?:him|her)\.{COMPARISONS} How many years old is "
-        rf"(?P<asked>{NAME}) at the time of the party\?",
+        rf"now, you were {TIMES} as old as I was,\" (?P=b) says to (?:him|her)\.{COMPARISONS} How old is (?P<asked>{NAME}) at the party, in years\?"
+        rf"",
         rf"Some facts about the ages of [^:]+:\n\n- Today, the sum of (?P<a>{NAME})'s age and (?P<b>{NAME})'s age is (?P<sum>\d+) "
         rf"years\.\n- {known}(?P<chain>(?:\n- {COMPARED})*)\n\nEvery age is a whole number of years\. What is "
         rf"(?P<asked>{NAME})'s age today, in years\?",
-        rf"How many years old is (?P<asked>{NAME}) today\? {earlier}(?P=a)'s age was {TIMES} (?P=b)'s age at that time\. Today, "
-        rf"their ages add up to (?P<sum>\d+) years\.{COMPARISONS}",
+        rf"How old is (?P<asked>{NAME}) today, in years\? {earlier}(?P=a)'s age was {TIMES} (?P=b)'s age at that time\. Today, the ages of (?P=a) and (?P=b) add up to (?P<sum>\d+) years\."
+        rf"{COMPARISONS}",
     )
     fitting = []
     for first in range(1, int(parts["sum"])):
@@ -143,8 +143,8 @@ def catch_up(challenge: str) -> str:
     parts = read(
         without(challenge, *OF_PURSUERS),
         rf"(?P<a>{NAME}) left {START} and {WENT} along a {PATH} {pace}\. (?P<b>{NAME}) left {START} (?P<wait>\d+) minutes after "
-        rf"(?P=a) and {WENT} along the same {PATH} at a steady (?P<fast>\d+) miles per hour\. For how many minutes had (?P=b) been on "
-        rf"the way when s?he caught up with (?P=a)\?",
+        rf"(?P=a) and {WENT} along the same {PATH} at a steady (?P<fast>\d+) miles per hour\. How many minutes after leaving did (?P=b) catch up with (?P=a)\?"
+        rf"",
         rf"At (?P<early>\d+:\d\d) a\.m\., (?P<a>{NAME}) set out from {START} along a {PATH}\. (?:She|He) {WENT} {pace}\. At "
         rf"(?P<late>\d+:\d\d) a\.m\., (?P<b>{NAME}) set out from the same place and followed (?:him|her) on the same {PATH} at a "
         rf"steady (?P<fast>\d+) miles per hour\. How many minutes after (?P=late) a\.m\. did (?P=b) catch up with (?P=a)\?",
@@ -152,9 +152,9 @@ def catch_up(challenge: str) -> str:
         rf"{pace}\.\n- (?P<b>{NAME}) left (?P<wait>\d+) minutes after (?P=a) and {WENT} at a steady (?P<fast>\d+) miles per hour\.\n\n"
         rf"Neither of them stopped\. How long did (?P=b) take from {START} to the place where s?he caught up with (?P=a), in "
         rf"minutes\?",
-        rf"How many minutes did it take (?P<b>{NAME}) to catch up with (?P<a>{NAME})\? (?P=b) had started at {START} (?P<wait>\d+) "
-        rf"minutes later than (?P=a), and {WENT} at a constant speed of (?P<fast>\d+) miles per hour\. (?P=a) had started at {START} "
-        rf"too, and {WENT} along the same {PATH} {pace}\.",
+        rf"How many minutes did it take (?P<b>{NAME}) to catch up with (?P<a>{NAME})\? (?P=b) had started from {START} (?P<wait>\d+) minutes after (?P=a) and {WENT} at"
+        rf" a constant speed of (?P<fast>\d+) miles per hour\. (?P=a) had also started from {START} and {WENT} along the same"
+        rf" {PATH} {pace}\.",
     )
     early = parts.get("early")
     wait = minutes_of_day(parts["late"]) - minutes_of_day(early) if early else int(parts["wait"])
@@ -179,8 +179,8 @@ def catch_up_hard(challenge: str) -> str:
         without(challenge, *OF_PURSUERS),
         rf"(?P<a>{NAME}) left {START} and {WENT} along a {PATH} at a constant speed\. Some time later, (?P<b>{NAME}) and "
         rf"(?P<c>{NAME}) left {START} at the same moment and {WENT} along the same {PATH}, (?P=b) {steady.format('fast')} and (?P=c) "
-        rf"{steady.format('slow')}\. (?P=b) had been on the way for (?P<soon>\d+) minutes when s?he caught up with (?P=a), and (?P=c) "
-        rf"for (?P<late>\d+) minutes when s?he did\.{breaks} How many minutes before (?P=b) and (?P=c) had (?P=a) left\?",
+        rf"{steady.format('slow')}\. (?P=b) caught up with (?P=a) (?P<soon>\d+) minutes after leaving, and (?P=c) did so (?P<late>\d+) minutes after leaving\."
+        rf"{breaks} How many minutes before (?P=b) and (?P=c) had (?P=a) left\?",
         rf"One morning, (?P<a>{NAME}) set out from {START} along a {PATH}\. (?:She|He) {WENT} at a constant speed\. At 11:00 a\.m\., "
         rf"(?P<b>{NAME}) and (?P<c>{NAME}) set out from the same place and followed (?:him|her) on the same {PATH}, (?P=b) "
         rf"{steady.format('fast')} and (?P=c) {steady.format('slow')}\. (?P=b) caught up with (?P=a) (?P<soon>\d+) minutes after 11:00 "
@@ -191,10 +191,10 @@ def catch_up_hard(challenge: str) -> str:
         rf"(?P=a)\.\n- (?P<c>{NAME}) left at the same time as (?P=b), {WENT} {steady.format('slow')}, and took (?P<late>\d+) minutes to "
         rf"catch up with (?P=a)\.\n\n(?:After (?P=b) and before (?P=c) caught up, (?P=a) rested for (?P<rest>\d+) minutes in all\. "
         rf"Apart from that, nobody stopped\.|None of them stopped\.) How much earlier than the others had (?P=a) left, in minutes\?",
-        rf"How many minutes' head start did (?P<a>{NAME}) have\? (?P<b>{NAME}) and (?P<c>{NAME}) had started at {START} later than "
-        rf"(?P=a), both at the same time\. (?P=b) {WENT} at a constant speed of (?P<fast>\d+) miles per hour and caught up with (?P=a) "
+        rf"How many minutes' head start did (?P<a>{NAME}) have\? (?P<b>{NAME}) and (?P<c>{NAME}) had started from {START} after (?P=a), both at the same time\."
+        rf" (?P=b) {WENT} at a constant speed of (?P<fast>\d+) miles per hour and caught up with (?P=a) "
         rf"after (?P<soon>\d+) minutes\. (?P=c) {WENT} at a constant speed of (?P<slow>\d+) miles per hour and caught up with (?P=a) "
-        rf"after (?P<late>\d+) minutes\.{breaks} (?P=a) had started at {START} too, and {WENT} along the same {PATH}, also at a "
+        rf"after (?P<late>\d+) minutes\.{breaks} (?P=a) had also started from {START} and {WENT} along the same {PATH}, also at a "
         rf"constant speed\.",
     )
     rest = int(parts.get("rest") or 0) + sum(map(int, re.findall(r"of (\d+) minutes", parts.get("breaks") or "")))
@@ -239,10 +239,10 @@ def emptied(takes: dict[str, int], total: int) -> list[tuple[str, int]]:
 
 def take_in_turns(challenge: str) -> str:
     """The box is emptied turn by turn."""
-    filled = r"filled (?P<filled>with \d+ [a-z ]+?|from \w+ bags with [\d, and]+ [a-z ]+?)"
+    filled = r"filled (?P<filled>with \d+ [a-z ]+?|with the contents of \w+ bags, which held [\d, and]+ [a-z ]+?)"
     parts = read(
         without(challenge, *OF_TURNS),
-        rf"A box was {filled}\. {PEOPLE} emptied the box in turns, in this order: {TAKES}, then it was {NAME}'s turn again, and so "
+        rf"A box was {filled}\. {PEOPLE} took turns emptying the box, in this order: {TAKES}, then it was {NAME}'s turn again, and so "
         rf"on\. Whoever found too few [a-z ]+ left took all that were left\. How many [a-z ]+ did (?P<asked>{NAME}) take in total\?",
         rf"{PEOPLE} sat in a circle around a box, in this order\. The box was {filled}\. {NAME} began, and the turn passed around the "
         rf"circle again and again until the box was empty\. On each turn, {TAKES}\. If fewer than that were left, the child took all "
@@ -250,7 +250,7 @@ def take_in_turns(challenge: str) -> str:
         rf"\w+ children took turns at a box of [a-z ]+\. On each turn, they took these numbers of [a-z ]+:\n\n{LIST}\n"
         rf"{ORDER_OF_LIST} The box had been {filled}\. If a child could not take the full number, the child took the rest\. That went "
         rf"on until nothing was left\. How many [a-z ]+ did (?P<asked>{NAME}) get\?",
-        rf"How many [a-z ]+ did (?P<asked>{NAME}) get from a box that {PEOPLE} emptied in turns\? The box had been {filled}\. Over and "
+        rf"How many [a-z ]+ did (?P<asked>{NAME}) get from a box that {PEOPLE} took turns emptying\? The box had been {filled}\. Over and "
         rf"over, {TAKES}, one child after the other in this order\. A child who found too few [a-z ]+ in the box for a full turn took "
         rf"all of them, and with that the box was empty\.",
     )
@@ -268,8 +268,8 @@ def take_in_turns_hard(challenge: str) -> str:
     absent = rf"(?P<absent>{NAME})"
     parts = read(
         without(challenge, *OF_TURNS),
-        rf"A box was filled with [a-z ]+, more than (?P<low>\d+) and fewer than (?P<high>\d+) of them\. {PEOPLE} emptied the box in "
-        rf"turns, in this order: {TAKES}, then it was {NAME}'s turn again, and so on\. Whoever found too few [a-z ]+ left took all that "
+        rf"A box was filled with [a-z ]+, more than (?P<low>\d+) and fewer than (?P<high>\d+) of them\. {PEOPLE} took turns emptying the box, in this order:"
+        rf" {TAKES}, then it was {NAME}'s turn again, and so on\. Whoever found too few [a-z ]+ left took all that "
         rf"were left\. {first}\. They put everything back and emptied the box once more by the same rules, but without {absent} and "
         rf"beginning with (?P<begins>{NAME})\. This time, {again}\. How many [a-z ]+ were in the box\?",
         rf"{PEOPLE} sat in a circle around a box of [a-z ]+, in this order\. {NAME} began, and the turn passed around the circle again "
@@ -282,7 +282,7 @@ def take_in_turns_hard(challenge: str) -> str:
         rf"They did all of this twice with the same [a-z ]+:\n\n- With all \w+ children, {first}\.\n- Without {absent}, with the others "
         rf"in the same order and starting with (?P<begins>{NAME}), {again}\.\n\nThe number of [a-z ]+ is greater than (?P<low>\d+) and "
         rf"less than (?P<high>\d+)\. How many [a-z ]+ are there\?",
-        rf"How many [a-z ]+ were in a box that {PEOPLE} emptied in turns\? There were more than (?P<low>\d+) and fewer than "
+        rf"How many [a-z ]+ were in a box that {PEOPLE} took turns emptying\? There were more than (?P<low>\d+) and fewer than "
         rf"(?P<high>\d+)\. Over and over, {TAKES}, one child after the other in this order\. A child who found too few [a-z ]+ in the "
         rf"box for a full turn took all of them, and with that the box was empty\. In the end, {first}\. When they tried it again with "
         rf"the same [a-z ]+ but without {absent}, starting with (?P<begins>{NAME}), {again}\.",
@@ -322,9 +322,9 @@ def garden_fence(challenge: str) -> str:
         rf"{NAME} ordered {fence} of fence, which was exactly enough for all four sides of a rectangular [a-z ]+{GATES}\. The long "
         rf"sides of the [a-z ]+ are {longer} longer than the short sides\. How many square feet does the [a-z ]+ cover\?",
         rf"Some facts about a rectangular [a-z ]+ that belongs to {NAME}:\n\n- Its length is {longer} more than its width\.\n- It is "
-        rf"fenced on all four sides{GATES}\.\n- The total length of the fence is {fence}{NOT_COUNTED}\.\n\nNo other fence is connected "
-        r"to this one\. How large is the area of the [a-z ]+, in square feet\?",
-        rf"How many square feet is the area of the rectangular [a-z ]+ around which {NAME} put up {fence} of fence\? All four sides are "
+        rf"fenced on all four sides{GATES}\.\n- The total length of the fence is {fence}{NOT_COUNTED}\.\n\nThere are no other fences\."
+        r" What is the [a-z ]+'s area, in square feet\?",
+        rf"What is the area, in square feet, of the rectangular [a-z ]+ around which {NAME} put up {fence} of fence\? All four sides are "
         rf"fenced{GATES}\. The [a-z ]+ is longer than it is wide, and the difference is {longer}\.",
     )
     around = int(parts["fence"]) + gates(parts)
@@ -343,7 +343,7 @@ def garden_fence_hard(challenge: str) -> str:
         rf"{NAME} ordered exactly enough fence for all four sides of a rectangular [a-z ]+{GATES}\. The long sides of the [a-z ]+ are "
         rf"{longer} longer than the short sides, and the [a-z ]+ covers {area}\. How many feet of fence did {NAME} order\?",
         rf"Some facts about a rectangular [a-z ]+ that belongs to {NAME}:\n\n- Its length is {longer} more than its width\.\n- It is "
-        rf"fenced on all four sides{GATES}\.\n- Its area is {area}\.\n\nNo other fence is connected to this one\. What is the total "
+        rf"fenced on all four sides{GATES}\.\n- Its area is {area}\.\n\nThere are no other fences\. What is the total "
         rf"length of the fence{NOT_COUNTED}, in feet\?",
         rf"How many feet of fence did {NAME} put up around a rectangular [a-z ]+ with an area of {area}\? All four sides are "
         rf"fenced{GATES}\. The [a-z ]+ is longer than it is wide, and the difference is {longer}\.",
@@ -476,18 +476,18 @@ def recipe_in_spoons(challenge: str) -> str:
 
 OF_JOBS = (
     rf"{NAME} had worked there for \d+ months\.",
-    r"The way to work took \d+ minutes\.",
+    r"The trip to work took \d+ minutes\.",
     r"There were \d+ other people on the same team\.",
-    rf"In the week before, {NAME} had earned {MONEY} there\.",
+    rf"The week before, {NAME} had earned {MONEY} there\.",
     rf"{NAME} had \d+ days of vacation left\.",
 )
 FACTORS = {
     "one and a quarter times": Fraction(5, 4),
     "one and a half times": Fraction(3, 2),
     "twice": Fraction(2),
-    "25% more": Fraction(5, 4),
-    "50% more": Fraction(3, 2),
-    "100% more": Fraction(2),
+    "25% higher": Fraction(5, 4),
+    "50% higher": Fraction(3, 2),
+    "100% higher": Fraction(2),
 }
 
 
@@ -500,12 +500,12 @@ def overtime_pay(challenge: str) -> str:
     worked = r"(?P<worked>\d+(?:\.5)? hours on .+?)"
     parts = read(
         without(challenge, *OF_JOBS),
-        rf"{NAME} worked {job} for {rate} an hour\. On each day, time beyond the first {hours} was paid at {factor} that rate\. One week, "
+        rf"{NAME} worked {job} for {rate} an hour\. Each day, any time beyond the first {hours} was paid at {factor} that rate\. One week, "
         rf"s?he worked {worked}, and not at all on the other days\. How much did s?he earn that week, in dollars\?",
         rf"{NAME}'s timesheet for a week {job}:\n\n(?P<worked>(?:- {NAME}: \d+(?:\.5)? hours\n)+)\nThe pay is {rate} an hour for up to "
         rf"{hours} a day\. Any further time on the same day is paid at {factor} that rate\. How many dollars did {NAME} earn in that "
         r"week\?",
-        rf"{NAME}'s contract {job} says: \"The hourly wage is {rate}\. Time beyond {hours} on a single day is overtime, for which the "
+        rf"{NAME} works {job}\. (?:His|Her) contract says: \"The hourly wage is {rate}\. Time beyond {hours} on a single day is overtime, for which the "
         rf"hourly wage is {factor}\.\" Last week, {NAME} worked {worked}\. What was (?:his|her) pay for these \w+ days, in dollars\?",
         rf"How many dollars did {NAME} earn for {worked}\? (?:She|He) worked {job}, where the normal pay was {rate} an hour\. Whatever "
         rf"s?he worked beyond {hours} in one day was paid at {factor} the normal rate\.",

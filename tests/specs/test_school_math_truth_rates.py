@@ -56,12 +56,12 @@ OF_MIXTURES = (
 BATCH = r"(?:\d+ pounds|an unknown amount)(?: of [a-z ]+?)? with \d+% [a-z ]+?"
 BATCHES = rf"(?P<batches>{BATCH}(?:, {BATCH})*(?: and {BATCH}))"
 SACKS = (
-    rf"{NAME} emptied these sacks of [a-z ]+ into a bin, which had been empty:\n\n\| sack \| pounds \| [a-z ]+ \|\n"
-    r"\|---\|---\|---\|\n(?P<sacks>.+?)\n\nThe last column shows the share of the weight\."
+    rf"{NAME} emptied these sacks of [a-z ]+ into an empty bin:\n\n\| sack \| pounds \| [a-z ]+ \|\n"
+    r"\|---\|---\|---\|\n(?P<sacks>.+?)\n\nThe last column is the percentage by weight\."
 )
 STEPS = (
-    rf"{NAME} filled an empty bin in (?P<count>[a-z]+) steps\. First, {THEY} put in (?P<steps>.+)\. After that, {THEY} stirred "
-    r"everything\."
+    rf"{NAME} filled an empty bin in (?P<count>[a-z]+) steps\. First, {THEY} put in (?P<steps>.+)\. Finally, {THEY} stirred everything\."
+    r""
 )
 
 
@@ -83,10 +83,10 @@ def mixture(challenge: str) -> str:
         without(challenge, *OF_MIXTURES),
         rf"{NAME} mixed (?P<count>[a-z]+) kinds of [a-z ]+ in an empty bin: {BATCHES}\. All percentages are by weight\. What was "
         r"the percentage of [a-z ]+ in the mixture\?",
-        rf"{SACKS} By weight, what percentage of what is in the bin now is [a-z ]+\?",
-        rf"{STEPS} What percentage of the weight of the contents was [a-z ]+\?",
-        rf"What percentage of [a-z ]+, by weight, was in the [a-z ]+ that {NAME} blended\? {THEY} used {BATCHES}, and nothing "
-        r"else\. These percentages are by weight, too\.",
+        rf"{SACKS} What percentage of the mixture in the bin, by weight, is [a-z ]+\?",
+        rf"{STEPS} What percentage of the bin's contents, by weight, was [a-z ]+\?",
+        rf"What was the percentage of [a-z ]+, by weight, in the [a-z ]+ that {NAME} blended\? {THEY} used {BATCHES}, and nothing "
+        r"else\. All percentages are by weight\.",
     )
     weight, share = 0, Fraction(0)
     for pounds, percent in batches(parts):
@@ -104,10 +104,10 @@ def mixture_hard(challenge: str) -> str:
         without(challenge, *OF_MIXTURES),
         rf"{NAME} mixed (?P<count>[a-z]+) kinds of [a-z ]+ in an empty bin: {BATCHES}\. All percentages are by weight\. The "
         rf"percentage of [a-z ]+ in the mixture was {mixed}\. How many pounds of [a-z ]+ with {asked} did {NAME} use\?",
-        rf"{SACKS} By weight, {mixed} of what is in the bin now is [a-z ]+\. What number of pounds belongs in place of the "
-        r"question mark\?",
-        rf"{STEPS} Of the weight of the contents, {mixed} was [a-z ]+\. How many pounds of [a-z ]+ with {asked} did {NAME} use\?",
-        rf"How many pounds with {asked} did {NAME} use in a blend of (?P<count>[a-z]+) kinds of [a-z ]+\? {THEY} blended "
+        rf"{SACKS} By weight, {mixed} of the mixture in the bin is [a-z ]+\. What number of pounds should replace the question mark\?"
+        r"",
+        rf"{STEPS} By weight, {mixed} of the bin's contents was [a-z ]+\. How many pounds of [a-z ]+ with {asked} did {NAME} use\?",
+        rf"In a blend of (?P<count>[a-z]+) kinds of [a-z ]+, how many pounds of the kind with {asked} did {NAME} use\? {THEY} blended "
         rf"{BATCHES}, and added nothing else\. The result had {mixed} [a-z ]+\. All these percentages are by weight\.",
     )
     listing = batches(parts)
@@ -125,7 +125,7 @@ def mixture_hard(challenge: str) -> str:
 
 
 OF_JOBS = (
-    r"The [a-z]+ (?:is|are) \d+ (?:yards|feet|inches) (?:long|wide|high)\.",
+    r"The [a-z ]+ is \d+ (?:yards|feet|inches) (?:long|wide|high)\.",
     r"It is \d+ degrees outside\.",
     r"A company offered to do the job in \d+ minutes, but nobody hired it\.",
     r"Another job later in the day takes \d+ minutes\.",
@@ -134,7 +134,7 @@ OF_JOBS = (
 WHO = rf"(?:(?:Mower|Pump|Hose|Printer) [A-D]|{NAME})"
 PEOPLE = rf"{WHO}(?:, {WHO})*(?: and {WHO})?"
 ALL = r"(?:both|all three|all four)"
-PACE = r"(?:Both|All three|All four) keep the same pace when they (?:work|run) at the same time\."
+PACE = r"(?:Neither of the two|None of the three|None of the four) gets faster or slower when they (?:work|run) at the same time\."
 ALONE = r"(?:Working|Running) alone, (?P<alone>[^.?]+? minutes(?: to [a-z ]+)?[^.?]*?)"
 TIMES = r"These are the times for [a-z ]+ alone:\n\n(?P<alone>.+?)\n\n"
 STORY = (
@@ -158,7 +158,7 @@ def work_together(challenge: str) -> str:
         without(challenge, *OF_JOBS),
         rf"{ALONE}\. {PACE} If {ALL} (?:work|run) together from start "
         r"to finish, how many minutes does the job take\?",
-        rf"{TIMES}{PACE} Today, {ALL} start [a-z ]+ at the same moment, and nobody stops before the job is done\. How many "
+        rf"{TIMES}{PACE} Today, {ALL} start [a-z ]+ at the same moment and keep going until the job is done\. How many "
         r"minutes pass from the start to the end\?",
         rf"{STORY} Now {ALL} do it together from beginning to end\. {PACE} After how many minutes is the job done\?",
         rf"How many minutes does it take (?P<who>{PEOPLE}) to [a-z ]+ if {ALL} (?:work|run) the whole time\? {ALONE} for this "
@@ -198,13 +198,13 @@ def work_together_hard(challenge: str) -> str:
 
 OF_GROUPS = (
     r"The [a-z ]+ met \d times a month\.",
-    r"The [a-z ]+ had been founded \d+ years before\.",
+    r"The [a-z ]+ had been founded \d+ years earlier\.",
     r"Each [a-z]+ paid a fee of \$\d+\.",
     r"Another [a-z ]+ in town had \d+ [a-z]+\.",
     r"The treasurer of the [a-z ]+ had been in office for \d+ months\.",
 )
 UNIT = "(?:inches|years|pounds|miles|points)"
-CHANGE = rf"{NAME} \(\d+ {UNIT}\) (?:joined|left)"
+CHANGE = rf"{NAME} \(\d+ {UNIT}(?: tall| old| a week)?\) (?:joined|left)"
 CHANGES = rf"(?P<changes>{CHANGE}(?:, {CHANGE})*(?: and {CHANGE})?)"
 WEEK = rf"This happened during the week:\n\n(?P<changes>(?:- {CHANGE}\n)+)\nNothing else changed\."
 LATER = r"(?P<changes>(?: (?:Later|After that), [^.]+\.)+)"
@@ -223,13 +223,13 @@ def group_average(challenge: str) -> str:
     """The average moves with each one who joins or leaves; no sum is taken."""
     parts = read(
         without(challenge, *OF_GROUPS),
-        rf"The average (?P<measure>[a-z ]+) of the (?P<members>\d+) [a-z]+ in a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. What "
+        rf"The average (?P<measure>[a-z ]+) of the (?P<members>\d+) [a-z]+ (?:in|on) a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. What "
         rf"was the average (?P=measure) in the group after that, in {UNIT}\?",
         rf"On a Monday, a [a-z ]+ had (?P<members>\d+) [a-z]+, and their average [a-z ]+ was {AVERAGE}\. {WEEK} What was the "
-        rf"average [a-z ]+ of the [a-z ]+ on Sunday, in {UNIT}\?",
+        rf"average [a-z ]+ (?:in|on) the [a-z ]+ on Sunday, in {UNIT}\?",
         rf"A [a-z ]+ started the season with (?P<members>\d+) [a-z]+\. Somebody calculated their average [a-z ]+, which was "
         rf"{AVERAGE}\.{LATER} If the average is calculated again after all this, what is it in {UNIT}\?",
-        rf"By the end of the month, what was the average [a-z ]+ of the [a-z]+ in a [a-z ]+, in {UNIT}\? At the beginning of the "
+        rf"By the end of the month, what was the average [a-z ]+ of the [a-z]+ (?:in|on) a [a-z ]+, in {UNIT}\? At the beginning of the "
         rf"month, there were (?P<members>\d+) of them, with an average of {AVERAGE}\. During the month, {CHANGES}\. There were "
         r"no other changes\.",
     )
@@ -244,14 +244,14 @@ def group_average_hard(challenge: str) -> str:
     """Groups of every size are tried."""
     parts = read(
         without(challenge, *OF_GROUPS),
-        rf"The average (?P<measure>[a-z ]+) of the (?P<one>[a-z]+) in a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. The average "
+        rf"The average (?P<measure>[a-z ]+) of the (?P<one>[a-z]+) (?:in|on) a [a-z ]+ was {AVERAGE}\. Then {CHANGES}\. The average "
         rf"(?P=measure) in the group after that was {NEW}\. How many (?P=one) had been in the group at first\?",
-        rf"On a Monday, the average [a-z ]+ of the (?P<one>[a-z]+) in a [a-z ]+ was {AVERAGE}\. {WEEK} On Sunday, the average "
-        rf"[a-z ]+ of the [a-z ]+ was {NEW}\. How many (?P=one) did the [a-z ]+ have on Monday\?",
+        rf"On a Monday, the average [a-z ]+ of the (?P<one>[a-z]+) (?:in|on) a [a-z ]+ was {AVERAGE}\. {WEEK} On Sunday, the average [a-z ]+ (?:in|on) the [a-z ]+ was {NEW}"
+        rf"\. How many (?P=one) did the [a-z ]+ have on Monday\?",
         rf"A [a-z ]+ started the season with a certain number of (?P<one>[a-z]+)\. Somebody calculated their average [a-z ]+, "
         rf"which was {AVERAGE}\.{LATER} When the average was calculated again after all this, it was {NEW}\. What was the number "
         r"of (?P=one) at the start of the season\?",
-        rf"At the beginning of the month, how many [a-z]+ were in a [a-z ]+ whose average [a-z ]+ was {AVERAGE} at that time\? "
+        rf"At the beginning of the month, how many [a-z]+ were (?:in|on) a [a-z ]+ whose average [a-z ]+ was {AVERAGE} at that time\? "
         rf"During the month, {CHANGES}\. There were no other changes\. By the end of the month, the average was {NEW}\.",
     )
     changes = joined_and_left(parts["changes"])
@@ -267,7 +267,7 @@ def group_average_hard(challenge: str) -> str:
 OF_GROWTH = (
     r"Another [a-z ]+ had (?:\$\d+|\d+ [a-z]+) at that time\.",
     r"The [a-z ]+ was \d+ years old at the start\.",
-    r"An expert had predicted a growth of \d+% per [a-z]+\.",
+    r"An expert had predicted growth of \d+% per [a-z]+\.",
     r"The records about this fill \d+ pages\.",
     r"The records were checked on \d+ different days\.",
 )
@@ -278,14 +278,14 @@ GREW = r"(?P<grew>grew|fell) by (?P<percent>\d+)%"
 MOVED = r"(?:were|was) (?P<moved>added|bought|released|deposited|caught|sold|removed|withdrawn|transferred (?:from|to) other clubs)"
 ADDED = ("added", "bought", "released", "deposited", "transferred from other clubs")
 FIXED = rf"\$?(?P<change>\d+)(?: [a-z]+)? {MOVED}"
-UNKNOWN = rf"a certain (?:number of [a-z]+|amount), the same each (?:year|month|week), {MOVED}"
+UNKNOWN = rf"a fixed (?:number of [a-z]+|amount) {MOVED}"
 ASKED = r"How many [a-z]+ were (?P<asked>[a-z ]+) each (?:year|month|week)\?"
 
 
 def growth_wordings(change: str, ends: tuple[str, str, str]) -> list[str]:
     """The three wordings that begin with the start, each with its end."""
     first = rf"At the start, there (?:were|was) {START} (?:in|on) an? (?P<place>[a-z ]+)\. In each [a-z]+ after that, "
-    records = rf"These are the records of an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
+    records = rf"These are the records for an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
     story = rf"{NAME} managed an? (?P<place>[a-z ]+) for {SPAN}\. When {THEY} started, it had {START}\. Each [a-z]+, "
     return [
         rf"{first}the [a-z ]+ first {GREW}, and then {change}\. {ends[0]}",
@@ -392,7 +392,7 @@ OF_SCHEDULES = (
     r"The room has \d+ seats\.",
     r"Last year, the whole day was \d+ minutes shorter\.",
     r"Lunch costs \$\d+\.",
-    r"The next day starts \d+ minutes later\.",
+    r"On the following day, everything starts \d+ minutes later\.",
 )
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
@@ -408,15 +408,15 @@ def end_of_a_schedule(challenge: str) -> str:
         rf"next, there is a break of {pause}\. The only exception is the break after the (?P<place>[a-z]+) (?P=one), which is a "
         rf"lunch break of {lunch}\. At what time does the last (?P=one) end\? {form}",
         rf"This is the plan for a [a-z ]+:\n\n- start of the first (?P<one>[a-z]+): {clock}\n- (?P<many>[a-z]+): (?P<count>\d), each "
-        rf"{lasting} long\n- lunch: {lunch}, between the (?P<place>[a-z]+) and the [a-z]+ (?P=one)\n- breaks between all other "
-        rf"(?P=many): {pause} each\n\nNothing else is planned\. When is the last (?P=one) over\? {form}",
+        rf"{lasting} long\n- lunch: {lunch}, between the (?P<place>[a-z]+) and the [a-z]+ (?P=one)\n- all other breaks between (?P=many): {pause} each"
+        rf"\n\nNothing else is planned\. When is the last (?P=one) over\? {form}",
         rf"(?P<who>{NAME}) goes to a [a-z ]+ with (?P<count>[a-z]+) (?P<many>[a-z]+)\. The first (?P<one>[a-z]+) begins at {clock}, "
         rf"and each (?P=one) lasts {lasting}\. After the (?P<place>[a-z]+) (?P=one), there is a lunch break of {lunch}\. All other "
         rf"breaks between two (?P=many) last {pause}\. (?P=who) leaves as soon as the last (?P=one) is over\. At what time is "
         rf"that\? {form}",
-        rf"At what time is the last of (?P<count>[a-z]+) (?P<many>[a-z]+) over if the first one starts at {clock} and each one takes "
-        rf"{lasting}\? They are part of a [a-z ]+\. There is a break between any two (?P=many) that follow each other\. It takes "
-        rf"{pause}, or {lunch} if it is the lunch break after the (?P<place>[a-z]+) [a-z]+\. {form}",
+        rf"At what time is the last of (?P<count>[a-z]+) (?P<many>[a-z]+) over if the first one starts at {clock} and each one lasts {lasting}\?"
+        rf" They are part of a [a-z ]+\. There is a break between any two consecutive (?P=many)\. It lasts {pause}"
+        rf", or {lunch} if it is the lunch break after the (?P<place>[a-z]+) [a-z]+\. {form}",
     )
     time = datetime.strptime(parts["clock"], "%I:%M %p")
     for session in range(1, number(parts["count"]) + 1):
@@ -446,21 +446,21 @@ def trip_cost(challenge: str) -> str:
     parts = read(
         without(challenge, *OF_TRIPS),
         rf"{NAME} drove {roads} to visit a friend\. On the way there, (?:his|her) (?P<car>[a-z ]+) got {out_mpg} miles per gallon, "
-        rf"and gas cost {out_gas} per gallon\. The way back was {back}\. On it, the (?P=car) got {back_mpg} miles per gallon, and "
+        rf"and gas cost {out_gas} per gallon\. The trip back was {back}\. On the way back, the (?P=car) got {back_mpg} miles per gallon, and "
         rf"gas cost {back_gas} per gallon\. A toll of {toll} had to be paid on the way (?:there|back)\. How many dollars did the gas "
         r"and the toll for the round trip cost in total\?",
         rf"{NAME} wrote down a round trip by [a-z ]+:\n\n\| \| way there \| way back \|\n\|---\|---\|---\|\n\| distance \| "
-        rf"(?P<roads>[^|]+) \| (?P<difference>\d+) miles (?P<compared>longer|shorter) than the way there(?: in total)? \|\n\| miles "
+        rf"(?P<roads>[^|]+) \| (?P<difference>\d+) miles (?P<compared>longer|shorter)(?: in total)? than the way there \|\n\| miles "
         rf"per gallon \| {out_mpg} \| {back_mpg} \|\n\| price of a gallon of gas \| {out_gas} \| {back_gas} \|\n\| toll \| "
-        rf"(?:none \| )?{toll}(?: \| none)? \|\n\nThe way back was on other roads\. What did the gas and the toll for the round "
+        rf"(?:none \| )?{toll}(?: \| none)? \|\n\nThe way back used other roads\. What did the gas and the toll for the round "
         r"trip cost in total, in dollars\?",
         rf"To get to a campsite, {NAME} drove (?:his|her) (?P<car>[a-z ]+?) {roads}\. {THEY} then chose another route home, which was "
         rf"{back}\. On the way to the campsite, the (?P=car) used a gallon of gas for every {out_mpg} miles, and on the way home, a "
         rf"gallon for every {back_mpg} miles\. A gallon cost {out_gas} on the way to the campsite and {back_gas} on the way home\. "
-        rf"The toll for a bridge on the way (?:home|to the campsite) was {toll}\. How many dollars did {THEY} spend on gas and the "
-        r"toll for both ways together\?",
-        rf"What was the total cost of {NAME}'s round trip by (?P<car>[a-z ]+) in dollars, counting only gas and the toll\? The way out was {roads}, and "
-        rf"the way back was {back}\. (?:His|Her) (?P=car) got {out_mpg} miles per gallon on the way out and {back_mpg} on the way "
+        rf"The toll for a bridge on the way (?:home|to the campsite) was {toll}\. How many dollars did {THEY} spend on gas and the toll for the whole trip\?"
+        r"",
+        rf"What was the total cost of {NAME}'s round trip by (?P<car>[a-z ]+) in dollars, counting only gas and the toll\? The trip out was {roads}, and the trip back was"
+        rf" {back}\. (?:His|Her) (?P=car) got {out_mpg} miles per gallon on the way out and {back_mpg} on the way "
         rf"back\. A gallon of gas cost {out_gas} on the way out and {back_gas} on the way back\. The toll, which had to be paid once, "
         rf"was {toll}\.",
     )

@@ -63,9 +63,9 @@ def change_from_a_bill(challenge: str) -> str:
         r"change did s?he get, in dollars\?",
         rf"{NAME} kept the receipt from the {shop}:\n\n(?P<priced>.+)\n\n(?:She|He) had handed {bills} to the cashier\. How "
         rf"many dollars did {NAME} get back\?",
-        rf"At the counter of a {shop}, {NAME} put down (?P<priced>.+)\. The cashier was given {bills} for all of this and "
-        r"returned the difference\. What was that difference in dollars\?",
-        rf"How many dollars in change should {NAME} have received from {bills}\? In the {shop}, (?P<prices>.+)\. {NAME} needed "
+        rf"At the counter of a {shop}, {NAME} put down (?P<priced>.+)\. The cashier was given {bills} for everything on the counter and returned the difference\."
+        r" What was that difference in dollars\?",
+        rf"How many dollars in change should {NAME} have received from {bills}\? At the {shop}, (?P<prices>.+)\. {NAME} needed "
         r"(?P<order>[^.]+), and bought nothing else\.",
     )
     if parts.get("priced"):
@@ -90,7 +90,7 @@ def change_from_a_bill(challenge: str) -> str:
 
 MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 OF_SALES = (
-    r"The year before, the store had sold \d+ of them\.",
+    r"The year before, the store had sold \d+ [a-z ]+\.",
     r"The store also took \d+% off all lamps that year\.",
     r"The warranty lasted \d+ months\.",
     rf"{NAME} lived \d+ miles from the store\.",
@@ -116,13 +116,13 @@ def sale_price(challenge: str) -> str:
     """Each time, the share of the amount so far is added or taken away."""
     parts = read(
         without(challenge, *OF_SALES),
-        rf"In January, a store sold an? (?P<item>[a-z ]+) for (?P<price>{MONEY})\. The price was (?P<history>.+)\. In {NAME}, "
+        rf"In January, a store was selling an? (?P<item>[a-z ]+) for (?P<price>{MONEY})\. The price was (?P<history>.+)\. In {NAME}, "
         rf"{NAME} bought the (?P=item) at the new price plus (?P<tax>\d+)% sales tax\. How much did s?he pay, in dollars\?",
         rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: (?P<price>{MONEY})\n(?P<history>.+)\n- {NAME}: "
         rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time\n\nEach percentage refers to the price "
         rf"before that change\. How many dollars did {NAME} pay, including the tax\?",
         rf"A store opened in January with an? [a-z ]+ in its window that cost (?P<price>{MONEY})\. (?P<history>.+)\. In {NAME}, "
-        rf"{NAME} paid what it cost by then, and on top of that a sales tax of (?P<tax>\d+)%\. What was the amount on (?:his|her) "
+        rf"{NAME} bought the [a-z ]+ at its current price plus a sales tax of (?P<tax>\d+)%\. What was the amount on (?:his|her) "
         r"receipt, in dollars\?",
         rf"How many dollars did {NAME} spend on an? [a-z ]+\? In {NAME}, s?he bought it in a store where sales tax of "
         rf"(?P<tax>\d+)% is added to every price\. The price had been (?P<price>{MONEY}) in January\. After that, it was "
@@ -138,16 +138,16 @@ def sale_price_hard(challenge: str) -> str:
     """The first price by bisection: the more it was, the more was paid."""
     parts = read(
         without(challenge, *OF_SALES),
-        rf"In January, a store sold an? (?P<item>[a-z ]+) for a certain price\. The price was (?P<history>.+)\. In {NAME}, "
-        rf"{NAME} bought the (?P=item) at the new price plus (?P<tax>\d+)% sales tax\. (?:She|He) paid (?P<paid>{MONEY})\. How much "
-        r"did it cost in January, in dollars, before tax\?",
+        rf"In January, a store was selling an? (?P<item>[a-z ]+) for a certain price\. The price was (?P<history>.+)\. In {NAME}, "
+        rf"{NAME} bought the (?P=item) at the new price plus (?P<tax>\d+)% sales tax\. (?:She|He) paid (?P<paid>{MONEY})\. How much did the (?P=item) cost in January, in dollars, before tax\?"
+        r"",
         rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: \(not written down\)\n(?P<history>.+)\n- {NAME}: "
         rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time, (?P<paid>{MONEY}) in all\n\nEach percentage "
-        r"refers to the price before that change\. How many dollars was the price in January, without tax\?",
-        rf"A store opened in January with an? [a-z ]+ in its window\. (?P<history>.+)\. In {NAME}, {NAME} paid what it cost by "
-        rf"then, and on top of that a sales tax of (?P<tax>\d+)%\. The amount on (?:his|her) receipt was (?P<paid>{MONEY})\. What "
+        r"refers to the price before that change\. What was the price in January, in dollars, before tax\?",
+        rf"A store opened in January with an? [a-z ]+ in its window\. (?P<history>.+)\. In {NAME}, {NAME} bought the [a-z ]+ at its current price plus a sales tax of (?P<tax>\d+)%\."
+        rf" The amount on (?:his|her) receipt was (?P<paid>{MONEY})\. What "
         r"was the price in the window in January, in dollars\?",
-        rf"How many dollars had an? [a-z ]+ cost in January, without tax\? In {NAME}, {NAME} spent (?P<paid>{MONEY}) on it in a "
+        rf"How many dollars did an? [a-z ]+ cost in January, before tax\? In {NAME}, {NAME} spent (?P<paid>{MONEY}) on it in a "
         r"store where sales tax of (?P<tax>\d+)% is added to every price\. After January, the price was (?P<history>.+)\.",
     )
     factor = Fraction(1)
@@ -183,10 +183,10 @@ def ratio_and_fact(challenge: str, fact: str) -> tuple[dict[str, int], dict[str,
         rf"{people} divided a box of [a-z ]+ among themselves {ratio}, in this order\. {fact}\. How many [a-z ]+ did "
         rf"(?P<asked>{NAME}) get from the box\?",
         r"A box of [a-z ]+ was dealt out in rounds\. In each round, (?P<round>.+?)\. After some full rounds, the box was empty\. "
-        rf"(?:All in all, )?{fact}\. How many of the [a-z ]+ did (?P<asked>{NAME}) get from the box\?",
-        r"These are the parts of a box of [a-z ]+ that [a-z]+ children agreed on:\n\n\| child \| parts \|\n\|---\|---\|\n"
-        rf"(?P<table>.+?)\n\nAll parts were equal, and all [a-z ]+ were given out\. We know that {fact}\. How large was the share "
-        rf"of (?P<asked>{NAME}), in [a-z ]+\?",
+        rf"(?:In total, )?{fact}\. How many of the [a-z ]+ did (?P<asked>{NAME}) get from the box\?",
+        r"[A-Z][a-z]+ children agreed to divide a box of [a-z ]+ into equal parts and share them like this:\n\n\| child \| parts \|\n\|---\|---\|\n"
+        rf"(?P<table>.+?)\n\nAll of the [a-z ]+ were given out\. We know that {fact}\. How large was (?P<asked>{NAME})'s share, in [a-z ]+\?"
+        rf"",
         rf"How many [a-z ]+ did (?P<asked>{NAME}) receive from a box that was divided among {people}, in this order, {ratio}\? "
         rf"Nothing was left over\. Years later, they remembered only that {fact}\.",
     )
