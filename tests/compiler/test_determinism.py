@@ -23,7 +23,7 @@ DIGESTS_AT_FIVE = {
     "algebra": "39be3b6e37653b0cb3ea3747d53323064d85ea38a341e812690da3b7f3585208",
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
-    "know_thyself": "fcf70da284a64cf24f4519ed1dfd0421d67feb6d14b5d88ed0b5c3e18e64847b",
+    "know_thyself": "e0e7f279cf50ee0d3754d64af38a18bef26d60c4c947fd2c0ad50cdc6bdd2407",
     "puzzles": "b0320cdd47312bf643ae9d2e723edac79dead86cb8543c26fafb082ea2e4082e",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
     "school_math": "f85970fe3b96cd9934b3b0460d05f06f2f7d42b10972f93c9dd7edf7afa8171f",
