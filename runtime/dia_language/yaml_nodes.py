@@ -219,6 +219,8 @@ class _Builder:
         place = self._place(mark) if mark else Position(self.display_name, 1, 1)
         line = self.lines[place.line - 1] if place.line <= len(self.lines) else ""
         problem = error.problem or "unknown problem"
+        if "maximum nesting depth" in problem:  # which PyYAML 6.0.4 and later bound themselves
+            return _error("E107", f"nested more than {DEPTH} levels deep", place)
         if line[max(0, place.column - 2) : place.column] == "{%":
             at = Position(self.display_name, place.line, place.column - 1)
             return _error("E104", "YAML reads `{%` as the start of a mapping", at, QUOTE)

@@ -57,7 +57,7 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "path that leaves": (template(more="lists: {w: {from: ../../secret.txt}}\n"), ("E101", 10, 19, "outside")),
     "path with a zero byte": (template(more='lists: {w: {from: "a\\0b"}}\n'), ("E101", 10, 19, "outside")),
     "long path": (template(more=f"lists: {{w: {{from: {'a' * 5000}}}}}\n"), ("E101", 10, 19, "cannot be read")),
-    "deep brackets": ("[" * 100_000, ("E107", 1, 66, "nested more than 64 levels deep")),
+    "deep brackets": ("[" * 900, ("E107", 1, 66, "nested more than 64 levels deep")),
     "deep braces": ("a: " + "{b: " * 5_000, ("E107", 1, 257, "nested more than 64 levels deep")),
     "deep dashes": ("- " * 5_000, ("E107", 1, 131, "nested more than 64 levels deep")),
     "many nodes": (template(more="lists: {x: [" + "a," * 30_000 + "]}\n"), ("E107", 10, 39959, "nodes")),
