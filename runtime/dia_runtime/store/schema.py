@@ -16,6 +16,8 @@ from typing import Annotated, Any, TypedDict
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.json_schema import Keywords
 
+from dia_runtime.store.file_starts import file_start
+
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 4
 FIRST_WITH_TURNS, FIRST_WITH_TOOLS, FIRST_WITH_LEFT_OUT = 3, 4, 4
@@ -267,8 +269,7 @@ QUESTION_COLUMNS = tuple(entry.name for entry in fields(StoredQuestion))
 def read_header(place: Path) -> bytes:
     """Return the file's header. Raises DiaError (exit 2) if the file is not a run."""
     try:
-        with place.open("rb") as file:
-            header = file.read(HEADER)
+        header = file_start(place, HEADER)
     except FileNotFoundError:
         raise _other_than_a_run(place, "does not exist") from None
     except IsADirectoryError:
@@ -289,8 +290,7 @@ def read_header(place: Path) -> bytes:
 
 def is_sqlite(path: Path) -> bool:
     """Return whether the file is an SQLite file, as runs are. Raises OSError if it cannot be read."""
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    return file_start(path, len(MAGIC)) == MAGIC
 
 
 def storable(value: Any) -> Any:

@@ -23,6 +23,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.formats.base import rules_fault, rules_of
+from dia_runtime.store.file_starts import Key, database_closed, database_opened
 from dia_runtime.store.schema import (
     APPLICATION_ID,
     COLUMN_NAMES_OF_4,
@@ -65,6 +66,7 @@ class Store:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._connection = path, connection
+        self._key: Key | None = database_opened(path)
 
     def __enter__(self) -> Store:
         return self
@@ -80,6 +82,9 @@ class Store:
             self._connection.execute("PRAGMA busy_timeout = 0")
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
+        if self._key is not None:
+            database_closed(self._key)
+            self._key = None
         with suppress(OSError):
             if not self.path.stat().st_size:  # nothing was written: leave no file
                 self.path.unlink()

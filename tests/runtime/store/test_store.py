@@ -17,7 +17,7 @@ import pytest
 from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.store.schema import LONGEST_TEXT, VERSION, StoredQuestion
+from dia_runtime.store.schema import LONGEST_TEXT, VERSION, StoredQuestion, read_header
 from dia_runtime.store.store import Store, open_store, read_store
 from helpers.failures import failure
 
@@ -113,6 +113,30 @@ def test_any_text_can_be_a_reply(store: Store, text: str) -> None:
     store.save(who, [(0, 1, Reply(text))])
     ((_, reply),) = store.replies(who)
     assert reply.text == text.replace("\ud83d", "\ufffd")
+
+
+def test_a_process_that_reads_a_run_meanwhile_costs_no_reply(store: Store, path: Path) -> None:
+    """With its locks lost, the reader would delete the write-ahead log, and all later replies would go nowhere."""
+    who = store.respondent("a", "a", {})
+    store.save(who, [(0, 1, Reply("before"))])
+    read_header(path)
+    read_meanwhile = "import sys; from dia_runtime.store.store import read_store; read_store(sys.argv[1]).close()"
+    subprocess.run([sys.executable, "-c", read_meanwhile, str(path)], check=True)
+    store.save(who, [(1, 1, Reply("after"))])
+    count = (
+        "import sqlite3, sys; print(sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM reply').fetchone()[0])"
+    )
+    seen = subprocess.run([sys.executable, "-c", count, str(path)], capture_output=True, text=True, check=True)
+    assert seen.stdout.strip() == "2"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="descriptors are counted in /proc")
+def test_descriptors_are_closed_with_the_last_database_of_their_file(store: Store, path: Path) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(5):
+        read_store(path).close()
+    store.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
 
 
 def test_one_name_stands_for_one_setting(store: Store) -> None:
