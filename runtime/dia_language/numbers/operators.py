@@ -361,9 +361,9 @@ def field(container: Value, name: Value) -> Value:
     except KeyError:
         pass
     if not isinstance(container, Record):
-        raise LanguageError(
-            f"{described(container)} has no fields", "only records have fields, and there are no methods"
-        )
+        elements = "an element of a list is `x[0]`; " if isinstance(container, list) else ""
+        help = f"{elements}only records have fields, and there are no methods"
+        raise LanguageError(f"{described(container)} has no fields", help)
     if name not in container:
         raise LanguageError(f"the record has no field `{name}`", names_help(str(name), container))
     return container[name]

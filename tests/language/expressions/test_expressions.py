@@ -204,3 +204,9 @@ def test_values_are_never_changed_in_place() -> None:
 def test_what_belongs_elsewhere_is_named(text: str, place: int, message: str) -> None:
     diagnostic = fault(text)
     assert (diagnostic.message, column(diagnostic)) == (message, place)
+
+
+def test_fields_of_lists_are_their_elements() -> None:
+    help = fault("row.amount", row=["Bonn", "7"]).help or ""
+    assert help.startswith("an element of a list is `x[0]`") and "x[0]" not in (fault("a.b", a="t").help or "")
+    assert fault("all(x for x in words)", words=["a"]).help == "use a comparison, such as `length(...) > 0`"
