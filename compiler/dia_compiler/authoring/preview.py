@@ -15,6 +15,7 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.authoring.session_preview import shown_sessions, shown_truth
+from dia_compiler.distribute.gather import Progress
 from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
 from dia_compiler.freeze.write_bundle import BundlePlan
@@ -36,6 +37,7 @@ from dia_language.workers.pool import SECONDS, Positions, Task, run_tasks
 SHOWN = 3
 COUNTED = 20
 SAFE = 10**15
+BATCH_SECONDS = 0.2  # measures are sent so often
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,7 @@ def preview(
     instance: int | None = None,
     stress: int | None = None,
     allow_programs: str = NO,
+    on_progress: Progress | None = None,
 ) -> tuple[list[Preview], Checked]:
     """Return the previews of the templates that a path names, and what the check of their specs found.
 
@@ -118,7 +121,7 @@ def preview(
             _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, measured)
             for place, (job, programs) in enumerate(template_jobs)
         ]
-        _gather(tasks, previews, checked)
+        _gather(tasks, previews, checked, max(measured, len(numbers)), on_progress)
     _refuse(checked)
     return previews, checked
 
@@ -128,14 +131,22 @@ def _task(place: int, job: TemplateJob, numbers: range, counted: int) -> Task:
     return Task(place, look_at, (job, numbers, counted), seconds)
 
 
-def _gather(tasks: list[Task], previews: list[Preview], checked: Checked) -> None:
-    """Fill the previews; errors are added to those of the check."""
+def _gather(
+    tasks: list[Task], previews: list[Preview], checked: Checked, count: int, on_progress: Progress | None
+) -> None:
+    """Fill the previews; errors are added to those of the check. `count` instances are made of each template."""
+    if on_progress is not None:
+        for preview in previews:
+            on_progress(preview.template.name, 0, count)
     with closing(run_tasks(tasks, 1)) as outcomes:  # one worker: a second one would disturb what is measured
         for outcome in outcomes:
             if outcome.is_end:
                 checked.diagnostics.entries.extend(outcome.diagnostics)
             else:
-                _take(previews[outcome.key], outcome.item)
+                preview = previews[outcome.key]
+                _take(preview, outcome.item)
+                if on_progress is not None:
+                    on_progress(preview.template.name, len(preview.samples), count)
 
 
 def _take(preview: Preview, item: Any) -> None:
@@ -166,14 +177,14 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     if bound is not None and numbers.start >= bound:
         raise _none_such(job, numbers)  # before it is looked for among all others
     samples: list[Sample] = []
-    shown_count = 0
+    shown_count, sent = 0, perf_counter()
     for sample, in_words in _instances(expansion, numbers, count):
         yield from in_words
         shown_count += bool(in_words)
         samples.append(sample)
-        if len(samples) == 100:
+        if perf_counter() - sent > BATCH_SECONDS:
             yield samples
-            samples = []
+            samples, sent = [], perf_counter()
     yield samples
     if not shown_count:
         raise _none_such(job, numbers)

@@ -13,7 +13,7 @@ from dia_language.counts import counted, freedom_text
 from dia_language.diagnostics import visible
 from dia_runtime.commands.terminal import echo
 
-from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics
+from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ def command(
     """
     from dia_compiler.authoring.preview import preview
 
-    previews, checked = preview(path, seed, instance, stress, allow_programs)
+    with progress(is_quiet(ctx), has_lines=False) as report:
+        previews, checked = preview(path, seed, instance, stress, allow_programs, report)
     if not is_quiet(ctx):
         print_diagnostics(checked.diagnostics.ordered(checked.sources), checked.sources)
     if as_json:

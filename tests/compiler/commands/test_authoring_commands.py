@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
 from helpers.places import ROOT
 
@@ -339,3 +340,17 @@ def test_the_hook_for_pre_commit_runs(bench: Path) -> None:
     path.write_text(path.read_text().replace("value: boxes", "value: boxs"))
     assert run(arguments) == 2
     assert re.search(hook["files"], path.name) and not re.search(hook["files"], "README.md")
+
+
+def test_a_preview_shows_how_far_it_is(bench: Path) -> None:
+    calls: list[tuple[str, int, int]] = []
+    spec = bench / "my_bench" / "first_template.yaml"
+    (one,) = preview(spec, stress=30, on_progress=lambda *call: calls.append(call))[0]
+    assert calls[0] == ("first_template", 0, 30) and calls[-1] == ("first_template", 30, 30) and len(one.samples) == 30
+    assert [done for _, done, _ in calls] == sorted(done for _, done, _ in calls)
+    spec.write_text(
+        spec.read_text().replace("boxes * pens - lost\n", "boxes * pens - lost + 0 * length(range(10**6))\n")
+    )
+    calls.clear()
+    preview(spec, stress=60, on_progress=lambda *call: calls.append(call))
+    assert {done for _, done, _ in calls} - {0, 60}, "progress is reported before the end"
