@@ -6,6 +6,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 from dia_compiler.analyze.items import Item
@@ -32,6 +33,7 @@ from dia_language.workers.pool import Positions
 
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
+BATCH_SECONDS = 0.5  # after which slow rows are sent, so that progress shows
 KEPT = 2
 MISTAKES_TRIED = 300  # instances after which a mistake that was the answer in each of them is an error
 
@@ -87,7 +89,7 @@ class _Batches:
         self.answers: list[bytes] = []
         self.index: list[bytes] = []
         self.assets: list[bytes] = []
-        self.size, self.sample = 0, ""
+        self.size, self.sample, self.begin = 0, "", monotonic()
 
     def add(self, instance: Instance) -> Iterator[Batch]:
         """Take the row of the instance; gives the batch if it is full."""
@@ -98,7 +100,8 @@ class _Batches:
         self.index.append(entry)
         self.assets += [asset_frame(asset.digest, asset.extension, asset.content) for asset in instance.attachments]
         self.size += len(question) + len(answer) + sum(len(asset.content) for asset in instance.attachments)
-        if len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES:
+        is_full = len(self.index) >= BATCH_ROWS or self.size >= BATCH_BYTES
+        if is_full or monotonic() - self.begin >= BATCH_SECONDS:
             yield from self.rest()
 
     def rest(self) -> tuple[Batch, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dia_compiler.api import check_specs
 from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
 from helpers.places import ROOT
@@ -354,3 +355,12 @@ def test_a_preview_shows_how_far_it_is(bench: Path) -> None:
     calls.clear()
     preview(spec, stress=60, on_progress=lambda *call: calls.append(call))
     assert {done for _, done, _ in calls} - {0, 60}, "progress is reported before the end"
+
+
+def test_a_check_of_slow_instances_shows_how_far_it_is(bench: Path) -> None:
+    spec = bench / "my_bench" / "first_template.yaml"
+    slow = "boxes * pens - lost + 0 * length(range(10**6)) + 0 * length(range(10**6 - 1))"
+    spec.write_text(spec.read_text().replace("boxes * pens - lost\n", f"{slow}\n"))
+    counts: set[int] = set()
+    check_specs([spec], k=40, on_progress=lambda _, done, total: counts.add(done))
+    assert counts - {0, 40}, "progress is reported before a whole batch of rows is made"
