@@ -296,8 +296,8 @@ def maze(challenge: str, answer: str) -> str:
         r"Find a shortest path from S to G in this maze\. # is a wall\. A step goes up, down, left or right to the next cell, never "
         r"diagonally\.\n\n([SG.#\n]+)\n\nGive the path as a sequence of the letters U \(up\), D \(down\), L \(left\) and R \(right\), "
         r"without spaces\.",
-        r"A robot stands at S on this map and has to reach G\. It understands the commands U, D, L and R: move one field up, down, "
-        r"left or right\. It cannot leave the map or enter a field marked #\. What is the shortest program that brings it there\? If "
+        r"A robot stands at S on this map and has to reach G\. It understands the commands U, D, L and R: move one square up, down, "
+        r"left or right\. It cannot leave the map or enter a square marked #\. What is the shortest program that brings it there\? If "
         r"there are several, any of them will do\. Write the commands next to each other, such as RRD\.\n\n([SG.#\n]+)",
     )
     cells = {
@@ -594,7 +594,7 @@ def grid_rule(challenge: str) -> str:
             challenge,
             r"The same rule turns each input into its output\. The rule has three steps, some of which may change nothing: the grid is rotated "
             r"or mirrored; all rows move down by one or two places \(rows that leave at the bottom reappear at the top\); the colors 1, 2 "
-            rf"and 3 are swapped among each other\. Color 0 never changes\.\n\n(.+)\n\nInput (\d):\n({number})\n\nWhat is output (\d)\?",
+            rf"and 3 are exchanged with one another\. Color 0 never changes\.\n\n(.+)\n\nInput (\d):\n({number})\n\nWhat is output (\d)\?",
         )
         assert int(size) == examples.count("Input") + 1
     else:
@@ -602,7 +602,7 @@ def grid_rule(challenge: str) -> str:
             challenge,
             r"A machine changes pictures, which are shown as tables of the digits 0 to 3\. First it rotates or reflects the picture, or "
             r"leaves it as it is\. Then it moves all rows down by 0, 1 or 2, and puts rows that fall off at the bottom back at the top\. "
-            r"Last, it may swap the digits 1, 2 and 3 among each other; every 0 stays\. It does the same to every picture\.\n\n(.+)\n\n"
+            r"Last, it may exchange the digits 1, 2 and 3 with one another; every 0 stays\. It does the same to every picture\.\n\n(.+)\n\n"
             rf"What comes out if this picture goes in\?\n\n({number})",
         )
     pairs = re.findall(rf"Input \d:\n({number})\n\nOutput \d:\n({number})", examples)
@@ -829,8 +829,8 @@ def minesweeper(challenge: str) -> str:
             challenge,
             r"In a field of (\d) rows \(1 is at the top\) and (\d) columns \(A is on the left\), ([a-z]+) treasures are buried, at most one "
             r"under each square\. On every square that was searched without finding one, a sign shows the number of treasures under the "
-            r"squares that touch it at a side or at a corner\. Squares that have not been searched are marked \?\.\n\n([\d? \n]+)\n\nThe "
-            r"treasures can be in one set of squares only\. Which squares are these\? Give them in the form A1\.",
+            r"squares that touch it at a side or at a corner\. Squares that have not been searched are marked \?\.\n\n([\d? \n]+)\n\nOnly one set of squares is possible for the treasures\."
+            r" Which squares are these\? Give them in the form A1\.",
         )
         width = int(columns)
     grid = [line.split() for line in picture.split("\n")]
@@ -922,7 +922,7 @@ def traffic_jam(challenge: str, answer: str) -> str:
     """The answer is played; the fewest moves by our own search over sets of squares."""
     (picture,) = read(
         challenge,
-        r"This is a car park, seen from above\. Squares with the same letter are one vehicle, and \. is an empty square\. A vehicle can move "
+        r"This is a parking lot, seen from above\. Squares with the same letter are one vehicle, and \. is an empty square\. A vehicle can move "
         r"along its own line only: horizontally if its letters are next to each other in a row, otherwise vertically\. In one move, one "
         r"vehicle moves one square into an empty square\.\n\n([A-Z.\n]+)\n\nWith as few moves as possible, get vehicle X to the right "
         r"edge\. List the moves in order, such as: A up, X right",
