@@ -114,8 +114,8 @@ def simplify_surds(challenge: str) -> str:
     """Each radicand by removing squares one by one; the sum by the part under the root."""
     (formula,) = read(
         challenge,
-        r"Simplify ([-+\w*() ]+)\.\n\nThe result has the form p \+ q\*sqrt\(r\) with integers p, q and r, where r > 1 has no "
-        r"square factor except 1\. Give p, q and r, in this order\.",
+        r"Simplify ([-+\w*() ]+)\.\n\nThe result has the form p \+ q\*sqrt\(r\) with integers p, q and r, where r > 1 is not divisible by any square greater than 1\."
+        r" Give p, q and r, in this order\.",
         r"Write ([-+\w*() ]+) as p \+ q\*sqrt\(r\), where p, q and r are integers and r is greater than 1 and not divisible "
         r"by the square of any prime\. What are p, q and r\? Give them in this order\.",
     )
@@ -185,8 +185,8 @@ def prime_factors(challenge: str) -> str:
         r"Write (\d+) as a product of primes\. List the primes in ascending order, each as often as it occurs in the product\.",
         r"What is the prime factorization of (\d+)\? List all prime factors from smallest to largest, and repeat those that "
         r"occur more than once\.",
-        r"Which prime numbers, multiplied together, give (\d+)\? A prime may be used more than once; then list it that many "
-        r"times\. Start with the smallest\.",
+        r"Which prime numbers, multiplied together, give (\d+)\? If a prime is used more than once, list it that many times\."
+        r" Start with the smallest\.",
     )
     rest, divisor, primes = int(n), 2, []
     while rest > 1:
@@ -270,7 +270,7 @@ def division_remainder(challenge: str) -> str:
             r"What is the remainder when (\d+) is divided by (\d+)\?",
             r"A company packs (\d+) (?:[a-z ]+) into boxes of (\d+) and fills as many boxes as possible\. How many (?:[a-z ]+) "
             r"are left over\?",
-            r"From (\d+), subtract the largest multiple of (\d+) that is not greater than it\. What is left\?",
+            r"Subtract from (\d+) the largest multiple of (\d+) that does not exceed it\. What is left\?",
         ),
     )
     return str(n - divisor * int(Fraction(n, divisor)))
@@ -543,7 +543,7 @@ def sort_numbers(challenge: str) -> str:
     else:
         listed, start, _ = read(
             challenge,
-            r"(.+)\n\nWhich order do these numbers have from (smallest|largest) to (smallest|largest)\? Write only their letters, "
+            r"(.+)\n\nWhat is the order of these numbers from (smallest|largest) to (smallest|largest)\? Write only their letters, "
             r"one directly after the other\.",
         )
         direction = "ascending" if start == "smallest" else "descending"
@@ -614,7 +614,7 @@ def closest_number(challenge: str) -> str:
     else:
         listed, target = read(
             challenge,
-            r"(.+)\n\nOne of these numbers has the smallest distance from ([-\d/]+)\. Which letter does it have\?",
+            r"(.+)\n\nOne of these numbers has the smallest distance from ([-\d/]+)\. What is its letter\?",
         )
     values = {line[0]: Fraction(line[3:]) for line in listed.split("\n")}
     scale = lcm(Fraction(target).denominator, *(value.denominator for value in values.values()))
