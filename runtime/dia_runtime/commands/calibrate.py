@@ -299,7 +299,7 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
         )
     if dependence.families is None and options.cluster == "templates" and result.method != "paper":
         warnings.append(
-            "the errors of abilities take instances of one template as independent: there are fewer than ten "
+            "the errors of abilities treat instances of one template as independent: there are fewer than ten "
             "templates, or the method estimates items and not models (use `--method mml-items`)"
         )
     return warnings
@@ -319,7 +319,7 @@ def _notes(result: CalibrationResult, requested: tuple[str, ...]) -> list[str]:
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
             notes.append(
-                f"{counted(extreme, what)} with only correct or only wrong replies: their estimates depend on "
+                f"{counted(extreme, what)} with only correct or only wrong replies: such estimates depend on "
                 "`--extreme`"
             )
     for left in result.left_out[:5]:

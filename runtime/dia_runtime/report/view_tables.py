@@ -28,8 +28,8 @@ def _unanimous(result: ViewsResult) -> Table:
         for name, agreed in result["unanimous"].items()
     )
     return Table(
-        f"Unanimous: all {models:,} models agree, of {counted(every, 'question')}",
-        ("all", "which", "questions"),
+        f"Unanimous: questions with the same verdict for all {counted(models, 'model')}, of {every:,}",
+        ("verdict", "questions", "number"),
         rows,
         2,
     )
@@ -45,7 +45,7 @@ def _hardest(result: ViewsResult) -> Table:
         )
         for question in result["hardest"]
     )
-    return Table("Hardest questions", ("question", "truth", "said", *Verdict), rows, 3)
+    return Table("Hardest questions", ("question", "correct answer", "answers", *Verdict), rows, 3)
 
 
 def _same(result: ViewsResult) -> Table:
@@ -54,8 +54,8 @@ def _same(result: ViewsResult) -> Table:
         (answer["question"], answer["truth"], answer["said"], ", ".join(answer["models"]))
         for answer in same["questions"]
     )
-    title = f"Questions with a single, shared wrong answer: {same['count']:,}"
-    return Table(title, ("question", "truth", "said", "models"), rows, 4)
+    title = f"Questions with several wrong replies that all give the same answer: {same['count']:,}"
+    return Table(title, ("question", "correct answer", "wrong answer", "models"), rows, 4)
 
 
 def _agreement(result: ViewsResult) -> list[Table]:

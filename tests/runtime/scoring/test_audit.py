@@ -278,7 +278,11 @@ def test_views_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert run(["questions", str(path), "--limit", "2"]) == 0
     shown = capsys.readouterr().out
-    assert "Unanimous: all 3 models agree, of 8 questions" in shown and "q3, q7" in shown and "q6" not in shown
+    assert (
+        "Unanimous: questions with the same verdict for all 3 models, of 8" in shown
+        and "q3, q7" in shown
+        and "q6" not in shown
+    )
     assert run(["questions", str(path), "--format", "csv"]) == 0
     assert len(list(csv.DictReader(io.StringIO(capsys.readouterr().out)))) == 8
 
