@@ -13,14 +13,18 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, encode
 from dia_language.stored.stored_conditions import condition
 from dia_language.stored.stored_conditions import share as stored_share
-from dia_runtime.bundle.canonical import canonical_line, encoded_line, require_canonical
-from dia_runtime.bundle.records import leaf_of_checked, question_id
+from dia_runtime.bundle.canonical import canonical_line, encoded, line_of_encoded, require_canonical
+from dia_runtime.bundle.records import leaf_of_encoded, question_id
 from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
 
 SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
 ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
 ENCODED = frozenset({"answer", "accept", "parameters"})  # of an answer's record: `encode` gives only what is canonical
+# of records: the same in most rows of a template
+REPEATED = frozenset(
+    {"assets", "canary", "category", "comparison", "domain", "format", "level", "points", "skills", "template"}
+)
 Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the entry of the index
 
 
@@ -30,15 +34,32 @@ class Writer:
     def __init__(self, expansion: Expansion, canary: str | None) -> None:
         self.expansion, self.canary = expansion, canary
         self.round_trip = RoundTrip(expansion)
+        self.repeated: dict[str, tuple[Any, str]] = {}  # by field: the last value and its JSON
 
     def row(self, instance: Instance) -> Row:
         """Return the row of an instance. Raises DiaError if the round trip fails."""
         self.round_trip.check(instance)
         question = question_record(instance, self.expansion, self.canary)
         answer = answer_record(instance, self.expansion, question["id"], self.canary)
-        require_canonical({name: value for name, value in answer.items() if name not in ENCODED})
-        lines = canonical_line(question) + b"\n", encoded_line(answer) + b"\n"
-        return *lines, index_entry(instance, leaf_of_checked(question))
+        if instance.accept_if is not None or instance.share is not None:
+            self.repeated.pop("comparison", None)  # it holds parameters, and 1 == true
+        fields = self.encoded_fields(question)
+        lines = line_of_encoded(fields) + b"\n", line_of_encoded(self.encoded_fields(answer)) + b"\n"
+        return *lines, index_entry(instance, leaf_of_encoded(question, fields))
+
+    def encoded_fields(self, record: Mapping[str, Any]) -> dict[str, str]:
+        """Return the JSON of each field, which is made once for the values that rows repeat."""
+        fields = {}
+        for name, value in record.items():
+            last = self.repeated.get(name)
+            if last is None or last[0] != value:
+                if name not in ENCODED:
+                    require_canonical(value)
+                last = value, encoded(value)
+                if name in REPEATED:
+                    self.repeated[name] = last
+            fields[name] = last[1]
+        return fields
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:

@@ -72,9 +72,15 @@ class Stream:
     def below(self, options: int) -> int:
         """Return a number from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
-        while (number := self.bits(size)) >= options:
-            pass
-        return number
+        mask = (1 << size) - 1
+        while True:  # `bits`, without a call for each
+            if self.left < size:
+                self._fill(size)
+            number = self.pool & mask
+            self.pool >>= size
+            self.left -= size
+            if number < options:
+                return number
 
     def several(self, options: int, count: int) -> list[int]:
         """As many numbers from 0 to options - 1, by rejection."""

@@ -36,11 +36,17 @@ class Domain(ABC):
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
         """Draw `number` different values; a repeated value is drawn again."""
-        items: dict[Any, Value] = {}
+        items: list[Value] = []
+        keys: set[Any] = set()
+
+        def is_new(value: Value) -> bool:
+            size = len(keys)
+            keys.add(key_of(value))
+            return len(keys) > size
+
         for _ in range(count):
-            item = choose.where(self.draw, lambda value: key_of(value) not in items, tries=100_000)
-            items[key_of(item)] = item
-        return list(items.values())
+            items.append(choose.where(self.draw, is_new, tries=100_000))
+        return items
 
     @abstractmethod
     def contains(self, value: Value) -> bool:

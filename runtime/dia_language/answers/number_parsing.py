@@ -34,8 +34,9 @@ GROUPED = {mark: re.compile(rf"[+-]?[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{3}})+
 
 def read_integer(text: str, thousands: str, mode: Mode) -> int:
     """Return the integer in the text. Raises Unreadable."""
-    if not WHOLE.fullmatch(text):
-        text = _with_plain_sign(text, mode)
+    if WHOLE.fullmatch(text):
+        return _integer(text)
+    text = _with_plain_sign(text, mode)
     if WHOLE.fullmatch(text):
         return _integer(text)
     if scaled := _scientific(text, mode):
@@ -59,7 +60,7 @@ def read_real(text: str, thousands: str, mode: Mode) -> Value:
 
 def without_unit(text: str, units: tuple[str, ...], mode: Mode) -> str:
     """Return the number's text without a unit before or after it, which all modes except strict allow."""
-    if mode == "strict":
+    if mode == "strict" or not units:
         return text
     sign = text[:1] if mode in STANDARD and text[:1] in ("+", "-", "−") else ""
     number = text[len(sign) :].lstrip() if sign else text

@@ -241,18 +241,19 @@ def encode(value: Value) -> Any:
     `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`,
     `{"record": {...}}`, `{"entry": {...}}`, `{"expression": "sqrt(2)"}`.
     """
-    if value is None or isinstance(value, (bool, str)):
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
         return value
-    if isinstance(value, int):
+    if kind is int:
         return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": integer_text(value)}
+    if kind is list:
+        return [encode(item) for item in value]
     if isinstance(value, ExactDecimal):
         return {"decimal": decimal_text(value)}
     if isinstance(value, Fraction):
         return {"rational": _quotient_text(value)}
     if isinstance(value, bytes):
         return {"bytes": value.hex()}
-    if isinstance(value, list):
-        return [encode(item) for item in value]
     if isinstance(value, Record):
         return {"record": {name: encode(item) for name, item in value.items()}}
     if isinstance(value, Entry):

@@ -109,8 +109,9 @@ class CompiledTemplate:
         """The rendered text, as a part of an evaluation that has begun; own functions see `scope`, else the values."""
         scope = values if scope is None else scope
         try:
-            context = self.template.new_context({**values, "_s": scope}, shared=False)
-            text = "".join(self.template.root_render_func(context))
+            template = self.template
+            context = template.new_context({**template.globals, **values, "_s": scope}, shared=True)  # without a copy
+            text = "".join(template.root_render_func(context))
         except (DiaError, Unset):
             raise
         except Exception as error:

@@ -12,9 +12,8 @@ SAFE_INTEGER = 2**53
 ENCODER = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
 )
-# UTF-8's lead bytes of code points above U+FFFF. Only there does RFC 8785, which orders keys by
-# UTF-16 code units, differ from Python's order by code points.
-ABOVE_THE_BASIC_PLANE = re.compile(b"[\xf0-\xf4]")
+# Only with code points above U+FFFF does RFC 8785, which orders keys by UTF-16 code units, differ from Python's order.
+ABOVE_THE_BASIC_PLANE = re.compile("[\U00010000-\U0010ffff]")
 
 
 def canonical_line(record: Any) -> bytes:
@@ -31,11 +30,23 @@ def canonical_line(record: Any) -> bytes:
 
 def encoded_line(record: Any) -> bytes:
     """Return the line of a record whose parts `require_canonical` has seen."""
-    text = ENCODER.encode(record)
-    if text.isascii():
-        return text.encode("ascii")
-    encoded = text.encode("utf-8")
-    return _rfc8785(record) if ABOVE_THE_BASIC_PLANE.search(encoded) else encoded
+    return encoded(record).encode("utf-8")
+
+
+def encoded(value: Any) -> str:
+    """Return the canonical JSON of a value whose parts `require_canonical` has seen."""
+    text = ENCODER.encode(value)
+    is_in_order = text.isascii() or not ABOVE_THE_BASIC_PLANE.search(text)
+    return text if is_in_order else _rfc8785(value).decode("utf-8")
+
+
+def line_of_encoded(fields: Mapping[str, str]) -> bytes:
+    """Return the line of a record with these ASCII names, whose values are encoded already.
+
+    >>> line_of_encoded({"b": "[1,null]", "a": '"é"'}).decode()
+    '{"a":"é","b":[1,null]}'
+    """
+    return ("{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}").encode("utf-8")
 
 
 def require_canonical(record: Any) -> None:

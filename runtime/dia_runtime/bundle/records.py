@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dia_runtime.bundle.canonical import canonical_line, encoded_line
+from dia_runtime.bundle.canonical import canonical_line, encoded, line_of_encoded
 from dia_runtime.bundle.merkle import leaf_hash
 
 Record = Mapping[str, Any]
@@ -57,9 +57,13 @@ def leaf(question: Record) -> bytes:
     return leaf_hash(canonical_line(question_core(question)))
 
 
-def leaf_of_checked(question: Record) -> bytes:
-    """Return the leaf of a question that `canonical_line` has encoded before."""
-    return leaf_hash(encoded_line(question_core(question)))
+def leaf_of_encoded(question: Record, fields: Mapping[str, str]) -> bytes:
+    """Return the leaf of a question whose fields are encoded already."""
+    core = question_core(question)
+    lines = {name: fields[name] for name in core}
+    if core["assets"]:
+        lines["assets"] = encoded(core["assets"])
+    return leaf_hash(line_of_encoded(lines))
 
 
 def leaf_or_none(question: Record) -> bytes | None:

@@ -113,13 +113,22 @@ class Format(ABC):
 
     def extractions(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Iterator[Extraction]:
         """Yield what each step of a chain finds, in order; the first one is the answer's text."""
+        return self.reader(format, chain)(reply)
+
+    def reader(self, format: FormatRecord, chain: str = STANDARD) -> Callable[[str], Iterator[Extraction]]:
+        """Return `extractions` for all replies in one format."""
         chain = effective_chain(chain, format)
-        if ignores_reasoning(chain, format):
-            reply = without_reasoning(reply)
-        for name, step in self.chains["strict" if chain == STANDARD and STANDARD not in self.chains else chain]:
-            text = step(reply, format)
-            if text is not None:
-                yield Extraction(text, name)
+        steps = self.chains["strict" if chain == STANDARD and STANDARD not in self.chains else chain]
+        has_reasoning = ignores_reasoning(chain, format)
+
+        def extractions(reply: str) -> Iterator[Extraction]:
+            reply = without_reasoning(reply) if has_reasoning else reply
+            for name, step in steps:
+                text = step(reply, format)
+                if text is not None:
+                    yield Extraction(text, name)
+
+        return extractions
 
 
 def rules_of(format: FormatRecord) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 FENCE = "```"
 PAIRS = ("**", "__", "`", "$")
+STARTS = tuple("*_`$")  # of all marks: most answers have none
 
 
 def without_markup(text: str) -> str:
@@ -16,6 +17,8 @@ def without_markup(text: str) -> str:
     '131'
     """
     text = text.strip()
+    if not text.startswith(STARTS):
+        return text
     if text.startswith(FENCE) and text.endswith(FENCE) and "\n" in text:
         body = text[len(FENCE) : -len(FENCE)].split("\n", 1)[1].strip()
         return text if FENCE in body else body

@@ -81,6 +81,8 @@ class Grader:
         _entry(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
+        self.extractions = self.form.reader(format, self.chain)
+        self.tries_every_step = self.chain == "lenient" and rules_of(format) >= 2
         self.mode = mode_of(self.chain, format)
         self.ignores_markup = ignores_markup(self.chain, format)
         self.skip: str = format.get("skip") or ""
@@ -148,10 +150,10 @@ class Grader:
 
         Lenient reading goes on to the next step if a text is neither a value of the type nor the skip token (rules 2).
         """
-        if self.chain != "lenient" or rules_of(self.format) < 2:
-            return self.form.extract(reply, self.format, self.chain)
         first = None
-        for extraction in self.form.extractions(reply, self.format, self.chain):
+        for extraction in self.extractions(reply):
+            if not self.tries_every_step:
+                return extraction
             first = first or extraction
             text = (extraction.text or "").strip()
             if (text == self.skip and self.skip) or self._value(text) is not None:
