@@ -35,17 +35,29 @@ class Writer:
         self.expansion, self.canary = expansion, canary
         self.round_trip = RoundTrip(expansion)
         self.repeated: dict[str, tuple[Any, str]] = {}  # by field: the last value and its JSON
+        self.last: tuple[Instance, dict[str, str]] | None = None  # the last instance and the fields of its answer
 
     def row(self, instance: Instance) -> Row:
         """Return the row of an instance. Raises DiaError if the round trip fails."""
-        self.round_trip.check(instance)
         question = question_record(instance, self.expansion, self.canary)
-        answer = answer_record(instance, self.expansion, question["id"], self.canary)
+        answer = self.answer_fields(instance, question["id"])
+        fields = self.encoded_fields(question)
+        lines = line_of_encoded(fields) + b"\n", line_of_encoded(answer) + b"\n"
+        return *lines, index_entry(instance, leaf_of_encoded(question, fields))
+
+    def answer_fields(self, instance: Instance, name: str) -> dict[str, str]:
+        """Return the JSON of each field of the answer. Raises DiaError if the round trip fails.
+
+        An instance that only has another wording than the last one has the same answer, which is proven already.
+        """
+        if self.last is not None and instance.scope is self.last[0].scope and self.last[0].predicted is None:
+            return {**self.last[1], "id": encoded(name), "explanation": encoded(instance.explanation)}
+        self.round_trip.check(instance)
         if instance.accept_if is not None or instance.share is not None:
             self.repeated.pop("comparison", None)  # it holds parameters, and 1 == true
-        fields = self.encoded_fields(question)
-        lines = line_of_encoded(fields) + b"\n", line_of_encoded(self.encoded_fields(answer)) + b"\n"
-        return *lines, index_entry(instance, leaf_of_encoded(question, fields))
+        fields = self.encoded_fields(answer_record(instance, self.expansion, name, self.canary))
+        self.last = instance, fields
+        return fields
 
     def encoded_fields(self, record: Mapping[str, Any]) -> dict[str, str]:
         """Return the JSON of each field, which is made once for the values that rows repeat."""

@@ -66,6 +66,7 @@ class Instance:
     content: str
     explanation: str | None
     skills: tuple[str, ...]
+    scope: Scope  # of which the texts are made
     share: Mapping[str, Any] | None = None
     attachments: tuple[Artefact, ...] = ()
     rendered_sessions: RenderedSessions | None = None
@@ -315,10 +316,9 @@ class Expansion:
             mistakes=self.mistakes(scope, grading, text),
             challenge=challenge,
             content=self.content(challenge, grading),
-            explanation=prepared.explanation(self.visible_scope(scope, grading, wording))
-            if prepared.explanation
-            else None,
+            explanation=self.explanation(scope, grading, wording),
             skills=self.skills(scope),
+            scope=scope,
             share=share_record(prepared, scope) if prepared.share else None,
             attachments=self.asset_builder.attachments(scope),
         )
@@ -329,6 +329,8 @@ class Expansion:
         """Return the instance in another wording. Raises DiaError if its answer would be another."""
         scope = dict(scope)
         try:
+            if not wording.redraw and not wording.plan:
+                return self.reworded(base, scope, wording)
             choose, scope = self.redrawn(base, scope, wording)
             variant = self.make_variant(base, scope, wording, choose)
         except DiaError as error:
@@ -342,10 +344,23 @@ class Expansion:
             raise self.drawing.with_values(difference, scope)
         return variant
 
+    def reworded(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
+        """Return the instance in a wording that draws and computes nothing: only the texts differ."""
+        challenge = self.challenge(base.scope, base.grading, wording)
+        return replace(
+            base,
+            variant=wording.name,
+            challenge=challenge,
+            content=self.content(challenge, base.grading),
+            explanation=self.explanation(base.scope, base.grading, wording),
+            predicted=None,
+        )
+
     def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
-        """Return the instance in another wording, of which the base wording's values are made first."""
+        """Return the instance in another wording, whose own values may need those of the base wording."""
         draft = Draft(base.item, base.number, base.position, dict(scope))
-        self.make(draft, self.prepared.wording)
+        if wording.plan:
+            self.make(draft, self.prepared.wording)
         try:
             for step in wording.plan:
                 self.drawing.do(step, draft.scope, choose, {})
@@ -521,6 +536,11 @@ class Expansion:
             return wording.prompt(visible).strip("\n")
         parts = [part(visible).strip("\n") for part in (wording.prepend, wording.prompt, wording.append) if part]
         return "\n\n".join(parts)
+
+    def explanation(self, scope: Scope, grading: Grading, wording: Wording) -> str | None:
+        """Return the explanation of the answer, if the template has one."""
+        template = self.prepared.explanation
+        return template(self.visible_scope(scope, grading, wording)) if template is not None else None
 
     def content(self, challenge: str, grading: Grading) -> str:
         """Return the challenge in the benchmark's wrapper: what the model reads."""

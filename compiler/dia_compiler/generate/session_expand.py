@@ -61,8 +61,14 @@ class SessionExpansion(Expansion):
             content=content,
             explanation=prepared.explanation(rendered.scope) if prepared.explanation else None,
             skills=self.skills(scope),
+            scope=scope,
             rendered_sessions=rendered_sessions,
         )
+
+    def reworded(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
+        """Return the instance in another wording, whose sessions are rendered and proven like those of the base."""
+        choose, scope = self.redrawn(base, scope, wording)
+        return self.make_variant(base, scope, wording, choose)
 
     def make_variant(self, base: Instance, scope: Scope, wording: Wording, choose: RecordingChoose) -> Instance:
         variant = super().make_variant(base, scope, wording, choose)
