@@ -12,6 +12,7 @@ from dia_language.answers.formula_parser import LENGTH, parse_formula
 from dia_language.answers.options import variable_faults, variables_of
 from dia_language.answers.text import WordAnswer
 from dia_language.diagnostics import LanguageError
+from dia_language.numbers.monomials import sum_of_monomials
 from dia_language.numbers.radix import integer_of, integer_text
 from dia_language.numbers.values import Value, is_symbolic, normal
 
@@ -188,11 +189,7 @@ class PolynomialAnswer(WordAnswer):
         import sympy
 
         symbols = [sympy.Symbol(name) for name in self.variables]
-        parts = []
-        for powers, factor in terms.items():
-            factors = [symbol**power for symbol, power in zip(symbols, powers, strict=True)]
-            parts.append(sympy.Mul(sympy.Rational(factor.numerator, factor.denominator), *factors))
-        return normal(sympy.Add(*parts))
+        return sum_of_monomials((factor, list(zip(symbols, powers, strict=True))) for powers, factor in terms.items())
 
     def holds(self, value: Value) -> bool:
         try:

@@ -183,6 +183,7 @@ USUAL: dict[str, type] = {
     "Noun": str,
     "Phrase": str,
 }
+NOTHING: frozenset[type | None] = frozenset()
 PLAIN = frozenset({str, bool, bytes, list, Record, type(None)})
 
 
@@ -201,6 +202,8 @@ def checked_function(
     """Wrap the function so that its arguments are checked and its result is in normal form."""
     usual = [USUAL.get(kind) for _, kind in kinds]
     tests = [KINDS[kind][1] for _, kind in kinds]
+    is_any = [kind == "Value" for _, kind in kinds]
+    usual_of_all = frozenset(usual) if len(set(usual)) == 1 else NOTHING
 
     def mismatch(arguments: tuple[Any, ...]) -> LanguageError:
         """The error for the first argument of a wrong kind. Arguments after the last parameter must be of its kind."""
@@ -210,16 +213,17 @@ def checked_function(
         return _mismatch(name, parameter, KINDS[kind][0], argument)
 
     def call(*arguments: Any) -> Any:
-        for kind, test, argument in zip(usual, tests, arguments, strict=False):
-            if type(argument) is not kind and not test(argument):
+        for takes_all, kind, test, argument in zip(is_any, usual, tests, arguments, strict=False):
+            if not takes_all and type(argument) is not kind and not test(argument):
                 raise mismatch(arguments)
         result = raw(*arguments)
         return result if type(result) in PLAIN else _settled(result)
 
     def call_variadic(*arguments: Any) -> Any:
-        for test, argument in zip(chain(tests, repeat(tests[-1])), arguments, strict=False):
-            if not test(argument):
-                raise mismatch(arguments)
+        if not usual_of_all.issuperset(map(type, arguments)):
+            for test, argument in zip(chain(tests, repeat(tests[-1])), arguments, strict=False):
+                if not test(argument):
+                    raise mismatch(arguments)
         result = raw(*arguments)
         return result if type(result) in PLAIN else _settled(result)
 

@@ -16,6 +16,7 @@ from dia_language.functions.ordering import order
 from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
+from dia_language.numbers.monomials import sum_of_monomials
 from dia_language.numbers.values import normal
 
 TERMS = 10_000
@@ -311,6 +312,8 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
     if len(coefficients) > TERMS:
         raise LanguageError(f"`polynomial` takes at most {TERMS} coefficients", code="E502")
     variable = require_symbol(symbol)
+    if all(isinstance(value, int | Fraction) for value in coefficients):
+        return sum_of_monomials((value, [(variable, power)]) for power, value in enumerate(coefficients))
     terms = (operators.symbolic(value) * variable**power for power, value in enumerate(coefficients))
     return normal(sympy.Add(*terms))
 

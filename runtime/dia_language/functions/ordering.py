@@ -94,7 +94,8 @@ def is_exact(value: Value) -> bool:
     return type(value) in EXACT
 
 
-EXACT = frozenset({int, str, bool, bytes, Fraction, ExactDecimal, type(None)})
+OWN_KEYS = frozenset({int, str, bool, bytes, Fraction, ExactDecimal})
+EXACT = OWN_KEYS | {type(None)}
 
 
 def distinct(values: Sequence[Value]) -> list[Value]:
@@ -122,6 +123,8 @@ def _distinct_by_pairs(values: Sequence[Value]) -> list[Value]:
 
 def hashable(value: Value) -> Hashable | None:
     """A key that equal values share, or None if only computation can decide (symbolic expressions)."""
+    if type(value) in OWN_KEYS:
+        return value  # type: ignore[no-any-return]
     if is_symbolic(value):
         return None
     if isinstance(value, list):
@@ -135,5 +138,7 @@ def hashable(value: Value) -> Hashable | None:
 
 
 def _keys(kind: Hashable, values: Sequence[Value]) -> Hashable | None:
+    if OWN_KEYS.issuperset(map(type, values)):
+        return kind, tuple(values)
     keys = tuple(map(hashable, values))
     return None if None in keys else (kind, keys)

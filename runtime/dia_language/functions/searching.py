@@ -23,6 +23,7 @@ STEPS_OF_STATE = 20  # the calls of `moves` and `goal`; keeps a search within th
 SIZE_OF_STEP = 16  # characters or items of a state that cost a step
 STEPS_OF_COVER = 5
 BITS_OF_STEP = 256
+NUMBERS = frozenset({int, bool})
 
 
 @library_function
@@ -120,7 +121,7 @@ def _size(state: Value) -> int:
     if isinstance(state, dict):
         return 1 + sum(map(_size, state.values()))
     if type(state) is list:
-        return 1 + sum(map(_size, state))
+        return 1 + (len(state) if NUMBERS.issuperset(map(type, state)) else sum(map(_size, state)))
     return len(state) if isinstance(state, (str, bytes)) else 1
 
 

@@ -321,6 +321,8 @@ def contains(item: Value, container: Value) -> bool:
 
 def lacks(item: Value, container: Value) -> bool:
     """Return whether the item is not in the list, text or record."""
+    if type(container) is list and type(item) in SIMPLE:
+        return item not in container
     return not contains(item, container)
 
 
