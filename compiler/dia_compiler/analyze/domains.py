@@ -144,7 +144,8 @@ class Maker:
         self.nested: list[Maker] = []
         self.parts = {key: self._part(key, option, namespace, values) for key, option in use.options.items()}
         # what the domain depends on; its conditions, which come later, look at its values
-        is_pure = all(use.name not in namespace.own for _, use in self.calls) and not self.has_inner_conditions
+        impure = namespace.own.keys() - namespace.pure
+        is_pure = all(use.name not in impure for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
         has_fixed_parts = not self.uses and not self.calls
         self.has_the_same_parts = has_fixed_parts and all(maker.is_constant for maker in self.nested)

@@ -118,6 +118,7 @@ class Expansion:
         self.lists = self.drawing.lists
         self.same_gradings: dict[bool, Grading] = {}  # where all (un)answerable instances are graded alike
         self.asset_builder = AssetBuilder(prepared.assets, resources)
+        self.points_rule = settings.points_rule
 
     @property
     def answer(self) -> Answer:
@@ -546,7 +547,7 @@ class Expansion:
         """Return the challenge in the benchmark's wrapper: what the model reads."""
         wrapper = self.prepared.wrapper
         if wrapper is None:
-            return f"{challenge}\n\n{grading.instruction}\n{self.settings.points_rule}"
+            return f"{challenge}\n\n{grading.instruction}\n{self.points_rule}"
         values = {
             **self.lists,
             "challenge": challenge,
