@@ -29,11 +29,13 @@ params:
   own: {type: integer, min: '= twice(1)', max: '= twice(2)'}
   far: {type: integer, min: 1, max: 99, where: far != n}
   near: {type: integer, min: = n, max: = n + 5, where: 'near not in few'}
+  half: {type: integer, min: '= halved(n)', max: '= halved(n) + 1'}
 lists:
   some: [a, b, c]
 functions:
   twice(a): n * a
-prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }} {{ word }} {{ item }} {{ far }} {{ near }}"
+  halved(a): a // 2
+prompt: "{{ n }} {{ side }} {{ x }} {{ shown }} {{ y }} {{ z }} {{ few }} {{ own }} {{ word }} {{ item }} {{ far }} {{ near }} {{ half }}"
 answer: {value: x, type: integer}
 checks: [answer == x]
 """
@@ -59,6 +61,7 @@ def test_few_are_kept_and_only_what_depends_on_plain_values_alone(tmp_path: Path
     assert 0 < len(makers["x"].domains_by_key) <= domains.MOST_CACHED
     assert {kinds for kinds, *_ in makers["shown"].domains_by_key} == {(int,), (bool,), (str,)}
     assert not any(makers[name].domains_by_key for name in ("n", "y", "z", "own", "word", "item", "far"))
+    assert makers["half"].domains_by_key  # its function looks at nothing but its argument
     assert makers["far"].base is not None  # its condition alone depends on a drawn value
     assert {len(key) for key in makers["near"].domains_by_key} == {2}  # the kind of n, and n
     assert makers["word"].last is not None and makers["own"].last is None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
+from dia_compiler.generate.expand import Expansion
 from dia_language.diagnostics import DiaError
 from helpers.small_specs import expansion, written
 
@@ -66,6 +69,26 @@ def test_the_drawn_parameters_stay_as_they_are(tmp_path: Path) -> None:
     scopes = [dict(draft.scope) for draft in drafts]
     assert len(list(expanding.instances(drafts))) == 2 * len(drafts)
     assert [draft.scope for draft in drafts] == scopes
+
+
+def test_a_wording_that_computes_nothing_has_the_values_of_its_instance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expanding, computed = expansion(tmp_path, clean()), Counter[str]()
+    for name in ("solve", "check", "mistakes"):
+        original = getattr(Expansion, name)
+
+        def counted(*arguments: Any, name: str = name, original: Any = original) -> Any:
+            computed[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(Expansion, name, counted)
+    drafts = list(expanding.drafts(K))
+    variants = [instance for instance in expanding.instances(drafts) if instance.variant == "other"]
+    assert computed == dict.fromkeys(("solve", "check", "mistakes"), K)
+    (wording,) = expanding.prepared.variants
+    for draft, variant in zip(drafts, variants, strict=True):
+        assert variant == expanding.make(draft._replace(scope=dict(draft.scope)), wording)
 
 
 SLOW = """\
