@@ -105,6 +105,9 @@ class Diagnostics:
         return sorted(unique, key=key)
 
 
+LONGEST_NAME = 100  # that is compared with others
+
+
 def closest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name that was probably meant, or None if none is near.
 
@@ -112,7 +115,9 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     ('length', 'shortest_path_length')
     >>> closest("hamming_distance", ["indel_distance"])
     """
-    known_names = sorted(set(names))
+    if len(name) > LONGEST_NAME:
+        return None  # comparing long names takes the square of their length
+    known_names = sorted({one for one in names if len(one) <= LONGEST_NAME})
     for near in get_close_matches(name, known_names, n=5, cutoff=0.6):
         if _is_part(name, near) or edits(name, near) <= (min(len(name), 7) + 1) // 3:
             return near

@@ -43,6 +43,10 @@ def test_names_are_compared_by_letters_and_words(name: str, names: list[str], ne
     assert closest(name, names) == near
 
 
+def test_long_names_are_not_compared() -> None:
+    assert closest("a" * 100_000, ["a" * 99_999]) is None and closest("a" * 99, ["a" * 100_000, "a" * 100]) == "a" * 100
+
+
 def test_edits_count_letters_added_left_out_replaced_and_swapped() -> None:
     assert [edits("", "abc"), edits("abc", ""), edits("maen", "mean"), edits("kitten", "sitting")] == [3, 3, 1, 3]
     assert [edits("ca", "abc"), edits("aab", "aba"), edits("same", "same")] == [3, 1, 0]
