@@ -21,7 +21,7 @@ LINE_SLOPE = 3.0  # logits: how much harder the last level of a dimension is tak
 SKILL_SLOPE = 0.7  # logits that a skill adds
 ITEM_SD = 0.4  # standard deviation of what is an item's own
 BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
-STEPS, TOLERANCE = 50, 1e-8
+STEPS, TOLERANCE, SHORTEST = 50, 1e-8, 1e-6
 LEAST_SE, LEAST_ERROR = 0.15, 0.3  # of predictions: no explanation is taken to be surer
 INSENSITIVE = 1e-6  # logits: predictions are the same at every level
 
@@ -93,21 +93,27 @@ class Belief:
         self._fit(s, n)
 
     def _fit(self, s: Array, n: Array) -> None:
-        """Newton's steps to the mode, in the terms of the prior's mean."""
-        f = np.zeros(len(s))
+        """Newton's steps to the mode, in the terms of the prior's mean; one that goes too far is shortened."""
         for _ in range(STEPS):
+            f = self.kernel @ self.weights
             p = 1 / (1 + np.exp(-np.clip(f + self.prior, -30, 30)))
             w = np.maximum(n * p * (1 - p), 1e-9)
-            root = np.sqrt(w)
+            self.root = root = np.sqrt(w)
             self.factor = np.linalg.cholesky(np.eye(len(s)) + root[:, None] * self.kernel * root)
             b = w * f + s - n * p
-            self.weights = b - root * self._solve(root * (self.kernel @ b))
-            after = self.kernel @ self.weights
-            change = float(np.abs(after - f).max(initial=0.0))
-            f = after if change < 10 else f + (after - f) * 10 / change
-            self.root = root
-            if change < TOLERANCE:
+            step = b - root * self._solve(root * (self.kernel @ b)) - self.weights
+            here, share = self._density(self.weights, s, n), 1.0
+            while share > SHORTEST and self._density(self.weights + share * step, s, n) < here:
+                share /= 2
+            self.weights = self.weights + share * step
+            if float(np.abs(self.kernel @ step).max(initial=0.0)) < TOLERANCE:
                 break
+
+    def _density(self, weights: Array, s: Array, n: Array) -> float:
+        """Return the logarithm of the posterior density, apart from a constant."""
+        f = self.kernel @ weights
+        logits = f + self.prior
+        return float(s @ logits - n @ np.logaddexp(0, logits) - weights @ f / 2)
 
     def _solve(self, vector: Array) -> Array:
         from scipy.linalg import solve_triangular
