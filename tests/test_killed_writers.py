@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 from dia_compiler.commands.cli import run
+from helpers.kills import KILLS
 
-KILLS = int(os.environ.get("DIA_KILLS", "3"))
 PASSPHRASE = "correct horse battery staple"
 SPEC = """template: square
 title: A square

@@ -29,6 +29,7 @@ from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.schema import FIRST_SCHEMA, VERSION
 from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
+from helpers.kills import KILLS
 
 Make = Callable[..., Path]
 # Of four requests at once that take 30 ms each: those under way, and those that wait some 200 ms for their commit.
@@ -133,13 +134,9 @@ def killed_again_and_again(bundle: Path, path: Path, times: int, questions: int)
 
 
 @pytest.mark.slow
-def test_three_kills(tiny: Make, tmp_path: Path) -> None:
-    killed_again_and_again(tiny(templates=1, k=100), tmp_path / "a.run", 3, 100)
-
-
-@pytest.mark.slow
-def test_twenty_kills(tiny: Make, tmp_path: Path) -> None:
-    killed_again_and_again(tiny(templates=4, k=200), tmp_path / "a.run", 20, 800)
+def test_kills_lose_nothing(tiny: Make, tmp_path: Path) -> None:
+    questions = 40 * KILLS
+    killed_again_and_again(tiny(templates=4, k=10 * KILLS), tmp_path / "a.run", KILLS, questions)
 
 
 LAYING_DOWN = textwrap.dedent(

@@ -20,6 +20,7 @@ from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
+from helpers.kills import KILLS
 
 Make = Callable[..., Path]
 AT_ONCE = 4
@@ -100,7 +101,7 @@ def kept(path: Path) -> tuple[int, list[str]]:
 
 
 @pytest.mark.slow
-def test_twenty_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> None:
+def test_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> None:
     """A turn that is on the disk is never asked again; one whose request or writing was under way at a kill may be."""
     path, whole = tmp_path / "a.run", tmp_path / "whole.run"
     with loop.serve(scripted.plays(delay=0.01)) as server:
@@ -109,7 +110,7 @@ def test_twenty_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> No
     assert set(expected.values()) == {1}
     with loop.serve(scripted.plays(delay=0.03)) as server:
         durable = 0
-        for number in range(20):
+        for number in range(KILLS):
             before = len(server.asked)
             process = begun(mixed, path, server)
             assert process.stdout is not None
@@ -130,7 +131,7 @@ def test_twenty_kills_lose_and_repeat_no_turn(mixed: Path, tmp_path: Path) -> No
         again = requests(server)
         assert entry.errors == 0 and again.keys() == expected.keys()
         # A kill may cost one turn of each conversation: it sends the next request once the last reply is on the disk.
-        assert sum(again.values()) - len(expected) <= 20 * CONVERSATIONS and answered >= durable
+        assert sum(again.values()) - len(expected) <= KILLS * CONVERSATIONS and answered >= durable
         asked = len(server.asked)
         assert here(mixed, path, server).requests == 0 and len(server.asked) == asked
     assert [texts(text) for text in kept(path)[1]] == [texts(text) for text in kept(whole)[1]]
