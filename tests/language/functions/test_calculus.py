@@ -173,3 +173,11 @@ def test_substitution_takes_expressions() -> None:
     assert call("substitute", x**x, x, 5) == 3125
     assert call("substitute", 7, x, 5) == 7
     assert call("expand", 7) == 7
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(st.lists(st.tuples(RATIONALS, st.integers(0, 6), st.integers(0, 2)), max_size=4), RATIONALS)
+def test_values_of_polynomials_are_those_of_sympy(terms: list[tuple[Any, int, int]], value: Any) -> None:
+    polynomial = sum((sympy.Rational(n) * x**power * (x - 3) ** other for n, power, other in terms), x)
+    for expression in (polynomial, polynomial + 1 / (x + 21), polynomial * y):
+        assert call("substitute", expression, x, value) == normal(expression.subs(x, sympy.Rational(value)))
