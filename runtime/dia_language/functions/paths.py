@@ -66,11 +66,11 @@ def path_length(graph: Graph, path: list[Value]) -> Rational | None:
     """
     indexed_graph = indexed(graph)
     charge(len(path))
-    places = [indexed_graph.places.get(node) if type(node) in (int, str) else None for node in path]
-    if not places or None in places:
+    places = [indexed_graph.places[node] for node in path if type(node) in (int, str) and node in indexed_graph.places]
+    if not path or len(places) < len(path):
         return None
-    weights = [indexed_graph.after[a or 0].get(b) for a, b in pairwise(places)]
-    return None if None in weights else sum(weights)
+    weights = [indexed_graph.after[a][b] for a, b in pairwise(places) if b in indexed_graph.after[a]]
+    return sum(weights) if len(weights) == len(places) - 1 else None
 
 
 @library_function

@@ -87,7 +87,9 @@ def with_valid_arguments(message: Record) -> Record:
 
 def _valid_call(call: Any) -> Any:
     function = call.get("function") if isinstance(call, Mapping) else None
-    text = function.get("arguments") if isinstance(function, Mapping) else None
+    if not isinstance(function, Mapping):
+        return call
+    text = function.get("arguments")
     if not isinstance(text, str) or _is_object(text):
         return call
     return {**call, "function": {**function, "arguments": json.dumps({"malformed": text}) if text else "{}"}}
