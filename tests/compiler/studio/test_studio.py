@@ -231,7 +231,7 @@ def test_data_rows_are_looked_at_one_after_another(running: Running, folder: Pat
         assert [record["answer"] for record in records if record["kind"] == "instance"] == [
             str(len(item)) for item in items
         ]
-        assert records[-1]["items"] == 3
+        assert [record["items"] for record in records if "items" in record] == [3]
     (folder / "rows.yaml").unlink()
     (folder / "words.jsonl").unlink()
 
