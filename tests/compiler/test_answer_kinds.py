@@ -91,7 +91,7 @@ FAULTS: list[tuple[str, str, str]] = [
     ("{value: n, type: bytes, encoding: utf8}", "{kind: xml}", "`encoding` must be hex or base64"),
     ("{value: n, type: integer, share: '1/2'}", "{kind: xml}", "error[E508]: `share` gives 1/2 for the answer itself, not 1"),
     ("{value: n, type: integer, share: 'n'}", "{kind: xml}", "error[E508]: `share` gives 0 for the answer itself, not 1"),
-    ("{value: sqrt(n) * symbol(\"y\"), type: expression}", "{kind: xml}", "holds the variable `y`, which is not declared"),
+    ("{value: sqrt(n) * symbol(\"y\"), type: expression}", "{kind: xml}", "contains the variable `y`, which is not declared"),
     ("{value: '[n, n]', type: set, of: integer}", "{kind: xml}", "contains an element twice"),
     ("{value: n, type: integer}", "{kind: regex, pattern: '(', reply: '{answer}'}", "4:32: error[E404]: `pattern` of the format regex is not RE2"),
     ("{value: n, type: integer}", "{kind: label, of: [A, A]}", "error[E404]: the labels of the format label must be different"),
