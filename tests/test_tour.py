@@ -27,7 +27,7 @@ Dia = Callable[..., Any]
 
 TOUR, SHIPPED = ROOT / "docs" / "examples" / "tour", ROOT / "specs" / "dia_bench"
 SESSIONS = ROOT / "docs" / "examples" / "sessions"  # a benchmark of its own, for no baseline can answer it
-DIGEST = "e8d1ddbadaa5413771929dd626fe92a974e939febfd3d33e2a6d514d54733a6f"
+DIGEST = "85729bd49bff6daa22762804c58d48cec78f9e766aac13be922825589f57511c"
 TEMPLATES = sorted(
     path for path in TOUR.rglob("*.yaml") if path.name != "benchmark.yaml" and "catalogs" not in path.parts
 )
