@@ -96,7 +96,7 @@ def test_memory_is_limited(folder: ToolFolder) -> None:
 @pytest.mark.slow
 def test_memory_of_processes_is_added_up(folder: ToolFolder) -> None:
     folder.seconds = 60.0
-    done = folder.bash("for n in 1 2 3; do (x=$(head -c 300000000 /dev/zero | tr '\\0' x); sleep 60) & done; wait")
+    done = folder.bash("for n in 1 2 3; do (x=$(head -c 300000000 /dev/urandom | tr '\\0' x); sleep 50) & done; wait")
     assert done.stopped == "the program took more than 512 MiB of memory"
 
 
