@@ -81,8 +81,8 @@ def test_refused_texts_are_told_once_with_their_place(text: str, code: str, plac
 
 def test_brackets_that_pyyaml_itself_bounds_have_the_same_message() -> None:
     """PyYAML 6.0.4 and later refuse a thousand, at another column."""
-    found = fault("[" * 100_000)
-    assert (found.code, found.message) == ("E107", "nested more than 64 levels deep")
+    diagnostic = fault("[" * 100_000)
+    assert (diagnostic.code, diagnostic.message) == ("E107", "nested more than 64 levels deep")
 
 
 @pytest.mark.parametrize(

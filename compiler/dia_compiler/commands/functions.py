@@ -8,6 +8,8 @@ import click
 from dia_language.functions import Function, library
 from dia_runtime.commands.terminal import echo
 
+MOST_MATCHING = 12  # functions that help names
+
 
 @click.command("functions")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
@@ -60,9 +62,6 @@ def _help(name: str, functions: list[Function]) -> str:
     descriptions = f"descriptions with this word: {few}" if matching else None
     near = did_you_mean(name, [item.name for item in functions])
     return "; ".join(filter(None, (near, descriptions))) or "`dia functions` lists all"
-
-
-MOST_MATCHING = 12
 
 
 def _print_table(functions: list[Function]) -> None:

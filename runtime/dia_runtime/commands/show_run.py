@@ -126,9 +126,9 @@ def _add_verdicts(store: Store, position: int, records: list[dict[str, Any]]) ->
     judge = Judge(store, Rules())
     try:
         for record in records:
-            ending = record.get("text"), record.get("error"), record.get("finish_reason")
-            if ending[1] is None and ending != (None, None, None):
-                judged = judge.judged_one(question, StoredReply(*ending, record["attempt"]))
+            text, error, finish_reason = record.get("text"), record.get("error"), record.get("finish_reason")
+            if error is None and (text is not None or finish_reason is not None):
+                judged = judge.judged_one(question, StoredReply(text, error, finish_reason, record["attempt"]))
                 record |= {
                     "verdict": str(judged.mark.verdict),
                     "extracted": judged.extracted,

@@ -76,7 +76,7 @@ def assistant_message(message: Record) -> dict[str, Any]:
 
 
 def with_valid_arguments(message: Record) -> Record:
-    """Return the message; arguments of its calls that are no JSON object, as in a truncated reply, become one.
+    """Return the message; arguments of its calls that are not a JSON object, as in a truncated reply, become one.
 
     llama.cpp answers every request that repeats malformed arguments with an error 500.
     """

@@ -90,10 +90,10 @@ def address(running: Running, file: Path, count: int = 1) -> str:
 
 @pytest.mark.parametrize(("width", "ground"), [(1280, "light"), (1280, "dark"), (400, "light"), (400, "dark")])
 def test_everybody_can_use_it(browser: Browser, running: Running, folder: Path, width: int, ground: str) -> None:
-    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + OPEN_ALL + GALLERY, width, ground)
-    assert serious(told["axe"]) == [] and serious(told["axe gallery"]) == [] and told["troubles"] == []
-    assert told["wide"] <= width, "the page itself is never scrolled sideways"
-    assert told["families"].endswith("families") and not told["families"].startswith("0 ")
+    results = browser(address(running, folder / "a_sum.yaml"), SHOWN + OPEN_ALL + GALLERY, width, ground)
+    assert serious(results["axe"]) == [] and serious(results["axe gallery"]) == [] and results["troubles"] == []
+    assert results["wide"] <= width, "the page itself is never scrolled sideways"
+    assert results["families"].endswith("families") and not results["families"].startswith("0 ")
 
 
 @pytest.mark.parametrize("name", ["talk", "dialled_number", "log_in_an_archive", "qr_code", "letter"])
@@ -110,18 +110,18 @@ def test_sessions_and_attachments_are_shown_to_everybody(
     """
     if name == "letter" and not shutil.which("pdftoppm"):
         pytest.skip("pdftoppm is not installed")
-    told = browser(address(running, folder / f"{name}.yaml"), SHOWN + steps)
-    assert serious(told["axe"]) == [] and told["troubles"] == []
+    results = browser(address(running, folder / f"{name}.yaml"), SHOWN + steps)
+    assert serious(results["axe"]) == [] and results["troubles"] == []
     if name == "talk":
-        assert told["graphs"] == [
+        assert results["graphs"] == [
             "2 sessions: second reads reasoned of first; grading reads reasoned of first; grading reads resumed of second"
         ]
     elif name == "dialled_number":
-        assert told["graphs"][0].startswith("Wave of line.wav:") and told["graphs"][0].endswith("at 8000 Hz")
+        assert results["graphs"][0].startswith("Wave of line.wav:") and results["graphs"][0].endswith("at 8000 Hz")
     elif name == "log_in_an_archive":
-        assert told["files"]
+        assert results["files"]
     else:
-        assert len(told["pictures"]) == 1 and all(told["pictures"])
+        assert len(results["pictures"]) == 1 and all(results["pictures"])
 
 
 def test_the_page_follows_the_editor(browser: Browser, running: Running, folder: Path) -> None:
@@ -148,12 +148,16 @@ def test_the_page_follows_the_editor(browser: Browser, running: Running, folder:
     await save(text);
     tell('right', await page.locator('#problems').isHidden());
     """
-    told = browser(address(running, path), SHOWN + steps)
-    assert "Compute" in told["after"] and told["reply"] == "<xml>1</xml>" and told["focus"] == "TEXTAREA"
+    results = browser(address(running, path), SHOWN + steps)
+    assert "Compute" in results["after"] and results["reply"] == "<xml>1</xml>" and results["focus"] == "TEXTAREA"
     line = next(number for number, line in enumerate(SUM.splitlines(), 1) if "{{ b }}" in line)
-    assert f"{path}:{line}:" in told["error"] and "bb" in told["error"] and f"{line} | prompt: What is" in told["error"]
-    assert "Compute" in told["kept"], "the last instances stay while the template is broken"
-    assert "bb" in told["source"] and told["right"] and told["troubles"] == []
+    assert (
+        f"{path}:{line}:" in results["error"]
+        and "bb" in results["error"]
+        and f"{line} | prompt: What is" in results["error"]
+    )
+    assert "Compute" in results["kept"], "the last instances stay while the template is broken"
+    assert "bb" in results["source"] and results["right"] and results["troubles"] == []
 
 
 ESTIMATED = """\
@@ -182,10 +186,10 @@ def test_instances_do_not_wait_for_the_estimate_of_how_many_there_are(
     await page.waitForFunction((looks) => document.body.dataset.looks !== looks, looks);
     tell('after', await page.locator('#heading').innerText());
     """
-    told = browser(address(running, path), SHOWN + steps)
+    results = browser(address(running, path), SHOWN + steps)
     path.unlink()
-    assert told["before"] and told["troubles"] == []
-    assert "estimated from" in told["heading"] and "estimated from" in told["after"]
+    assert results["before"] and results["troubles"] == []
+    assert "estimated from" in results["heading"] and "estimated from" in results["after"]
 
 
 def test_a_family_becomes_a_template(browser: Browser, running: Running, folder: Path) -> None:
@@ -202,9 +206,9 @@ def test_a_family_becomes_a_template(browser: Browser, running: Running, folder:
     tell('gallery', await page.locator('#gallery').isHidden());
     await page.waitForSelector('.prompt');
     """
-    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
+    results = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
     path = folder / "my_prime.yaml"
-    assert told["troubles"] == [] and told["chosen"] == path.as_posix() and told["gallery"]
+    assert results["troubles"] == [] and results["chosen"] == path.as_posix() and results["gallery"]
     assert path.read_text(encoding="utf-8").startswith("template: my_prime\n")
     path.unlink()
 
@@ -228,9 +232,9 @@ def test_keys_alone_suffice(browser: Browser, running: Running, folder: Path) ->
     tell('open', await page.evaluate(() => document.querySelector('#stress').open));
     tell('address', await page.evaluate(() => location.hash));
     """
-    told = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
-    assert told["skip"] == "Skip to the template" and told["open"] and "first=2" in told["address"]
-    assert [name for name in told["seen"] if name in ("show-gallery", "find", "first", "seed", "count", "stress")] == [
+    results = browser(address(running, folder / "a_sum.yaml"), SHOWN + steps)
+    assert results["skip"] == "Skip to the template" and results["open"] and "first=2" in results["address"]
+    assert [name for name in results["seen"] if name in ("show-gallery", "find", "first", "seed", "count", "stress")] == [
         "show-gallery", "find", "first", "seed", "count", "stress",
     ]  # fmt: skip
 
@@ -244,8 +248,8 @@ def test_hostile_specs_run_nothing_and_fetch_nothing(browser: Browser, running: 
     tell('text', await page.locator('main').innerText());
     tell('strange', await page.locator('main img, main b, main svg[onload], a[href^=javascript], [onload], [onerror]').count());
     """
-    told: dict[str, Any] = browser(address(running, folder / "hostile.yaml"), SHOWN + steps)
-    assert told["troubles"] == [] and told["strange"] == 0
+    results: dict[str, Any] = browser(address(running, folder / "hostile.yaml"), SHOWN + steps)
+    assert results["troubles"] == [] and results["strange"] == 0
     for part in ("<img src=https://example.org/x onerror=alert(4)>", "\\u202egnirts", "<b>bold</b>",
                  "</script><script>alert(1)</script>", "<svg onload=alert(2)>"):  # fmt: skip
-        assert part in told["text"], part
+        assert part in results["text"], part
