@@ -132,9 +132,8 @@ def test_boundary_search_finds_what_it_does_right_half_of_the_time(dia: Dia, mod
     assert (code, report["ending"]) == (0, "items"), messages
     (item,) = (item for item in report["items"] if item["state"] == "accepted")
     assert 0.35 <= item["successes"] / item["trials"] <= 0.65
-    assert item["levels"] == {"a": "2 to 9", "b": "1 to 9"}
-    harder = [other for other in report["items"] if other["levels"]["a"] != "2 to 9"]
-    assert sum(other["successes"] for other in harder) < 0.3 * sum(other["trials"] for other in harder)
+    assert item["levels"] == {"a": "2 to 9", "b": "1 to 9"}  # of more digits it is hardly ever right
+    assert all(not other["successes"] for other in report["items"] if other["levels"]["a"] != "2 to 9")
 
 
 def test_instances_for_its_own_50_percent_point_and_a_second_model_on_the_same_bank(dia: Dia, model_url: str) -> None:
