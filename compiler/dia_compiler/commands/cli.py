@@ -250,8 +250,7 @@ def run(arguments: list[str]) -> int:
         click.echo("interrupted", err=True)
         return 130
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - the reader of our output has gone
-        return 0
+        return 0  # the reader of our output has gone
     except DiaError as error:
         tell(error)
         return error.exit_code
@@ -268,6 +267,16 @@ def run(arguments: list[str]) -> int:
         while isinstance(sys.stderr, Tee):
             sys.stderr = sys.stderr.closed()
         sys.stderr = stderr
+        _drop_unwritable_output()
+
+
+def _drop_unwritable_output() -> None:
+    """Discard output that cannot be written: Python would try once more at its end, and exit with code 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError), open(os.devnull, "wb") as nothing:  # noqa: PTH123
+            os.dup2(nothing.fileno(), sys.stdout.fileno())
 
 
 def tell(error: Any) -> None:

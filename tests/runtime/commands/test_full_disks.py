@@ -85,11 +85,30 @@ def test_only_a_missing_module_of_dia_is_a_bug(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_behind_standard_output_is_no_bug(tiny: Make) -> None:
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_standard_output_is_no_bug(
+    tiny: Make, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     words = [sys.executable, "-m", "dia_compiler.commands.cli", "show", str(tiny())]
     with open("/dev/full", "wb") as out:  # noqa: PTH123
         done = subprocess.run(words, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error[E603]: the system refuses: no space left on device\n")
+    assert "Exception ignored" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows fail otherwise")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_of_the_output_that_has_gone_is_no_failure(
+    tiny: Make, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    words = [sys.executable, "-m", "dia_compiler.commands.cli", "show", str(tiny())]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["check", "compile", "verify", "show", "calibrate"])
