@@ -168,9 +168,9 @@ def test_what_is_wrapped_is_found(text: str) -> None:
 def test_endless_replies_take_no_time(make: Callable[[], str]) -> None:
     reply = make()
     for chain in CHAINS:
-        start = time.perf_counter()
+        start = time.process_time()
         XML.extract(reply, FORMAT, chain)
-        assert time.perf_counter() - start < 0.5
+        assert time.process_time() - start < 0.5
 
 
 def test_long_replies_are_cut() -> None:

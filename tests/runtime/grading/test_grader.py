@@ -339,12 +339,13 @@ def test_grade_is_public() -> None:
 def test_grading_is_quick() -> None:
     truth = 170141183460469231731687303715884105757
     grader, reply = Grader(INTEGER, FORMAT), f"<xml>{truth}</xml>"
-    best = min(timeit.repeat(lambda: grader.grade(truth, [], str(truth), reply), number=2000, repeat=5)) / 2000
+    timer = timeit.Timer(lambda: grader.grade(truth, [], str(truth), reply), timer=time.process_time)
+    best = min(timer.repeat(5, 2000)) / 2000
     assert best < 20e-6  # 2.5 microseconds where it was written; the bound leaves room for slow machines
-    start = time.perf_counter()
+    start = time.process_time()
     for chain in CHAINS:
         grade(FORTY_TWO, LONG_REPLY, FORMAT, chain)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_a_grade_does_not_depend_on_what_was_computed_before(monkeypatch: pytest.MonkeyPatch) -> None:
