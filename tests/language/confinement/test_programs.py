@@ -47,19 +47,24 @@ FACTS = {
 
 
 NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX)]
+# The compiler of the extra `binary` takes four seconds for each program, so that every day it compiles only a few.
+SLOW_COMPILER = all(shutil.which(name) is None for name in ("gcc", "cc", "clang"))
+compiles = pytest.mark.long if SLOW_COMPILER else pytest.mark.spawned
 
 
 def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:
     """Each language in each sandbox: Python and bash in all of them every day, the others in one."""
+
+    def marks(language: str, name: str) -> pytest.MarkDecorator | tuple[()]:
+        if language in ("python", "bash"):
+            return ()
+        if name != "unshare":
+            return pytest.mark.long
+        return compiles if language == "c" else ()
+
     return pytest.mark.parametrize(
         ("language", "sandbox"),
-        [
-            pytest.param(
-                language, name, marks=() if language in ("python", "bash") or name == "unshare" else pytest.mark.long
-            )
-            for language in languages
-            for name in NAMES
-        ],
+        [pytest.param(language, name, marks=marks(language, name)) for language in languages for name in NAMES],
         indirect=["sandbox"],
     )
 
@@ -131,7 +136,7 @@ def test_a_program_reads_its_input_and_prints(language: str, sandbox: sandboxes.
     assert permission.used() == {language: version_of(language), "confinement": sandbox.name}
 
 
-@pytest.mark.parametrize("language", FACTS)
+@pytest.mark.parametrize("language", [pytest.param(name, marks=compiles if name == "c" else ()) for name in FACTS])
 @pytest.mark.usefixtures("allowed")
 def test_a_program_says_what_its_language_holds(language: str) -> None:
     needs(language)
@@ -152,6 +157,7 @@ def test_text_goes_in_and_out_as_utf8() -> None:
     assert program("python", "import sys; print(len(sys.stdin.read()))", "x" * 900_000) == "900000"
 
 
+@compiles
 def test_an_elf_program_runs(sandbox: sandboxes.Sandbox, tmp_path: Path) -> None:
     needs("c")
     source = tmp_path / "a.c"
@@ -182,9 +188,9 @@ NO_C = "the C program cannot be compiled: main.c:1:"  # followed by the words of
         ("javascript", "x.y", "the program ended with exit code 1: ReferenceError: x is not defined"),
         ("bash", "cat /etc/passwd", "the program ended with exit code 127: main.sh: line 1: cat: command not found"),
         ("pari", 'error("bad")', "the program ended with exit code 1: at top-level: error"),
-        ("c", "int main(void) { return x; }", (NO_C + "25: error: 'x' undeclared", NO_C + "25: error: use of undeclared identifier 'x'")),
-        ("c", '#include "/etc/passwd"', (NO_C + "10: fatal error: /etc/passwd: No", NO_C + "10: fatal error: '/etc/passwd' file not found")),
-        ("c", "int main(void) { return *(int *)8; }", "the program ended with signal SIGSEGV"),
+        pytest.param("c", "int main(void) { return x; }", (NO_C + "25: error: 'x' undeclared", NO_C + "25: error: use of undeclared identifier 'x'"), marks=compiles),
+        pytest.param("c", '#include "/etc/passwd"', (NO_C + "10: fatal error: /etc/passwd: No", NO_C + "10: fatal error: '/etc/passwd' file not found"), marks=compiles),
+        pytest.param("c", "int main(void) { return *(int *)8; }", "the program ended with signal SIGSEGV", marks=compiles),
         ("python", "import os; os.write(1, b'\\xff')", "the program's output is not UTF-8"),
         ("elf", b"\x7fELF" + bytes(60), "the program ended with exit code"),
     ],
