@@ -48,14 +48,14 @@ SIZE = Size()
 
 
 def bound_digits(digits: int) -> None:
-    """Set how many digits integers may have; counted in bits, so that here and there one digit more gets through."""
+    """Set how many digits integers may have; they are counted in bits, so some with one digit more are accepted."""
     SIZE.digits = min(digits, INTEGER_DIGITS)
     SIZE.bits = min(SIZE.digits * 332193 // 100000 + 2, INTEGER_BITS)
 
 
 def too_large() -> LanguageError:
     """Return the refusal of an integer beyond the bound."""
-    bound = f"{SIZE.bits} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits} digits (`limits` of the template)"
+    bound = f"{SIZE.bits:,} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits:,} digits (`limits` of the template)"
     return LanguageError("a number is too large", f"integers have at most {bound}", "E502")
 
 

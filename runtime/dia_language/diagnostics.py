@@ -160,6 +160,16 @@ def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
     return did_you_mean(name, names) or few
 
 
+def unknown_name(what: str, name: str, names: Iterable[str]) -> LanguageError:
+    """Return the error for a text argument that must be one of a few names.
+
+    >>> unknown_name("encoding", "base46", ["base16", "base45"]).help, unknown_name("encoding", "hex", ["base45"]).help
+    ('did you mean `base45`?', 'available names: base45')
+    """
+    names = list(names)
+    return LanguageError(f"unknown {what} `{name[:LONGEST_NAME]}`", names_help(name, names, most=len(names)))
+
+
 def install_extra(name: str) -> str:
     """Return the help for a missing extra of the project, which is installed from a clone.
 

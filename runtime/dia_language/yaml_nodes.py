@@ -290,7 +290,7 @@ class _Builder:
         if depth > DEPTH:
             raise _error("E107", f"nested more than {DEPTH} levels deep", place)
         if self.count > NODES:
-            raise _error("E107", f"the file has more than {NODES} nodes", place, "put data rows in a data file")
+            raise _error("E107", f"the file has more than {NODES:,} nodes", place, "put data rows in a data file")
         if event.anchor is not None or event.tag is not None:
             self._refuse_colon(place)
         if event.anchor is not None:
@@ -332,7 +332,7 @@ class _Builder:
 
     def _check_key(self, key: Scalar, keys: dict[str, Scalar]) -> None:
         if len(key.text) > KEY_LENGTH:
-            raise _error("E107", f"a key is longer than {KEY_LENGTH} characters", key.position)
+            raise _error("E107", f"a key is longer than {KEY_LENGTH:,} characters", key.position)
         if key.text == "<<" and not key.style:
             raise _error("E106", "merge keys are not supported", key.position, "write the keys out")
         name = key.text if key.text.isascii() else unicodedata.normalize("NFC", key.text)
@@ -447,12 +447,12 @@ def _number(text: str, match: re.Match[str], place: Position) -> Value:
     if len(match[2]) > 1 and match[2][0] == "0":
         raise _error("E109", f"the number `{text}` starts with 0", place, f'quote it ("{text}"), or remove the zero')
     if len(text) > DIGITS:
-        raise _error("E109", f"a number with more than {DIGITS} digits", place, "write it as an expression")
+        raise _error("E109", f"a number with more than {DIGITS:,} digits", place, "write it as an expression")
     if INTEGER.match(text):
         return int(text)
     exponent = int(match[4] or 0)
     if abs(exponent) > DIGITS:
-        raise _error("E109", f"a number with more than {DIGITS} digits", place, "write it as an expression")
+        raise _error("E109", f"a number with more than {DIGITS:,} digits", place, "write it as an expression")
     whole = Fraction(int(match[2] + (match[3] or "") or "0")) * Fraction(10) ** (exponent - len(match[3] or ""))
     return decimal(-whole if match[1] == "-" else whole)
 

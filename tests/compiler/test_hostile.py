@@ -40,7 +40,7 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "date": (template(more="date: 2024-13-45\n"), ("E201", 10, 1, "`date`")),
     "alias of itself": ("&a [*a]\n", ("E106", 1, 1, "anchors")),
     "merge key": ("a:\n  <<: {b: 1}\n", ("E106", 2, 3, "merge keys")),
-    "long number": (template(more="number: " + "9" * 5000 + "\n"), ("E109", 10, 9, "more than 4000 digits")),
+    "long number": (template(more="number: " + "9" * 5000 + "\n"), ("E109", 10, 9, "more than 4,000 digits")),
     "large exponent": (template(more="number: 1e99999\n"), ("E109", 10, 9, "digits")),
     "no number": (template(more="number: .nan\n"), ("E109", 10, 9, "not a finite number")),
     "bidirectional": ("template: a\u202eb\n", ("E108", 1, 12, "bidirectional control character U+202E")),
@@ -61,7 +61,7 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
     "deep braces": ("a: " + "{b: " * 5_000, ("E107", 1, 257, "nested more than 64 levels deep")),
     "deep dashes": ("- " * 5_000, ("E107", 1, 131, "nested more than 64 levels deep")),
     "many nodes": (template(more="lists: {x: [" + "a," * 30_000 + "]}\n"), ("E107", 10, 39959, "nodes")),
-    "many checks": (template(more="checks:\n" + "  - n > 0\n" * 3_000), ("E107", 10, 1, "more than 1000 entries")),
+    "many checks": (template(more="checks:\n" + "  - n > 0\n" * 3_000), ("E107", 10, 1, "more than 1,000 entries")),
     "long key": (template(more="? 'f(" + " " * 900_000 + "'\n: 1\n"), ("E107", 10, 3, "longer than 1024")),
     "list as a key": ("[1]: 2\n", ("E104", 1, 1, "a key must be a word")),
     "mapping as a key": ("? {a: b}\n: c\n", ("E104", 1, 3, "a key must be a word")),
@@ -79,11 +79,11 @@ YAML: dict[str, tuple[Content, tuple[str, int, int, str]]] = {
         template(more="types:\n  t0: {type: boolean}\n" + "".join(
             f"  t{i}: {{type: record, fields: {{a: {{type: t{i - 1}}}, b: {{type: t{i - 1}}}}}}}\n" for i in range(1, 40)
         )),
-        ("E107", 13, 41, "expand to more than 10000 parts"),
+        ("E107", 13, 41, "expand to more than 10,000 parts"),
     ),
     "much text": (
         template(more="macros:\n" + "".join(f"  m{i}(): '{'{{ n }}' * 9_000}'\n" for i in range(15))),
-        ("E107", 1, 11, "more than 300000 characters"),
+        ("E107", 1, 11, "more than 300,000 characters"),
     ),
 }  # fmt: skip
 
@@ -126,7 +126,7 @@ TEMPLATES: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "long chain of filters": ("{{ n" + " | abs" * 8_000 + " }}", ("E312", 9, 3, "nested too deeply")),
     "tags without end": ("{%" * 40_000, ("E311", 9, 3, "tag without a name")),
     "quotes without end": ("{%'" * 30_000, ("E311", 9, 3, "tag without a name")),
-    "long template": ("x" * 200_000, ("E312", 9, 3, "longer than 100000 characters")),
+    "long template": ("x" * 200_000, ("E312", 9, 3, "longer than 100,000 characters")),
 }  # fmt: skip
 
 
@@ -158,7 +158,7 @@ SOLVERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "factorial": ("factorial(10**8)", ("E502", 6, 5, "needs `n` to be at most")),
     "long text": ("'a' * 10**10", ("E502", 6, 5, "longer than 1000000")),
     "percent": ("'%1000000000d' % 1", ("E501", 6, 5, "remainder")),
-    "range": ("length(range(10**12))", ("E502", 6, 12, "would exceed 1000000 items")),
+    "range": ("length(range(10**12))", ("E502", 6, 12, "would exceed 1,000,000 items")),
     "endless loop": ("length([i for i in range(999999) for j in range(999999)])", ("E502", 6, 47, "2000000 steps")),
     "division by zero": ("n / 0", ("E504", 6, 5, "no finite answer")),
     "logarithm of zero": ("log(0)", ("E504", 6, 5, "no finite answer")),
@@ -223,7 +223,7 @@ PARAMETERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "one value": ("{type: choice, of: [3]}", ("E505", 1, 11, "only 1 distinct instance can be made, but k is 5")),
     "nothing meets it": ("{type: integer, bits: 64, where: n < 0}", ("E505", 3, 46, "no instance can be made")),
     "large prime": ("{type: prime, bits: 65536}", ("E403", 3, 33, "4096 bits")),
-    "long permutation": ("{type: permutation, of: = range(10**7)}", ("E502", 3, 39, "would exceed 1000000 items")),
+    "long permutation": ("{type: permutation, of: = range(10**7)}", ("E502", 3, 39, "would exceed 1,000,000 items")),
     "list of nothing": ("{type: list, length: 3, unique: true, of: {type: boolean}}", ("E403", 3, 34, "only 2 values")),
     "huge length": ("{type: string, alphabet: ab, length: 1000000000}", ("E403", 3, 50, "between 0 and 100000")),
     "negative length": ("{type: string, alphabet: ab, length: -1}", ("E403", 3, 50, "between 0 and 100000")),

@@ -65,7 +65,7 @@ DATA: dict[str, tuple[str, Content, str, int, str]] = {
     "quote without end": ("d.csv", b'a,b\n1,"' + b"x\n" * 100_000, "E111", 2, "a quote is not closed"),
     "deep JSON": ("d.jsonl", filled(b"[", 3_000_000), "E111", 1, "nested more than 32 levels deep"),
     "deep objects": ("d.jsonl", filled(b'{"a":', 3_000_000), "E111", 1, "a line has more than 4,000,000 bytes"),
-    "long number": ("d.jsonl", filled(b"9", 1_000_000, b'{"a":', b"}\n"), "E111", 1, "more than 4000 digits"),
+    "long number": ("d.jsonl", filled(b"9", 1_000_000, b'{"a":', b"}\n"), "E111", 1, "more than 4,000 digits"),
     "large exponent": ("d.jsonl", b'{"a": 1e999999999}\n', "E111", 1, "digits"),
     "no number": ("d.jsonl", b'{"a": NaN}\n', "E111", 1, "`NaN` is not a number"),
     "half a character": ("d.jsonl", b'{"a": "\\ud800"}\n', "E111", 1, "surrogate"),

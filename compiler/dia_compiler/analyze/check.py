@@ -241,7 +241,7 @@ class _Checker:
         for key, node in root.pairs:
             parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
             if len(parts) > DECLARED:
-                message = f"more than {DECLARED} entries in `{key.text}`"
+                message = f"more than {DECLARED:,} entries in `{key.text}`"
                 self.diagnostics.error("E107", message, key.position, "put data in a list file, or split the file")
                 return True
         return False

@@ -124,7 +124,7 @@ class Pieces:
         """Reject more text than can be read in reasonable time."""
         self.characters += len(piece.text)
         if self.characters > CHARACTERS:
-            message = f"expressions and templates have more than {CHARACTERS} characters in total"
+            message = f"expressions and templates have more than {CHARACTERS:,} characters in total"
             help = "put data in a list file, or split it into several templates"
             self.add_diagnostics([Diagnostic("E107", message, self.template.position, help)])
             raise Enough

@@ -44,7 +44,7 @@ class Refusal:
 def refusal(source: str) -> Refusal | None:
     """Return the first thing that the source must not hold; None if it may be compiled."""
     if len(source) > LONGEST:
-        return Refusal(1, f"more than {LONGEST} characters")
+        return Refusal(1, f"more than {LONGEST:,} characters")
     strange = next((place for place, sign in enumerate(source) if not (sign.isprintable() or sign in "\n\t")), None)
     if strange is not None:
         return Refusal(_line(source, strange), "a control character")

@@ -45,7 +45,7 @@ class Log(Builder):
         if not isinstance(lines, list) or not all(isinstance(line, Mapping) for line in lines):
             raise OptionFault("lines", "`lines` must be a list of records")
         if len(lines) > LINES:
-            raise OptionFault("lines", f"a log has at most {LINES} lines")
+            raise OptionFault("lines", f"a log has at most {LINES:,} lines")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
         """The lines by their times, and in the list's order where these are equal; the last one has no end of line."""

@@ -40,13 +40,13 @@ def check_metadata(options: Mapping[str, Any]) -> None:
         if re.fullmatch(r"[!-~](?:[ -~]{0,77}[!-~])?", keyword) is None or keyword == XMP_KEYWORD:
             raise OptionFault("chunks", f"`{keyword}` is not a valid keyword", "a keyword has 1 to 79 ASCII characters")
         if not _is_text(text) or "\0" in text:
-            raise OptionFault("chunks", f"`{keyword}` must be text of at most {TEXT} characters")
+            raise OptionFault("chunks", f"`{keyword}` must be text of at most {TEXT:,} characters")
 
 
 def _mapping(options: Mapping[str, Any], name: str, allowed: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
     value = options.get(name, {})
     if not isinstance(value, Mapping) or len(value) > MOST:
-        raise OptionFault(name, f"`{name}` must be a mapping of at most {MOST} entries")
+        raise OptionFault(name, f"`{name}` must be a mapping of at most {MOST:,} entries")
     for key in value:
         if allowed is not None and key not in allowed:
             raise OptionFault(
@@ -61,7 +61,7 @@ def _check_property(name: str, value: Any) -> None:
     texts = value if isinstance(value, list) and XMP[name] != "Alt" else [value]
     if len(texts) > MOST or not all(_is_text(text) for text in texts):
         kind = "text" if XMP[name] == "Alt" else f"text or a list of at most {MOST}"
-        raise OptionFault("xmp", f"`{name}` must be {kind}, each of at most {TEXT} characters")
+        raise OptionFault("xmp", f"`{name}` must be {kind}, each of at most {TEXT:,} characters")
     if any(re.search("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", text) for text in texts):
         raise OptionFault("xmp", f"`{name}` contains a character that XML does not allow")
 

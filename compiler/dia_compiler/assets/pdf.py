@@ -64,7 +64,9 @@ class Pdf(Builder):
 
 def _check_text(text: Any) -> None:
     if not isinstance(text, str) or len(text) > MOST_CHARACTERS or text.count("\n") > MOST_LINES:
-        raise OptionFault("text", f"`text` must be text of at most {MOST_CHARACTERS} characters and {MOST_LINES} lines")
+        raise OptionFault(
+            "text", f"`text` must be text of at most {MOST_CHARACTERS:,} characters and {MOST_LINES:,} lines"
+        )
     strange = next((sign for sign in text if sign != "\n" and sign not in SHOWN), None)
     if strange is not None:
         raise OptionFault(
@@ -74,7 +76,7 @@ def _check_text(text: Any) -> None:
 
 def _check_words(name: str, words: Any) -> None:
     if not isinstance(words, str) or len(words) > LONGEST_WORDS or not words.isprintable():
-        raise OptionFault(name, f"`{name}` must be text of at most {LONGEST_WORDS} printable characters")
+        raise OptionFault(name, f"`{name}` must be text of at most {LONGEST_WORDS:,} printable characters")
 
 
 def _check_passwords(options: Mapping[str, Any], cipher: str) -> None:
@@ -108,7 +110,7 @@ def _written(options: Mapping[str, Any]) -> bytes:
     leading = size + size // 4
     on_page = (PAGE[1] - 2 * MARGIN) // leading
     if len(lines) > MOST_PAGES * on_page:
-        raise OptionFault("text", f"`text` needs more than {MOST_PAGES} pages", "shorten it, or reduce `size`")
+        raise OptionFault("text", f"`text` needs more than {MOST_PAGES:,} pages", "shorten it, or reduce `size`")
     for start in range(0, len(lines), on_page):
         canvas.setFont(FONT, size)
         for number, line in enumerate(lines[start : start + on_page]):

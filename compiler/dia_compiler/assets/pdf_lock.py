@@ -34,7 +34,7 @@ def password_fault(password: Any, cipher: str) -> str | None:
     strange = next((sign for sign in password if sign not in OLD_SIGNS), None)
     if strange is not None:
         return f"contains U+{ord(strange):04X}, which a password for {cipher} cannot contain"
-    return f"is longer than {OLD_BYTES} bytes, and {cipher} ignores the rest" if len(password) > OLD_BYTES else None
+    return f"is longer than {OLD_BYTES:,} bytes, and {cipher} ignores the rest" if len(password) > OLD_BYTES else None
 
 
 def _new_fault(password: str) -> str | None:
@@ -44,7 +44,7 @@ def _new_fault(password: str) -> str | None:
     strange = next((sign for sign in password if any(table(sign) for table in UNPREPARED)), None)
     if strange is not None:
         return f"contains U+{ord(strange):04X}, which PDF readers treat differently"
-    return f"is longer than {NEW_BYTES} bytes" if len(password.encode()) > NEW_BYTES else None
+    return f"is longer than {NEW_BYTES:,} bytes" if len(password.encode()) > NEW_BYTES else None
 
 
 def locked(plain: bytes, password: str, owner_password: str, cipher: str, entropy: Entropy) -> bytes:

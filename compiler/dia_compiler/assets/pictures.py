@@ -48,7 +48,7 @@ def size_option(options: Mapping[str, Any], least: int = 1, most: int = SIDE) ->
 def check_area(option: str, width: int, height: int, least: int = 1, most: int = SIDE) -> None:
     """Raise OptionFault for a picture that is too large, or smaller than it may be."""
     if not all(least <= side <= most for side in (width, height)) or width * height > AREA:
-        help = f"a picture is {least} to {most} pixels wide and high, and has at most {AREA} pixels in total"
+        help = f"a picture is {least} to {most} pixels wide and high, and has at most {AREA:,} pixels in total"
         raise OptionFault(option, f"the picture would be {width} by {height} pixels", help)
 
 

@@ -81,7 +81,7 @@ def _allowed(labels: list[Value]) -> list[Any]:
     for label in labels:
         is_text = isinstance(label, str) and len(label) <= LABEL and "\n" not in label
         if not is_text and (type(label) is bool or not isinstance(label, (int, Fraction))):
-            raise OptionFault("x", f"`x` must contain numbers, or texts of one line and at most {LABEL} characters")
+            raise OptionFault("x", f"`x` must contain numbers, or texts of one line and at most {LABEL:,} characters")
     return labels
 
 

@@ -68,9 +68,9 @@ class Wav(Builder):
 def _check(name: str, value: Any) -> None:
     if name == "samples":
         if not isinstance(value, list) or not 1 <= len(value) <= MOST_SAMPLES or not all(map(_is_sample, value)):
-            raise OptionFault(name, f"`samples` must be 1 to {MOST_SAMPLES} integers from -32768 to 32767")
+            raise OptionFault(name, f"`samples` must be 1 to {MOST_SAMPLES:,} integers from -32768 to 32767")
     elif not isinstance(value, str) or not 1 <= len(value) <= LONGEST_TEXT or not value.strip():
-        raise OptionFault(name, f"`{name}` must be text of 1 to {LONGEST_TEXT} characters")
+        raise OptionFault(name, f"`{name}` must be text of 1 to {LONGEST_TEXT:,} characters")
     elif name == "morse":
         _in_morse(value)
     elif not set(value) <= KEYS.keys():
@@ -98,7 +98,7 @@ def _samples(options: Mapping[str, Any], rate: int) -> list[int]:
     parts = list(_parts(options))
     if sum(units for units, _ in parts) * unit > MOST_SAMPLES:
         raise OptionFault(
-            None, f"the recording would have more than {MOST_SAMPLES} samples", "shorten the text, or reduce `unit`"
+            None, f"the recording would have more than {MOST_SAMPLES:,} samples", "shorten the text, or reduce `unit`"
         )
     recording: list[int] = []
     for units, frequencies in parts:

@@ -118,7 +118,9 @@ def _members(files: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]
             {"name": name, "data" if isinstance(member, bytes) else "text": member} for name, member in files.items()
         ]
     if not isinstance(files, list) or not 1 <= len(files) <= MOST_FILES:
-        raise OptionFault("files", f"`files` must hold 1 to {MOST_FILES} members", "for example {note.txt: some text}")
+        raise OptionFault(
+            "files", f"`files` must hold 1 to {MOST_FILES:,} members", "for example {note.txt: some text}"
+        )
     usual = _moment(time, "time")
     members = [_read_member(one, usual) for one in files]
     names = [name for name, _, _ in members]
@@ -132,7 +134,7 @@ def _members(files: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]
             "files", f"`{min(both).decode()}` is both a member and a folder of other members", "rename one of them"
         )
     if sum(len(content) for _, content, _ in members) > MOST_BYTES:
-        raise OptionFault("files", f"the members of `files` have more than {MOST_BYTES} bytes in total")
+        raise OptionFault("files", f"the members of `files` have more than {MOST_BYTES:,} bytes in total")
     return members
 
 
@@ -152,7 +154,7 @@ def _read_member(one: Any, usual: tuple[int, int]) -> tuple[bytes, bytes, tuple[
 def _named(name: Any) -> str:
     """Return the name of a member that unpacks within its folder. Raises OptionFault for others."""
     if not isinstance(name, str) or not name.isprintable() or not 1 <= len(_encoded(name, "files")) <= LONGEST_NAME:
-        raise OptionFault("files", f"the name of a member must be 1 to {LONGEST_NAME} printable bytes of text")
+        raise OptionFault("files", f"the name of a member must be 1 to {LONGEST_NAME:,} printable bytes of text")
     parts = name.split("/")
     if "\\" in name or DRIVE.match(name) or any(part in ("", ".", "..") for part in parts):
         raise OptionFault(

@@ -104,7 +104,7 @@ def _lines(path: Path) -> Iterator[int]:
 def _check_names(sheet: Sheet) -> None:
     for name in sheet.table.columns:
         if not name or AWKWARD.search(name) or len(name) > MOST_NAME:
-            help = f"use 1 to {MOST_NAME} characters, without quotes, braces, backslashes and outer spaces"
+            help = f"use 1 to {MOST_NAME:,} characters, without quotes, braces, backslashes and outer spaces"
             raise sheet.refused(f"the column name `{name[:40]}` cannot be used in a template", None, help)
     if len(sheet.table.columns) < 2:
         help = "a question needs at least two columns: one to show, and one with the answer"

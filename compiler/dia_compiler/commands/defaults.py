@@ -74,9 +74,9 @@ def _read(name: str) -> Mapping[str, Any]:
         with open(name, "rb") as file:  # noqa: PTH123
             text = file.read(LARGEST + 1)
         if len(text) > LARGEST:
-            raise ValueError(f"larger than {LARGEST} bytes")
+            raise ValueError(f"larger than {LARGEST:,} bytes")
         if any(part.count(b".") > DEEPEST for part in re.split(rb"[=\n]", text)):
-            raise ValueError(f"a key with more than {DEEPEST} parts")  # tomllib takes cubic time for it
+            raise ValueError(f"a key with more than {DEEPEST:,} parts")  # tomllib takes cubic time for it
         return tomllib.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -210,7 +210,7 @@ class Builder:
         if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
             return None
         if self.unfolded > UNFOLDED:
-            message = f"the types expand to more than {UNFOLDED} parts"
+            message = f"the types expand to more than {UNFOLDED:,} parts"
             self.diagnostics.error("E107", message, kind.position, "nest fewer named types")
             return None
         merged: dict[str, tuple[Scalar, Node]] = {key.text: (key, value) for key, value in node.pairs}

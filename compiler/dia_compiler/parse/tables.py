@@ -191,7 +191,7 @@ def _object(line: str) -> Record:
 
 def _integer(text: str) -> int:
     if len(text) > DIGITS:
-        raise _Refused(f"a number has more than {DIGITS} digits", "write it as text")
+        raise _Refused(f"a number has more than {DIGITS:,} digits", "write it as text")
     return int(text)
 
 
@@ -200,7 +200,7 @@ def _number(text: str) -> Value:
     match = NUMBER.fullmatch(text)
     power = match[1] if match else None
     if match is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
-        raise _Refused(f"a number has more than {DIGITS} digits", "write it as text")
+        raise _Refused(f"a number has more than {DIGITS:,} digits", "write it as text")
     return decimal(Fraction(text))
 
 

@@ -188,7 +188,7 @@ class FormulaType(ParameterType):
 
 def _names(options: Mapping[str, Any], name: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not value or len(value) > VARIABLES:
-        raise OptionFault(name, f"`{name}` must be a list of 1 to {VARIABLES} names")
+        raise OptionFault(name, f"`{name}` must be a list of 1 to {VARIABLES:,} names")
     if any(not isinstance(item, str) or not NAME.fullmatch(item) for item in value):
         raise OptionFault(name, f"`{name}` must contain names: letters, digits and _, starting with a letter")
     if len(set(value)) != len(value):

@@ -212,7 +212,7 @@ def _nodes(options: Mapping[str, Any]) -> list[Value]:
             raise OptionFault("nodes", f"`nodes` must be between 1 and {NODES}", "give a number or a list of names")
         return list(range(1, number + 1))
     if not 1 <= len(nodes) <= NODES or any(type(node) not in (int, str) for node in nodes):
-        raise OptionFault("nodes", f"`nodes` must be 1 to {NODES} texts or integers")
+        raise OptionFault("nodes", f"`nodes` must be 1 to {NODES:,} texts or integers")
     if len(set(nodes)) != len(nodes):
         raise OptionFault("nodes", "duplicate node in `nodes`")
     return sorted(nodes, key=order_of)
@@ -228,7 +228,7 @@ def _parts(options: Mapping[str, Any]) -> tuple[int, ...]:
     if not isinstance(parts, list) or any(type(size) is not int or size < 1 for size in parts):
         raise OptionFault("parts", "`parts` must be a list of positive sizes")
     if len(parts) < 2 or sum(parts) > NODES:
-        raise OptionFault("parts", f"`parts` must have at least two sizes, with at most {NODES} nodes in total")
+        raise OptionFault("parts", f"`parts` must have at least two sizes, with at most {NODES:,} nodes in total")
     return tuple(parts)
 
 
@@ -250,7 +250,7 @@ def _edges(options: Mapping[str, Any], pairs: int) -> Edges:
 
 def _few_enough(pairs: int) -> int:
     if pairs > RANDOM_PAIRS:
-        message = f"`probability` supports at most {RANDOM_PAIRS} pairs of nodes; this graph has {pairs}"
+        message = f"`probability` supports at most {RANDOM_PAIRS:,} pairs of nodes; this graph has {pairs}"
         raise OptionFault(None, message, "give the number of `edges` instead")
     return pairs
 

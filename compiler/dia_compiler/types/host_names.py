@@ -30,7 +30,7 @@ def host_names_option(options: Mapping[str, Any], name: str) -> list[str] | None
     hosts = texts_option(options, name)
     for host in hosts or ():
         if len(host) > MOST_SUFFIX or not HOST_NAME.fullmatch(host):
-            help = f"use lowercase letters, digits and - in parts separated by dots, at most {MOST_SUFFIX} characters"
+            help = f"use lowercase letters, digits and - in parts separated by dots, at most {MOST_SUFFIX:,} characters"
             raise OptionFault(name, f"`{host[:40]}` is not a domain", help)
     return hosts
 

@@ -61,7 +61,7 @@ class PrimitiveRootType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         prime = integer_option(options, "of")
         if prime is None or prime < 2 or prime.bit_length() > PRIME_BITS or not is_known_prime(prime):
-            raise OptionFault("of", f"`of` must be a prime of at most {PRIME_BITS} bits")
+            raise OptionFault("of", f"`of` must be a prime of at most {PRIME_BITS:,} bits")
         factors = prime_factors(prime - 1)
         if factors is None:
             raise OptionFault("of", "p - 1 cannot be factored within the limits", "draw the prime with `safe: true`")
@@ -123,7 +123,7 @@ class CurvePointType(ParameterType):
             raise OptionFault("curve", "`curve` must have the integers a, b and p", 'write `"= curve(a, b, p)"`')
         prime = curve["p"]
         if prime < 5 or prime.bit_length() > CURVE_BITS or not is_known_prime(prime):
-            raise OptionFault("curve", f"`p` must be a prime from 5 up to {CURVE_BITS} bits")
+            raise OptionFault("curve", f"`p` must be a prime from 5 up to {CURVE_BITS:,} bits")
         return CurvePoints(curve["a"], curve["b"], prime)
 
 

@@ -459,7 +459,7 @@ class PrimeType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         low, high = integer_bounds(options)
         if high.bit_length() > PRIME_BITS:
-            raise OptionFault("bits" if "bits" in options else "max", f"primes can have at most {PRIME_BITS} bits")
+            raise OptionFault("bits" if "bits" in options else "max", f"primes can have at most {PRIME_BITS:,} bits")
         residue = options.get("residue", [0, 1])
         if not (isinstance(residue, list) and len(residue) == 2 and all(type(part) is int for part in residue)):
             raise OptionFault("residue", "`residue` must be a list of two integers, [r, m]")

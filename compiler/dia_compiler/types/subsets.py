@@ -28,7 +28,7 @@ class Apart:
     def __init__(self, groups: list[list[int]], longest: int) -> None:
         self.groups = groups
         if len(groups) * (longest + 1) > TABLE:
-            raise OptionFault("size", f"`apart` supports at most {TABLE} groups times elements")
+            raise OptionFault("size", f"`apart` supports at most {TABLE:,} groups times elements")
         self.ways = counted_ways([len(group) for group in groups], longest)
 
     def drawn(self, choose: Choose, length: int) -> list[int]:

@@ -41,7 +41,7 @@ class ChoiceAnswer(WordAnswer):
             return [f"answers of type choice need `of`, from 2 to {LABELS:,} labels, such as [GET, POST]"]
         if not all(is_label(label) for label in of):
             return [
-                f"each label of `of` must be an integer or a text of 1 to {LONGEST} characters without outer spaces"
+                f"each label of `of` must be an integer or a text of 1 to {LONGEST:,} characters without outer spaces"
             ]
         if len({plain(label) for label in of}) < len(of):
             return ["the labels of `of` must be different"]

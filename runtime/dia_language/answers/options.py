@@ -82,7 +82,7 @@ def unit_faults(units: Any) -> list[str]:
     if not isinstance(several, list | tuple) or not all(isinstance(unit, str) for unit in several):
         return ["`units` must be a unit or a list of units, such as [km, kilometres]"]
     if any(not 0 < len(unit) <= UNIT or unit != unit.strip() or NUMERIC.issuperset(unit) for unit in several):
-        return [f"each of `units` must be a text of 1 to {UNIT} characters that cannot be part of a number"]
+        return [f"each of `units` must be a text of 1 to {UNIT:,} characters that cannot be part of a number"]
     return []
 
 

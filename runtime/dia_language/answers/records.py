@@ -51,7 +51,7 @@ class RecordAnswer(AnswerType):
         fields = fields_of(comparison)
         if not isinstance(fields, Mapping) or not 1 <= len(fields) <= FIELDS:
             return [
-                f"answers of type record need `of`, from 1 to {FIELDS} names with their types, such as {{x: integer}}"
+                f"answers of type record need `of`, from 1 to {FIELDS:,} names with their types, such as {{x: integer}}"
             ]
         if not all(isinstance(name, str) and NAME.fullmatch(name) for name in fields):
             return ["the names of a record's fields must start with a letter and contain only letters, digits and _"]

@@ -25,7 +25,7 @@ class MultisetAnswer(ListAnswer):
     def settle(self, value: Value) -> Value:
         elements = self._ordered(super().settle(value))
         if len(elements) > PAIRED and self._keys(elements) is None:
-            raise LanguageError(f"more than {PAIRED} elements are compared with a tolerance or as expressions")
+            raise LanguageError(f"more than {PAIRED:,} elements are compared with a tolerance or as expressions")
         return elements
 
     def _ordered(self, items: Sequence[Value]) -> list[Value]:

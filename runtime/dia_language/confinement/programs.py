@@ -140,7 +140,7 @@ def _text_of(result: ProgramResult, allowance: Allowance, home: Path) -> str:
     except UnicodeDecodeError:
         raise LanguageError("the program's output is not UTF-8", "print text, such as hexadecimal digits") from None
     if len(text) > TEXT_LENGTH:
-        raise over(f"wrote more than {TEXT_LENGTH} characters")
+        raise over(f"wrote more than {TEXT_LENGTH:,} characters")
     return text.removesuffix("\n")
 
 

@@ -75,7 +75,7 @@ def parse(source: Source) -> ParsedExpression:
     """Return the parsed expression. Raises DiaError with a position for any syntax that the language does not have."""
     text = source.text
     if len(text) > TEXT_LIMIT:
-        raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT} characters")
+        raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT:,} characters")
     _check_brackets(source)
     bracketed, starts = wrapped(text)
     try:

@@ -78,7 +78,7 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
     """
     require_symbol(symbol)
     if not 1 <= terms <= TERMS:
-        raise LanguageError(f"`taylor` needs `terms` from 1 to {TERMS}", code="E501" if terms < 1 else "E502")
+        raise LanguageError(f"`taylor` needs `terms` from 1 to {TERMS:,}", code="E501" if terms < 1 else "E502")
     shifted = operators.symbolic(expression).subs(symbol, symbol + operators.symbolic(at))
     series = attempted("Taylor series", lambda: shifted.series(symbol, 0, terms).removeO().expand())
     if not series.is_polynomial(symbol):

@@ -98,7 +98,7 @@ def _unreadable(name: str, cipher: str, error: Exception) -> LanguageError:
 
 def _within(name: str, content: bytes) -> bytes:
     if len(content) > TEXT_LENGTH:
-        raise LanguageError(f"the member `{name}` has more than {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the member `{name}` has more than {TEXT_LENGTH:,} bytes", code="E502")
     charge(len(content) // 64)
     return content
 
@@ -110,7 +110,7 @@ def _directory(archive: bytes) -> zipfile.ZipFile:
     except DAMAGED:
         raise LanguageError("the bytes are not a ZIP file, or the file is damaged") from None
     if len(directory.infolist()) > MOST_MEMBERS:
-        raise LanguageError(f"the ZIP file has more than {MOST_MEMBERS} members", code="E502")
+        raise LanguageError(f"the ZIP file has more than {MOST_MEMBERS:,} members", code="E502")
     return directory
 
 

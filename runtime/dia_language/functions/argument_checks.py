@@ -252,7 +252,7 @@ def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageEr
 def _article(word: str) -> str:
     if word.startswith(("text", "bytes")):
         return ""
-    return "an " if word[0] in "aeiou" else "a "
+    return "an " if word[0] in "aeiou" or word.startswith("RSA") else "a "
 
 
 def _kind_with_article(argument: Any) -> str:

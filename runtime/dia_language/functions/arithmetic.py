@@ -235,8 +235,9 @@ def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
     """`x` rounded to `places` decimal places, as an exact integer or decimal.
 
     `ties` is half_even (numbers exactly halfway go to the even digit), half_up (they go away from zero) or down (every
-    number is cut towards zero). For symbolic numbers, as many digits are computed as needed to settle the last one.
-    Raises an error if the library cannot decide whether the number is exactly halfway.
+    number is cut towards zero). A `places` of -1 rounds to tens, -2 to hundreds. For symbolic numbers, as many
+    digits are computed as needed to settle the last one. Raises an error if the library cannot decide whether the
+    number is exactly halfway.
 
     Examples:
         round_to(5/2, 0) -> 2
@@ -363,4 +364,4 @@ def int64(n: int) -> int:
 
 def _bounded(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

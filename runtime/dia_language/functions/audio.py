@@ -69,7 +69,7 @@ def _rate_and_samples(recording: bytes) -> tuple[int, list[int]]:
     from struct import unpack
 
     if len(recording) > TEXT_LENGTH:
-        raise LanguageError(f"the recording exceeds {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the recording exceeds {TEXT_LENGTH:,} bytes", code="E502")
     info = wav_info(recording)
     if info["channels"] != 1 or info["bits"] != 16 or info["rate"] < 8000:
         raise LanguageError("the recording must have one channel of 16 bits and 8,000 or more samples per second")
@@ -123,8 +123,8 @@ def _sign(is_sound: bool, units: int) -> str:
 def keys_of(recording: bytes) -> str:
     """The telephone keys (DTMF tones) in a recording, as text: 0 to 9, A to D, * and #.
 
-    Each tone must last 30 milliseconds or more and be followed by silence. Raises an error for any other tone. Source:
-    ITU-T Q.23 (1988).
+    Each tone must last 30 milliseconds or more and be followed by silence or the end. Raises an error for any other
+    tone. Source: ITU-T Q.23 (1988).
 
     Examples:
         keys_of(from_hex(concat("52494646a802000057415645666d74201000000001000100401f0000803e00000200100064617461",

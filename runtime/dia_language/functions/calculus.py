@@ -54,7 +54,7 @@ def exp(x: Number) -> Expression:
 def log(x: Number) -> Expression:
     """The natural logarithm of `x`.
 
-    Raises an error if `x` is 0.
+    The result is complex if `x` is negative. Raises an error if `x` is 0.
 
     Examples:
         log(1) -> 0
@@ -116,14 +116,14 @@ def _elementary(name: str, x: Number) -> Any:
 def expand(expression: Expression) -> Expression:
     """`expression` multiplied out into a sum of products.
 
-    Limited to about 10,000 terms.
+    Raises an error if the result could have more than 10,000 terms.
 
     Examples:
         expand((symbol("x") + 1)**2) -> x**2 + 2*x + 1
     """
     formula = operators.symbolic(expression)
     if (terms := _terms(formula)) > TERMS:
-        raise LanguageError(f"the result of `expand` could exceed {TERMS} terms", code="E502")
+        raise LanguageError(f"the result of `expand` could exceed {TERMS:,} terms", code="E502")
     charge(terms)
     return normal(formula.expand())
 
@@ -151,7 +151,7 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
     """
     formula, replacement = operators.symbolic(expression), operators.symbolic(value)
     if _bits(formula, require_symbol(symbol), _bits(replacement)) > INTEGER_BITS:
-        raise LanguageError(f"a number in the result of `substitute` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"a number in the result of `substitute` could exceed {INTEGER_BITS:,} bits", code="E502")
     number = _value_at(formula, symbol, replacement) if replacement.is_Rational else None
     return normal(formula.subs(symbol, replacement) if number is None else number)
 
@@ -206,8 +206,8 @@ def differentiate(expression: Expression, symbol: Expression) -> Expression:
 def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
     """The antiderivative of `expression` without a constant, or, if bounds are given, its definite integral.
 
-    A bound is a number, an expression, or the text infinity or -infinity. Raises an error if no closed form is found or
-    if the integral is not finite.
+    A bound is a number, an expression, `"infinity"` or `"-infinity"`. Both bounds must be given, or neither. Raises an
+    error if no closed form is found or if the integral is not finite.
 
     Examples:
         integrate(symbol("x")**2, symbol("x")) -> x**3/3
@@ -249,7 +249,7 @@ def rational_integral(integrand: Expression, over: Expression, low: Endpoint, hi
 def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
     """The limit of `expression` as `symbol` approaches `target`.
 
-    `target` is a number, an expression, or the text infinity or -infinity. Raises an error if there is no limit, if the
+    `target` is a number, an expression, `"infinity"` or `"-infinity"`. Raises an error if there is no limit, if the
     limits from the two sides differ, or if the limit is not finite.
 
     Examples:
@@ -331,7 +331,7 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
     import sympy
 
     if len(coefficients) > TERMS:
-        raise LanguageError(f"`polynomial` takes at most {TERMS} coefficients", code="E502")
+        raise LanguageError(f"`polynomial` takes at most {TERMS:,} coefficients", code="E502")
     variable = require_symbol(symbol)
     if all(isinstance(value, int | Fraction) for value in coefficients):
         return sum_of_monomials((value, [(variable, power)]) for power, value in enumerate(coefficients))

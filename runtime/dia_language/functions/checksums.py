@@ -1,4 +1,4 @@
-"""More digests, CRC checksums with any polynomial, and check digits for identification numbers."""
+"""Digests that `hashing` does not have, CRC checksums with any polynomial, and check digits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache, partial
 from typing import Any
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, names_help, unknown_name
 from dia_language.functions import hashing
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
@@ -30,8 +30,7 @@ def digest(name: str, data: bytes) -> bytes:
     if name in hashing.HASHES:
         return hashlib.new(name, data, usedforsecurity=False).digest()
     if name not in OTHERS:
-        names = (*hashing.HASHES, *OTHERS)
-        raise LanguageError("unknown hash function", did_you_mean(name, names) or f"there are {names}")
+        raise unknown_name("hash function", name, [*hashing.HASHES, *OTHERS])
     return OTHERS[name](data)
 
 
@@ -46,8 +45,8 @@ def second_digest(name: str, data: bytes) -> bytes:
         second_digest("sha256", utf8("abc")) == digest("sha256", utf8("abc")) -> True
     """
     if name not in hashing.HASHES:
-        help = did_you_mean(name, hashing.HASHES) or f"there are {', '.join(hashing.HASHES)}"
-        raise LanguageError("`second_digest` does not have this hash function", help)
+        help = names_help(name, hashing.HASHES, most=len(hashing.HASHES))
+        raise LanguageError(f"`second_digest` does not have the hash function `{name[:50]}`", help)
     charge(len(data) // 64)
     return bytes(_second(name)(data=data).digest())
 
@@ -65,7 +64,7 @@ def _second(name: str) -> Callable[..., Any]:
 def md4(data: bytes) -> bytes:
     """The MD4 digest of `data`, 16 bytes.
 
-    Broken, but still found in old protocols. Source: RFC 1320.
+    Not collision-resistant, but still used in old protocols. Source: RFC 1320.
 
     Examples:
         hex(md4(utf8("abc"))) -> "a448017aaf21d8525fc10ae87aa6729d"
@@ -135,17 +134,17 @@ def shake256(data: bytes, length: int) -> bytes:
 def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: bool = False, final: int = 0) -> int:
     """The cyclic redundancy check of `data`, `width` bits wide (1 to 64), in Williams's model.
 
-    `polynomial` is written without its highest bit, with the next-highest coefficient first. If `reflected` is true,
-    the bits of each input byte and of the result are taken lowest first. `initial` is the starting value, and the
-    result is XORed with `final`. CRC-16/MODBUS is crc(data, 16, 0x8005, 0xFFFF, true). Costs one step per byte. Source:
-    R. Williams, A painless guide to CRC error detection algorithms (1993).
+    `polynomial` has the coefficient of x**i as bit i, without the highest term x**width (0x8005 is x**16 + x**15 + x**2
+    + 1). If `reflected` is true, the bits of each input byte and of the result are taken lowest first. `initial` is the
+    starting value, and the result is XORed with `final`. CRC-16/MODBUS is crc(data, 16, 0x8005, 0xFFFF, true). Costs
+    one step per byte. Source: R. Williams, A painless guide to CRC error detection algorithms (1993).
 
     Examples:
         crc(utf8("123456789"), 16, 0x8005, 0xFFFF, true) -> 19255
     """
     top = 1 << width if 1 <= width <= CRC_BITS else 0
     if not all(0 <= part < top for part in (polynomial, initial, final)):
-        raise LanguageError(f"`crc` needs a width from 1 to {CRC_BITS} bits, and numbers that fit into it")
+        raise LanguageError(f"`crc` needs a width from 1 to {CRC_BITS:,} bits, and numbers that fit into it")
     charge(len(data))
     register = initial
     for byte in data:
@@ -226,13 +225,13 @@ def iban_digits(country: str, account: str) -> str:
 
 def _digits(name: str, digits: str) -> list[int]:
     if not digits.isascii() or not digits.isdigit() or len(digits) > 1000:
-        raise LanguageError(f"`{name}` needs 1 to 1000 digits")
+        raise LanguageError(f"`{name}` needs 1 to 1,000 digits")
     return [int(digit) for digit in digits]
 
 
 def _sized(name: str, length: int) -> int:
     if not 0 <= length <= TEXT_LENGTH:
-        raise LanguageError(f"`{name}` needs a length from 0 to {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"`{name}` needs a length from 0 to {TEXT_LENGTH:,} bytes", code="E502")
     return length
 
 

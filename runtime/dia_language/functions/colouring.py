@@ -1,4 +1,4 @@
-"""Graph colourings and cliques, found by exact search. The running time can grow exponentially with the graph."""
+"""Graph colourings and cliques by exact search. Running time can grow exponentially with the number of nodes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ COLOURS_BITS = 1_000
 def chromatic_number(graph: Graph) -> int:
     """The smallest number of colours for the nodes such that no edge joins two nodes of the same colour.
 
-    At most 64 nodes; edge directions are ignored. Uses branch and bound, and always colours next the node with the
-    fewest available colours. Source: Brelaz, Communications of the ACM 22 (1979).
+    At most 64 nodes; edge directions are ignored. Uses branch and bound; the next node to colour is always the one with
+    the fewest available colours. Source: Brelaz, Communications of the ACM 22 (1979).
 
     Examples:
         chromatic_number(graph(5, [[1, 2], [2, 3], [3, 4], [4, 5], [1, 5]])) -> 3
@@ -65,9 +65,10 @@ def _coloured(around: list[int], near: list[int], free: dict[int, int], used: in
 
 @library_function
 def max_clique(graph: Graph) -> list[Value]:
-    """The largest set of nodes in which every two share an edge; of several, the first in the node order.
+    """The largest set of nodes in which any two are joined by an edge, as a list in node order.
 
-    At most 64 nodes; edge directions are ignored.
+    If there are several, the one whose nodes come first in the node order. At most 64 nodes; edge directions are
+    ignored.
 
     Examples:
         max_clique(graph(4, [[1, 2], [2, 3], [3, 4], [2, 4]])) -> [2, 3, 4]

@@ -117,7 +117,7 @@ def derangements(n: int) -> int:
     """
     _natural("derangements", n)
     if n > DERANGED:
-        raise LanguageError(f"`derangements` needs `n` to be at most {DERANGED}", code="E502")
+        raise LanguageError(f"`derangements` needs `n` to be at most {DERANGED:,}", code="E502")
     charge(n + n * n // 100)
     count = 1
     for size in range(1, n + 1):
@@ -207,15 +207,15 @@ def _natural(name: str, *numbers: int) -> None:
 
 def _table(name: str, n: int) -> None:
     if n > TABLE:
-        raise LanguageError(f"`{name}` needs numbers up to {TABLE}", code="E502")
+        raise LanguageError(f"`{name}` needs numbers up to {TABLE:,}", code="E502")
 
 
 def _bounded(name: str, size: int) -> None:
     if size > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH} items", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
     charge(size)
 
 
 def _bounded_bits(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

@@ -1,4 +1,4 @@
-"""gzip and zlib data. It is written in stored blocks, so that the bytes do not depend on the version of a library."""
+"""gzip and zlib data, written in stored blocks so that the bytes do not depend on the version of a library."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def zlib_decompress(data: bytes) -> bytes:
 
 def _stored(name: str, data: bytes) -> bytes:
     if len(data) > TEXT_LENGTH - 1000:
-        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH - 1000} bytes", code="E502")
+        raise LanguageError(f"`{name}` takes at most {TEXT_LENGTH - 1000:,} bytes", code="E502")
     charge(len(data) // 64)
     parts = [data[at : at + STORED] for at in range(0, len(data), STORED)] or [b""]
     return b"".join(_block(part, part is parts[-1]) for part in parts)
@@ -87,7 +87,7 @@ def _unpacked(name: str, word: str, data: bytes, window: int) -> bytes:
         raise LanguageError(f"the bytes are not {word}, or the data are damaged") from None
     charge(len(content) // 64)
     if len(content) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} bytes", code="E502")
     if not reader.eof or reader.unused_data:
         raise LanguageError(f"there are extra bytes after {word}")
     return content

@@ -68,10 +68,10 @@ def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str 
 
 def _check_letters(font_size: int, margin: int, letters: str) -> None:
     if not LEAST_SIZE <= font_size <= MOST_SIZE or not 0 <= margin <= SIDE:
-        raise LanguageError(f"the font size must be from {LEAST_SIZE} to {MOST_SIZE} and the margin at most {SIDE}")
+        raise LanguageError(f"the font size must be from {LEAST_SIZE} to {MOST_SIZE} and the margin at most {SIDE:,}")
     if not 1 <= len(letters) <= ALPHABET or missing_characters(letters):
         raise LanguageError(
-            f"`read_text` needs an alphabet of 1 to {ALPHABET} characters that the built-in font contains"
+            f"`read_text` needs an alphabet of 1 to {ALPHABET:,} characters that the built-in font contains"
         )
 
 

@@ -97,7 +97,7 @@ def elf_strings(binary: bytes, shortest: int = 4) -> list[str]:
 def _sections(binary: bytes) -> list[Section]:
     """The sections in table order, without the empty first one."""
     if len(binary) > TEXT_LENGTH:
-        raise LanguageError(f"the ELF file exceeds {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the ELF file exceeds {TEXT_LENGTH:,} bytes", code="E502")
     if len(binary) < FILE_HEADER or binary[:6] != b"\x7fELF\x02\x01":
         raise LanguageError("the bytes are not a 64-bit little-endian ELF file")
     (table,) = unpack_from("<Q", binary, 40)
@@ -106,7 +106,7 @@ def _sections(binary: bytes) -> list[Section]:
     if count and (size != SECTION_HEADER or table + size * count > len(binary) or names_at >= count):
         raise LanguageError("the ELF file is damaged")
     if count > MOST_SECTIONS:
-        raise LanguageError(f"the ELF file has more than {MOST_SECTIONS} sections", code="E502")
+        raise LanguageError(f"the ELF file has more than {MOST_SECTIONS:,} sections", code="E502")
     rows = [unpack_from("<2L4Q", binary, table + size * number) for number in range(count)]
     names = binary[rows[names_at][4] :][: rows[names_at][5]] if rows else b""
     return [Section(_name(names, row[0]), *row[1:]) for row in rows[1:]]

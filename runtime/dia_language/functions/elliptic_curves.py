@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Curve, Point
 from dia_language.functions.number_theory import factor, is_prime
 from dia_language.functions.registry import library_function
@@ -83,7 +83,7 @@ def named_curve(name: str) -> Curve:
         named_curve("secp256k1").b -> 7
     """
     if name not in NAMED:
-        raise LanguageError("unknown curve", did_you_mean(name, NAMED) or f"there are {', '.join(NAMED)}")
+        raise unknown_name("curve", name, NAMED)
     a, b, p, x, y, n = NAMED[name]
     return Record(a=a % p, b=b, p=p, name=name, x=x, y=y, n=n)
 
@@ -156,7 +156,7 @@ def point_multiply(curve: Curve, k: int, point: Point) -> Point:
         point_multiply(curve(2, 3, 97), 5, {"x": 3, "y": 6}) -> none
     """
     if k.bit_length() > 2 * FIELD_BITS:
-        raise LanguageError(f"`point_multiply` needs a factor of at most {2 * FIELD_BITS} bits", code="E502")
+        raise LanguageError(f"`point_multiply` needs a factor of at most {2 * FIELD_BITS:,} bits", code="E502")
     checked_point = _on(curve, point if k >= 0 else point_negate(curve, point))
     if checked_point is None or k == 0:
         return None
@@ -191,8 +191,8 @@ def curve_points(curve: Curve) -> list[Point]:
 def curve_order(curve: Curve) -> int:
     """The number of points on the curve, including the point at infinity.
 
-    For a named curve this is n. Any other curve is counted, which needs p at most 100,000 and costs one step per field
-    element.
+    For a named curve this is its n. For any other curve, the points are counted: p must be at most 100,000, and each
+    field element costs one step.
 
     Examples:
         curve_order(curve(2, 3, 97)) -> 100
@@ -236,7 +236,7 @@ def _parts(curve: Curve) -> tuple[int, int, int]:
 @lru_cache(maxsize=256)
 def _sound(a: int, b: int, p: int) -> tuple[int, int, int]:
     if p.bit_length() > FIELD_BITS:
-        raise LanguageError(f"`p` of a curve can have at most {FIELD_BITS} bits", code="E502")
+        raise LanguageError(f"`p` of a curve can have at most {FIELD_BITS:,} bits", code="E502")
     if p <= 3 or not is_prime(p):
         raise LanguageError("`p` of a curve must be a prime greater than 3")
     a, b = a % p, b % p
@@ -255,7 +255,7 @@ def _on(curve: Curve, point: Point) -> Point:
 def _roots(p: int) -> dict[int, tuple[int, ...]]:
     """The square roots of each square modulo a small prime, in ascending order."""
     if p > COUNTED:
-        raise LanguageError(f"the points can only be counted for `p` up to {COUNTED}", code="E502")
+        raise LanguageError(f"the points can only be counted for `p` up to {COUNTED:,}", code="E502")
     roots: dict[int, tuple[int, ...]] = {}
     for y in range(p):
         roots[y * y % p] = (*roots.get(y * y % p, ()), y)

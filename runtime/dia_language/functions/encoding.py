@@ -9,7 +9,7 @@ from itertools import product
 from typing import TypeAlias
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
 from dia_language.numbers.radix import digits_of, number_of
@@ -206,7 +206,7 @@ def to_base58(data: bytes) -> str:
         to_base58(utf8("Hello World!")) -> "2NEpo7TZRRrLZSi2U"
     """
     if len(data) > 100_000:
-        raise LanguageError("`to_base58` accepts at most 100000 bytes", code="E502")
+        raise LanguageError("`to_base58` accepts at most 100,000 bytes", code="E502")
     charge(len(data))
     body = data.lstrip(b"\0")
     digits = "".join(BASE58[digit] for digit in digits_of(int.from_bytes(body), 58)) if body else ""
@@ -227,7 +227,7 @@ def from_base58(text: str) -> bytes:
     if digits and min(digits) < 0:
         raise _malformed("base58")
     if len(text) * 6 > INTEGER_BITS:
-        raise LanguageError("the result of `from_base58` would exceed 100000 bytes", code="E502")
+        raise LanguageError("the result of `from_base58` would exceed 100,000 bytes", code="E502")
     charge(len(text))
     number = number_of(digits, 58)
     return bytes(len(text) - len(body)) + number.to_bytes((number.bit_length() + 7) // 8)
@@ -268,8 +268,7 @@ ENCODINGS: dict[str, tuple[Encoder, Callable[[str], bytes]]] = {
 
 def _named(name: str) -> tuple[Encoder, Callable[[str], bytes]]:
     if name not in ENCODINGS:
-        help = did_you_mean(name, ENCODINGS) or f"there are {', '.join(ENCODINGS)}"
-        raise LanguageError("unknown encoding", help)
+        raise unknown_name("encoding", name, ENCODINGS)
     return ENCODINGS[name]
 
 
@@ -327,5 +326,5 @@ def _malformed(name: str) -> LanguageError:
 
 def _sized(name: str, data: bytes, growth: int) -> bytes:
     if len(data) * growth > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // growth} bytes", code="E502")
+        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // growth:,} bytes", code="E502")
     return data

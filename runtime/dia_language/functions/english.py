@@ -36,7 +36,7 @@ def plural(noun: Noun, n: Number = 2) -> str:
 
     `noun` is a record of `one` and `many`, or the singular as text. For text, the last word is put in the plural by the
     regular rules (-s, -es, -ies) or from a list of irregular nouns such as man, child, person, half, knife and mouse.
-    Raises an error for nouns without a singular, such as scissors: give a record for them.
+    Raises an error for nouns without a singular, such as scissors; pass a record for them.
 
     Examples:
         plural("apple", 3) -> "apples"
@@ -138,7 +138,7 @@ def title_case(text: str) -> str:
 
 @library_function
 def listed(items: list[Value], conjunction: str = "and") -> str:
-    """The items as an English enumeration, with commas and `conjunction` before the last item.
+    """The items as an English enumeration: commas between items, but `conjunction` before the last one.
 
     Examples:
         listed(["a", "b", "c"]) -> "a, b and c"
@@ -148,7 +148,7 @@ def listed(items: list[Value], conjunction: str = "and") -> str:
     charge(len(items))
     texts = [item if isinstance(item, str) else plain(item) for item in items]
     if sum(map(len, texts)) + 2 * len(texts) + len(conjunction) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `listed` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `listed` would exceed {TEXT_LENGTH:,} characters", code="E502")
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"

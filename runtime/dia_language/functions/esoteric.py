@@ -35,7 +35,7 @@ def to_brainfuck(text: str) -> str:
     """
     data = utf8(text)
     if len(data) > WRITTEN:
-        raise LanguageError(f"`to_brainfuck` accepts at most {WRITTEN} bytes", code="E502")
+        raise LanguageError(f"`to_brainfuck` accepts at most {WRITTEN:,} bytes", code="E502")
     charge(len(data))
     cells, at, parts = list(LEVELS), 0, [BEGIN]
     for byte in data:
@@ -51,16 +51,16 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
     """The text that a Brainfuck program prints when it reads `entered` as UTF-8.
 
     The program has 30,000 cells with values from 0 to 255 that wrap around. Reading past the end of the input gives 0.
-    Characters that are not commands are comments. `steps` is the largest number of steps that the program may take, up
-    to 2,000,000. A run of equal commands is one step, and ten steps cost one step of the budget. Raises an error for
-    unmatched brackets, for leaving the cells, for taking too many steps, and for output that is not UTF-8.
+    Characters that are not commands are comments. `steps` is the largest number of program steps, up to 2,000,000; a
+    run of equal commands is one program step. Ten of them cost one step of the evaluation's budget. Raises an error for
+    unmatched brackets, for moving outside the cells, for too many program steps, and for output that is not UTF-8.
 
     Examples:
         run_brainfuck(",[.,]", "abc") -> "abc"
         run_brainfuck("++++++++[>++++++++<-]>+.") -> "A"
     """
     if not 0 < steps <= RUN_STEPS:
-        raise LanguageError(f"`run_brainfuck` needs `steps` from 1 to {RUN_STEPS}", code="E502")
+        raise LanguageError(f"`run_brainfuck` needs `steps` from 1 to {RUN_STEPS:,}", code="E502")
     return text_of(bytes(_run(_parsed(code), utf8(entered), steps)))
 
 
@@ -74,7 +74,7 @@ def to_ook(code: str) -> str:
         to_ook("+.") -> "Ook. Ook. Ook! Ook."
     """
     if len(code) * 10 > TEXT_LENGTH:
-        raise LanguageError(f"`to_ook` accepts at most {TEXT_LENGTH // 10} characters", code="E502")
+        raise LanguageError(f"`to_ook` accepts at most {TEXT_LENGTH // 10:,} characters", code="E502")
     charge(len(code))
     return " ".join(filter(None, map(OOK.get, code)))
 
@@ -143,7 +143,7 @@ def _run(code: Code, entered: bytes, steps: int) -> bytearray:
         elif sign == ">":
             at += by
             if not 0 <= at < CELLS:
-                raise LanguageError(f"the program moves outside of its {CELLS} cells")
+                raise LanguageError(f"the program moves outside of its {CELLS:,} cells")
         elif (sign == "[" and not cells[at]) or (sign == "]" and cells[at]):
             place = by
         elif sign == ".":

@@ -6,7 +6,7 @@ from fractions import Fraction
 from json.encoder import encode_basestring
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Number, Value
 from dia_language.functions.registry import library_function
 from dia_language.limits import TEXT_LENGTH
@@ -70,7 +70,7 @@ def decimal(x: Number, places: int, ties: str = "half_even") -> str:
     from dia_language.numbers.rounding import round_exact
 
     if not 0 <= places <= 100_000:
-        raise LanguageError("`decimal` needs `places` from 0 to 100000", code="E501" if places < 0 else "E502")
+        raise LanguageError("`decimal` needs `places` from 0 to 100,000", code="E501" if places < 0 else "E502")
     scaled = Fraction(round_exact(x, places, ties)) * 10**places
     digits = integer_text(abs(scaled.numerator)).rjust(places + 1, "0")
     sign = "-" if scaled < 0 else ""
@@ -118,10 +118,10 @@ def json(value: Value, layout: str = "spaced") -> str:
         json([1, 2], "compact") -> "[1,2]"
     """
     if layout not in LAYOUTS:
-        raise LanguageError("unknown layout of `json`", f"there are {', '.join(LAYOUTS)}")
+        raise unknown_name("layout of `json`", layout, LAYOUTS)
     text = _json(value, *LAYOUTS[layout])
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH:,} characters", code="E502")
     return text
 
 
@@ -154,5 +154,5 @@ def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -
         return marks[0] + f",{blank}".join(parts) + marks[1]
     begin, end = "\n" + indent * depth, "\n" + indent * (depth - 1)
     if sum(map(len, parts)) + len(parts) * len(begin) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH:,} characters", code="E502")
     return marks[0] + begin + f",{begin}".join(parts) + end + marks[1]

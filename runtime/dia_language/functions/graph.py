@@ -36,7 +36,7 @@ def graph(
     """
     size = nodes if isinstance(nodes, int) else len(nodes)
     if not 1 <= size <= NODES:
-        raise LanguageError(f"`graph` needs 1 to {NODES} nodes", code="E501" if size < 1 else "E502")
+        raise LanguageError(f"`graph` needs 1 to {NODES:,} nodes", code="E501" if size < 1 else "E502")
     named = list(range(1, nodes + 1)) if isinstance(nodes, int) else nodes
     if any(len(edge) != 2 for edge in edges):
         raise LanguageError("each edge must be a list of two nodes")
@@ -104,7 +104,7 @@ def degree_of(graph: Graph, node: Value) -> int:
 
 @library_function
 def adjacency_matrix(graph: Graph) -> Matrix:
-    """The adjacency matrix: the weight of the edge from the row's node to the column's node, or 0 without an edge.
+    """The adjacency matrix: the weight of the edge from the row's node to the column's node, 0 if there is none.
 
     In an unweighted graph every edge counts 1. At most 1,000 nodes.
 
@@ -215,8 +215,8 @@ def is_tree(graph: Graph) -> bool:
 def topological_order(graph: Graph) -> list[Value]:
     """The nodes of a directed graph, ordered so that every edge points forward.
 
-    If there are several such orders, each step takes the first possible node of the graph. Raises an error if the graph
-    has a cycle. Source: Kahn, Communications of the ACM 5 (1962).
+    If there are several such orders, each step takes the possible node that comes first in the graph's node order.
+    Raises an error if the graph has a cycle. Source: Kahn, Communications of the ACM 5 (1962).
 
     Examples:
         topological_order(graph(3, [[3, 1], [1, 2]], true)) -> [3, 1, 2]

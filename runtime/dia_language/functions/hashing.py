@@ -7,7 +7,7 @@ import hmac as stdlib_hmac
 import zlib
 from typing import Any
 
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import unknown_name
 from dia_language.functions.registry import library_function
 
 
@@ -183,14 +183,14 @@ def adler32(data: bytes) -> int:
 def hmac(key: bytes, data: bytes, name: str) -> bytes:
     """The HMAC of `data` under `key`, with the hash function called `name`.
 
-    `name` is one of the hash functions of this section. Raises an error for any other name. Source: RFC 2104.
+    `name` is md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384, sha3_512, blake2b or blake2s.
+    Raises an error for any other name. Source: RFC 2104.
 
     Examples:
         hex(hmac(utf8("key"), utf8("data"), "sha256"))[:16] -> "5031fe3d989c6d15"
     """
     if name not in HASHES:
-        help = did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}"
-        raise LanguageError("unknown hash function", help)
+        raise unknown_name("hash function", name, HASHES)
     return stdlib_hmac.new(key, data, _constructor(name)).digest()
 
 

@@ -72,7 +72,7 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
         iterate(next_prime, 2, 5) -> [2, 3, 5, 7, 11]
     """
     if not 0 <= times <= LIST_LENGTH:
-        raise LanguageError(f"`iterate` needs `times` from 0 to {LIST_LENGTH}", code="E501" if times < 0 else "E502")
+        raise LanguageError(f"`iterate` needs `times` from 0 to {LIST_LENGTH:,}", code="E501" if times < 0 else "E502")
     charge(times)
     values, value = [start][:times], start
     for _ in range(times - 1):
@@ -101,7 +101,7 @@ def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
         value = following
     if limit > 0:
         return value
-    raise LanguageError(f"no fixpoint was reached within {CALLS} calls of the function", code="E504")
+    raise LanguageError(f"no fixpoint was reached within {CALLS:,} calls of the function", code="E504")
 
 
 @library_function

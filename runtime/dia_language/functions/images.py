@@ -93,7 +93,7 @@ def png_text(data: bytes) -> Record:
             text = TEXTS[name](rest)
             size += len(text)
             if size > TEXT_LENGTH:
-                raise LanguageError(f"the texts of the picture exceed {TEXT_LENGTH} characters", code="E502")
+                raise LanguageError(f"the texts of the picture exceed {TEXT_LENGTH:,} characters", code="E502")
             texts[keyword.decode("latin-1")] = text
     return texts
 
@@ -115,8 +115,8 @@ TEXTS: Final = {"tEXt": lambda rest: rest.decode("latin-1"), "zTXt": _compressed
 def xmp_of(data: bytes) -> Record:
     """The XMP metadata of a PNG picture by Dublin Core name, such as description, title, creator and subject.
 
-    A property with one text per language gives the first text, a property with a list gives the list, any other its
-    text. The record is empty if the picture has no such metadata. Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
+    The value of a property is its text, its first text if it has one per language, or the list of its texts if it is a
+    list. The record is empty if the picture has no such metadata. Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
 
     Examples:
         xmp_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAAv2lUWHRYTUw6Y29tLmFkb2JlLnhtcAABAAAAeN"
@@ -188,7 +188,7 @@ def _directory(tiff: bytes, order: str, place: int, tags: Record) -> int | None:
     """Add the texts of one tag directory and return the position of its subdirectory, if it has one."""
     below, count = None, struct.unpack_from(order + "H", tiff, place)[0]
     if count > ENTRIES:
-        raise LanguageError(f"the picture has more than {ENTRIES} EXIF tags", code="E502")
+        raise LanguageError(f"the picture has more than {ENTRIES:,} EXIF tags", code="E502")
     for entry in range(place + 2, place + 2 + 12 * count, 12):
         tag, kind, size, value = struct.unpack_from(order + "HHII", tiff, entry)
         if tag == SUBDIRECTORY:

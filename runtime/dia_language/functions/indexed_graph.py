@@ -88,4 +88,4 @@ def _is_weight(weight: Value) -> bool:
 def require_size(name: str, graph: IndexedGraph, most: int) -> None:
     """Raise LanguageError if the graph has more nodes than the function accepts."""
     if len(graph.nodes) > most:
-        raise LanguageError(f"`{name}` accepts graphs of at most {most} nodes", code="E502")
+        raise LanguageError(f"`{name}` accepts graphs of at most {most:,} nodes", code="E502")

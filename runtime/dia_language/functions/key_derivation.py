@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.encoding import utf8
 from dia_language.functions.hashing import hmac
 from dia_language.functions.registry import library_function
@@ -49,7 +49,8 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha256") -> bytes:
     """A key of `length` bytes derived from `secret` by HKDF with the hash function called `name`.
 
-    `length` can be at most 255 times the length of a digest. Source: RFC 5869.
+    `name` is any hash function that `pbkdf2` supports. `length` can be at most 255 times the length of a digest.
+    Source: RFC 5869.
 
     Examples:
         hex(hkdf(utf8("secret"), utf8("salt"), utf8("session"), 8)) -> "2baf2709adcaa8e0"
@@ -82,7 +83,7 @@ def scrypt(password: bytes, salt: bytes, n: int, r: int, p: int, length: int) ->
         raise LanguageError("`scrypt` needs `n` to be a power of 2 greater than 1, and positive `r` and `p`")
     if n * r > SCRYPT_MEMORY or n * r * p > SCRYPT_WORK:
         raise LanguageError(
-            f"`scrypt` needs n * r up to {SCRYPT_MEMORY} and n * r * p up to {SCRYPT_WORK}", code="E502"
+            f"`scrypt` needs n * r up to {SCRYPT_MEMORY:,} and n * r * p up to {SCRYPT_WORK:,}", code="E502"
         )
     charge(n * r * p)
     return hashlib.scrypt(password, salt=salt, n=n, r=r, p=p, maxmem=2**26, dklen=length)
@@ -111,7 +112,7 @@ def shadow_hash(password: str, salt: str, scheme: str = "sha512", rounds: int = 
     if scheme == "md5":
         return f"$1${salt}${_crypt64(_md5_crypt(secret, salt.encode()), MD5_ORDER)}"
     if not 1000 <= rounds <= SHADOW_ROUNDS:
-        raise LanguageError(f"`shadow_hash` needs 1000 to {SHADOW_ROUNDS} rounds", code="E502")
+        raise LanguageError(f"`shadow_hash` needs 1,000 to {SHADOW_ROUNDS:,} rounds", code="E502")
     charge(rounds)
     rounds_field = "" if rounds == 5000 else f"rounds={rounds}$"
     order, mark = (SHA256_ORDER, "5") if scheme == "sha256" else (SHA512_ORDER, "6")
@@ -207,15 +208,12 @@ def _digest(name: str, data: bytes) -> bytes:
 
 def _deriving(name: str) -> str:
     if name not in DERIVING:
-        raise LanguageError(
-            "this hash function is not supported here",
-            did_you_mean(name, DERIVING) or f"there are {', '.join(DERIVING)}",
-        )
+        raise unknown_name("hash function for keys", name, DERIVING)
     return name
 
 
 def _sized(name: str, length: int) -> None:
     if not 1 <= length <= KEY_LENGTH:
         raise LanguageError(
-            f"`{name}` needs a length from 1 to {KEY_LENGTH} bytes", code="E502" if length > 0 else "E501"
+            f"`{name}` needs a length from 1 to {KEY_LENGTH:,} bytes", code="E502" if length > 0 else "E501"
         )

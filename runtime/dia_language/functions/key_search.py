@@ -29,7 +29,7 @@ def aes_candidates(data: bytes, known: bytes) -> list[bytes]:
     if not LEAST_KNOWN <= len(known) <= BLOCK:
         raise LanguageError(f"`aes_candidates` needs {LEAST_KNOWN} to {BLOCK} known bytes of the key")
     if not data or len(data) % BLOCK or len(data) > 65_536:
-        raise LanguageError(f"`aes_candidates` needs 1 to 4,096 whole blocks of {BLOCK} bytes")
+        raise LanguageError(f"`aes_candidates` needs 1 to 4,096 whole blocks of {BLOCK:,} bytes")
     missing = BLOCK - len(known)
     charge(256**missing)
     keys = [known + rest.to_bytes(missing) for rest in _fitting(data[:BLOCK], known, len(data) == BLOCK)]

@@ -34,7 +34,7 @@ def to_morse(text: str) -> str:
     """
     charge(len(text))
     if len(text) * 8 > TEXT_LENGTH:
-        raise LanguageError(f"`to_morse` accepts at most {TEXT_LENGTH // 8} characters", code="E502")
+        raise LanguageError(f"`to_morse` accepts at most {TEXT_LENGTH // 8:,} characters", code="E502")
     return " / ".join(" ".join(map(_morse_code, word)) for word in text.split())
 
 
@@ -223,5 +223,5 @@ NUMBERS = {str(place): letter for place, letter in enumerate(LOWER.upper(), 1)}
 
 def _bounded(name: str, text: str) -> str:
     if len(text) * 16 > TEXT_LENGTH:
-        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // 16} characters", code="E502")
+        raise LanguageError(f"`{name}` accepts at most {TEXT_LENGTH // 16:,} characters", code="E502")
     return text

@@ -129,7 +129,7 @@ def solve_linear(matrix: Matrix, right: list[Number]) -> list[Number]:
     _square("solve_linear", matrix)
     if len(right) != len(matrix):
         raise LanguageError(
-            f"`solve_linear` needs one right side per row; there are {len(matrix)} rows and {len(right)} right sides"
+            f"`solve_linear` needs one right side per row; these have {len(matrix)} and {len(right)} entries"
         )
     return [row[0] for row in _reduced(matrix, [[value] for value in right])]
 
@@ -157,7 +157,7 @@ def identity(n: int) -> Matrix:
         identity(2) -> [[1, 0], [0, 1]]
     """
     if not 1 <= n <= 1_000:
-        raise LanguageError("`identity` needs `n` from 1 to 1000", code="E501" if n < 1 else "E502")
+        raise LanguageError("`identity` needs `n` from 1 to 1,000", code="E501" if n < 1 else "E502")
     charge(n * n)
     return [[int(row == column) for column in range(n)] for row in range(n)]
 
@@ -269,7 +269,7 @@ def _roots(factor: Any, coefficients: list[Number]) -> list[Number]:
 def _square(name: str, matrix: Matrix) -> int:
     size = len(matrix)
     if any(len(row) != size for row in matrix):
-        raise LanguageError(f"`{name}` needs a square matrix; this one has {size} rows of {len(matrix[0])}")
+        raise LanguageError(f"`{name}` needs a square matrix; this one is {size} by {len(matrix[0])}")
     return size
 
 
@@ -296,7 +296,7 @@ def _integers(matrix: Matrix) -> tuple[list[list[int]], int]:
         rows = [[int(entry * scale) for entry in row] for row, scale in zip(matrix, scales, strict=True)]
     longest = max((max(map(int.bit_length, row)) for row in rows if row), default=0)
     if len(rows) * (longest + len(rows).bit_length()) > INTEGER_BITS:
-        raise LanguageError(f"the result could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result could exceed {INTEGER_BITS:,} bits", code="E502")
     return rows, math.prod(scales)
 
 

@@ -80,13 +80,13 @@ def join_lines(items: list[Value]) -> str:
 def lettered(items: list[Value]) -> str:
     r"""The items as lettered options, one per line, such as "A. red".
 
-    1 to 26 items. Items with several lines are not changed.
+    The list must have 1 to 26 items. Line breaks within an item are kept.
 
     Examples:
         lettered(["red", "blue"]) -> "A. red\nB. blue"
     """
     if not 1 <= len(items) <= len(LETTERS):
-        raise LanguageError(f"`lettered` takes 1 to {len(LETTERS)} items; these are {len(items)}")
+        raise LanguageError(f"`lettered` takes 1 to {len(LETTERS)} items; the list has {len(items)}")
     return join_lines([f"{letter}. {plain(item)}" for letter, item in zip(LETTERS, items, strict=False)])
 
 
@@ -101,7 +101,7 @@ def relined(text: str, n: int) -> str:
         relined("one two three four five", 2) -> "one two three\nfour five"
     """
     if not 1 <= n <= 10_000:
-        raise LanguageError("`relined` needs `n` from 1 to 10000")
+        raise LanguageError("`relined` needs `n` from 1 to 10,000")
     all_words = words(text)
     if not all_words:
         raise LanguageError("`relined` needs a text with one or more words")

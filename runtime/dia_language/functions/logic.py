@@ -153,7 +153,7 @@ def truth_table(tree: Tree, names: list[str]) -> list[bool]:
         truth_table(parse_logic("a implies b"), ["a", "b"]) -> [True, True, False, True]
     """
     if len(names) > LISTED_NAMES:
-        raise LanguageError(f"`truth_table` accepts at most {LISTED_NAMES} names", code="E502")
+        raise LanguageError(f"`truth_table` accepts at most {LISTED_NAMES:,} names", code="E502")
     rows = 1 << len(names)
     charge(rows)
     table = _table(tree, names)

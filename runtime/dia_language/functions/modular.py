@@ -80,7 +80,7 @@ def _power() -> Callable[[int, int, int], int]:
 def mod_inverse(a: int, modulus: int) -> int:
     """The inverse of `a` modulo `modulus`, from 0 to modulus - 1.
 
-    Raises an error if `modulus` is below 1 or if the two numbers have a common divisor.
+    Raises an error if `modulus` is below 1 or if the two numbers are not coprime.
 
     Examples:
         mod_inverse(3, 11) -> 4
@@ -91,7 +91,7 @@ def mod_inverse(a: int, modulus: int) -> int:
         return pow(a, -1, modulus)
     except ValueError:
         help = "test first whether gcd(a, modulus) is 1"
-        raise LanguageError("there is no inverse: `a` and `modulus` have a common divisor", help, "E504") from None
+        raise LanguageError("there is no inverse: `a` and `modulus` are not coprime", help, "E504") from None
 
 
 @library_function
@@ -106,7 +106,7 @@ def crt(remainders: list[int], moduli: list[int]) -> int:
     """
     if len(remainders) != len(moduli):
         raise LanguageError(
-            f"`crt` needs one remainder per modulus; there are {len(remainders)} remainders and {len(moduli)} moduli"
+            f"`crt` needs two lists of the same length; these have {len(remainders)} and {len(moduli)} entries"
         )
     charge(len(moduli))
     _bounded_bits("crt", sum(modulus.bit_length() for modulus in moduli))
@@ -141,7 +141,7 @@ def discrete_log(modulus: int, value: int, base: int) -> int:
     from sympy.ntheory import discrete_log as logarithm
 
     if modulus.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`discrete_log` accepts a modulus of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`discrete_log` accepts a modulus of at most {PRIME_BITS:,} bits", code="E502")
     if modulus < 2 or math.gcd(base, modulus) != 1:
         raise LanguageError("`discrete_log` needs a modulus greater than 1 that is coprime to the base")
     try:
@@ -171,4 +171,4 @@ def _positive(name: str, modulus: int) -> None:
 
 def _bounded_bits(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

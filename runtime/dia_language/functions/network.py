@@ -49,8 +49,10 @@ def int_to_ip(n: int, version: int = 4) -> str:
         int_to_ip(3221225985) -> "192.0.2.1"
         int_to_ip(1, 6) -> "::1"
     """
-    if version not in BITS or not 0 <= n < 1 << BITS[version]:
-        raise LanguageError("no IP address of this version has this number", "`version` must be 4 or 6")
+    if version not in BITS:
+        raise LanguageError("`version` must be 4 or 6")
+    if not 0 <= n < 1 << BITS[version]:
+        raise LanguageError(f"`n` must be from 0 to 2**{BITS[version]} - 1 for version {version}")
     return address_text(version, n)
 
 
@@ -121,7 +123,7 @@ def subnets(address: str, prefix: int, longer: int) -> list[str]:
     if longer < prefix:
         raise LanguageError("`longer` must not be shorter than `prefix`")
     if size // step > SUBNETS:
-        raise LanguageError(f"the result of `subnets` would exceed {SUBNETS} subnets", code="E502")
+        raise LanguageError(f"the result of `subnets` would exceed {SUBNETS:,} subnets", code="E502")
     charge(size // step)
     begin = number - number % size
     return [f"{int_to_ip(at, version)}/{longer}" for at in range(begin, begin + size, step)]
@@ -147,7 +149,7 @@ def skeleton(text: str) -> str:
     """`text` in lowercase, with lookalike characters replaced by one representative (0 by o, rn by m).
 
     Two texts with the same skeleton are easily confused. Covers the common cases among ASCII, Cyrillic and Greek
-    letters. Source: after Unicode Technical Standard #39, section 4.
+    letters. Based on Unicode Technical Standard #39, section 4.
 
     Examples:
         skeleton("paypa1.com") == skeleton("paypal.com") -> True

@@ -102,7 +102,7 @@ class _Writer:
         text = f" {sign} ".join(pieces)
         charge(len(text) // 64)
         if len(text) > TEXT_LENGTH:
-            raise LanguageError(f"the text would exceed {TEXT_LENGTH} characters", code="E502")
+            raise LanguageError(f"the text would exceed {TEXT_LENGTH:,} characters", code="E502")
         return text, operator
 
     def fits_prefix(self, operator: str, inner: str, operand: Tree) -> bool:
@@ -288,7 +288,7 @@ class _Reader:
     def number(self, token: str) -> Tree:
         whole, _, places = token.partition(".")
         if len(token) > DIGITS:
-            raise LanguageError(f"a number exceeds {DIGITS} digits", code="E502")
+            raise LanguageError(f"a number exceeds {DIGITS:,} digits", code="E502")
         return decimal(Fraction(integer_of(whole + places), 10 ** len(places)))
 
     def name(self, token: str) -> Tree:

@@ -137,7 +137,7 @@ def nth_prime(n: int) -> int:
     from sympy import sieve
 
     if not 1 <= n <= PRIMES_COUNTED:
-        raise LanguageError(f"`nth_prime` needs `n` from 1 to {PRIMES_COUNTED}", code="E501" if n < 1 else "E502")
+        raise LanguageError(f"`nth_prime` needs `n` from 1 to {PRIMES_COUNTED:,}", code="E501" if n < 1 else "E502")
     charge(n)
     return int(sieve[n])
 
@@ -212,6 +212,7 @@ def divisors(n: int) -> list[int]:
     Examples:
         divisors(28) -> [1, 2, 4, 7, 14, 28]
     """
+    _positive("divisors", n)
     factors = factor(n)
     charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
     products = [1]
@@ -229,6 +230,7 @@ def totient(n: int) -> int:
     Examples:
         totient(36) -> 12
     """
+    _positive("totient", n)
     return math.prod((prime - 1) * prime ** (exponent - 1) for prime, exponent in factor(n))
 
 
@@ -279,7 +281,7 @@ def is_square(n: int) -> bool:
 def factorial(n: int) -> int:
     """The factorial of `n`; factorial(0) is 1.
 
-    `n` must be from 0 to 68,403, whose factorial has 999,999 bits.
+    `n` must be from 0 to 68,403, so that the result has at most 1,000,000 bits.
 
     Examples:
         factorial(20) -> 2432902008176640000
@@ -312,7 +314,7 @@ def binomial(n: int, k: int) -> int:
 def fibonacci(n: int) -> int:
     """The Fibonacci number with index `n`: 0, 1, 1, 2, 3, 5 and so on from index 0.
 
-    `n` must be from 0 to 1,440,421, whose Fibonacci number has 1,000,000 bits. Computed by index doubling.
+    `n` must be from 0 to 1,440,421, so that the result has at most 1,000,000 bits. Computed by index doubling.
 
     Examples:
         [fibonacci(n) for n in range(8)] -> [0, 1, 1, 2, 3, 5, 8, 13]
@@ -328,7 +330,7 @@ def fibonacci(n: int) -> int:
 
 def _small_enough(name: str, n: int) -> int:
     if n.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`{name}` accepts integers of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`{name}` accepts integers of at most {PRIME_BITS:,} bits", code="E502")
     return n
 
 
@@ -342,16 +344,16 @@ def _natural(name: str, n: int, most: int) -> None:
         raise LanguageError(f"`{name}` needs `n` to be 0 or more")
     if n > most:
         raise LanguageError(
-            f"`{name}` needs `n` to be at most {most}", f"results can have at most {INTEGER_BITS} bits", "E502"
+            f"`{name}` needs `n` to be at most {most:,}", f"results can have at most {INTEGER_BITS:,} bits", "E502"
         )
 
 
 def _bounded_bits(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")
 
 
 def _bounded_count(name: str, count: int) -> int:
     if count > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH} items", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
     return count

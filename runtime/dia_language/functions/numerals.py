@@ -1,4 +1,4 @@
-"""More encodings of bytes and numbers: base64url, base45, Ascii85, bits, Gray code, Roman numerals, run lengths."""
+"""Further encodings: base64url, base45, Ascii85, bits, Gray code, Roman numerals, run lengths."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Literal
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, counted
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import from_base64, to_base64
 from dia_language.functions.registry import library_function
@@ -145,7 +145,7 @@ def bytes_to_integer(data: bytes, order: str = "big") -> int:
         bytes_to_integer(from_hex("0100"), "little") -> 1
     """
     if len(data) * 8 > INTEGER_BITS:
-        raise LanguageError(f"`bytes_to_integer` accepts at most {INTEGER_BITS // 8} bytes", code="E502")
+        raise LanguageError(f"`bytes_to_integer` accepts at most {INTEGER_BITS // 8:,} bytes", code="E502")
     return int.from_bytes(data, _order(order))
 
 
@@ -161,7 +161,7 @@ def integer_to_bytes(n: int, length: int, order: str = "big") -> bytes:
     """
     _bounded("integer_to_bytes", length)
     if n < 0 or length < 0 or n.bit_length() > 8 * length:
-        raise LanguageError(f"the number does not fit into {length} unsigned bytes")
+        raise LanguageError(f"the number is negative or does not fit into {counted(length, 'byte')}")
     return n.to_bytes(length, _order(order))
 
 
@@ -252,7 +252,7 @@ def from_run_lengths(runs: list[Value]) -> list[Value]:
         raise LanguageError("each run must be a list [element, count]")
     size = sum(times for _, times in runs)
     if size > LIST_LENGTH:
-        raise LanguageError(f"the result of `from_run_lengths` would exceed {LIST_LENGTH} elements", code="E502")
+        raise LanguageError(f"the result of `from_run_lengths` would exceed {LIST_LENGTH:,} elements", code="E502")
     charge(size)
     return [element for element, times in runs for _ in range(times)]
 
@@ -285,4 +285,4 @@ def _order(order: str) -> Literal["big", "little"]:
 
 def _bounded(name: str, size: int) -> None:
     if size > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters or bytes", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters or bytes", code="E502")

@@ -30,7 +30,7 @@ def to_pyfuck(text: str) -> str:
         to_pyfuck("Ho") -> "'%c%c'%(11+11+11+11+11+11+1+1+1+1+1+1,111)"
     """
     if len(text) > WRITTEN:
-        raise LanguageError(f"`to_pyfuck` accepts at most {WRITTEN} characters", code="E502")
+        raise LanguageError(f"`to_pyfuck` accepts at most {WRITTEN:,} characters", code="E502")
     if "\0" in text:
         raise LanguageError("`to_pyfuck` cannot write a NUL character")
     utf8(text)
@@ -79,7 +79,7 @@ def renamed(source: str, old: list[str], new: list[str]) -> str:
         raise LanguageError(f"the source already uses the name `{min(conflicts)}`")
     most = len(source) + len(parts) * max(map(len, new), default=0)
     if most > TEXT_LENGTH < len(source) + sum(len(names[part]) for part in parts if part in names):
-        raise LanguageError(f"the result of `renamed` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `renamed` would exceed {TEXT_LENGTH:,} characters", code="E502")
     pieces[1::2] = map(names.get, parts, parts)
     return "".join(pieces)
 

@@ -43,7 +43,7 @@ def guesses(text: str) -> int:
         guesses("abc1") -> 11664
     """
     if len(text) > LENGTH:
-        raise LanguageError(f"`guesses` accepts at most {LENGTH} characters", code="E502")
+        raise LanguageError(f"`guesses` accepts at most {LENGTH:,} characters", code="E502")
     charge(len(text))
     alphabet = sum(CLASSES[kind] for kind in set(map(_kind, text)))
     tries = 1

@@ -18,8 +18,8 @@ def shortest_path(graph: Graph, start: Value, end: Value) -> list[Value]:
     """The nodes of the shortest path from `start` to `end`, both included.
 
     The length is the sum of the weights, which must be positive, or the number of edges in an unweighted graph. If
-    there are several shortest paths, the result is the one whose nodes come first in the graph's node order. Raises an
-    error if there is no path. Source: Dijkstra, Numerische Mathematik 1 (1959).
+    there are several shortest paths, the result is the first of them when nodes are compared one by one in the graph's
+    node order. Raises an error if there is no path. Source: Dijkstra, Numerische Mathematik 1 (1959).
 
     Examples:
         shortest_path(graph(4, [[1, 2], [1, 3], [2, 4], [3, 4]]), 1, 4) -> [1, 2, 4]
@@ -58,7 +58,7 @@ def path_length(graph: Graph, path: list[Value]) -> Rational | None:
     """The length of a path, given as the list of its nodes; none if the graph has no such path.
 
     The length is the sum of the weights, or the number of edges in an unweighted graph. A path may visit a node twice.
-    A list with one node has the length 0; an empty list is no path.
+    A list with one node has the length 0; an empty list is not a path.
 
     Examples:
         path_length(graph(3, [[1, 2], [2, 3]], false, [2, 7]), [1, 2, 3]) -> 9

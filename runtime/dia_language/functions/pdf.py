@@ -43,7 +43,7 @@ def pdf_text(document: bytes, password: str = "") -> str:
         raise _damaged() from error
     text = "\n".join(line.rstrip() for page in pages for line in page.strip("\n").split("\n"))
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the text of the PDF file exceeds {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the text of the PDF file exceeds {TEXT_LENGTH:,} characters", code="E502")
     charge(len(text))
     return text
 
@@ -74,7 +74,7 @@ def pdf_info(document: bytes, password: str = "") -> Record:
 def _opened(document: bytes, password: str) -> Any:
     """The reader of the file, after decryption with the password."""
     if len(document) > TEXT_LENGTH:
-        raise LanguageError(f"the PDF file exceeds {TEXT_LENGTH} bytes", code="E502")
+        raise LanguageError(f"the PDF file exceeds {TEXT_LENGTH:,} bytes", code="E502")
     if b"%PDF-" not in document[:BEGIN]:
         raise _damaged()
     charge(len(document) // 8)
@@ -95,7 +95,7 @@ def _opened(document: bytes, password: str) -> Any:
 
 def _pages(reader: Any) -> Any:
     if len(reader.pages) > MOST_PAGES:
-        raise LanguageError(f"the PDF file exceeds {MOST_PAGES} pages", code="E502")
+        raise LanguageError(f"the PDF file exceeds {MOST_PAGES:,} pages", code="E502")
     return reader.pages
 
 

@@ -112,7 +112,7 @@ def _polynomial(name: str, expression: Expression, symbol: Expression, most: int
         raise LanguageError(f"`{name}` needs a polynomial in `{symbol}`", code="E504")
     bound = _degree(formula, symbol)
     if bound > most:
-        raise LanguageError(f"`{name}` takes polynomials up to degree {most}", code="E502")
+        raise LanguageError(f"`{name}` takes polynomials up to degree {most:,}", code="E502")
     charge(bound)
     return sympy.Poly(operators.symbolic(calculus.expand(formula)), symbol)
 

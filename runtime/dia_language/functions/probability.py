@@ -35,7 +35,7 @@ def expected_value(values: list[Number], weights: list[Rational]) -> Number:
 
 @library_function
 def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]:
-    """The posterior probabilities of the causes, from their priors and the likelihoods of the observation.
+    """The posterior probabilities of the causes, from their priors and the likelihood of the observation under each.
 
     The priors need not sum to 1; the results do. Raises an error if the observation is impossible under every cause.
 
@@ -56,7 +56,8 @@ def bayes(priors: list[Rational], likelihoods: list[Rational]) -> list[Rational]
 def binomial_probability(n: int, k: int, p: Rational) -> Rational:
     """The probability of exactly `k` successes in `n` independent trials with success probability `p`.
 
-    Raises an error if the result could exceed 1,000,000 bits.
+    The result is 0 if `k` is negative or exceeds `n`. Raises an error if `p` is not from 0 to 1, and if the result
+    could exceed 1,000,000 bits.
 
     Examples:
         binomial_probability(3, 2, 1/2) -> 3/8
@@ -75,7 +76,7 @@ def hypergeometric_probability(population: int, successes: int, draws: int, k: i
     """The probability of exactly `k` successes among `draws` items drawn without replacement.
 
     `population` is the number of items and `successes` the number of successes among them. `successes` and `draws` must
-    be from 0 to `population`.
+    be from 0 to `population`. The result is 0 for an impossible `k`.
 
     Examples:
         hypergeometric_probability(52, 4, 5, 2) -> 2162/54145
@@ -92,7 +93,8 @@ def hypergeometric_probability(population: int, successes: int, draws: int, k: i
 def geometric_probability(k: int, p: Rational) -> Rational:
     """The probability that the first success is in trial `k`, counted from 1.
 
-    `p` is the success probability of each trial. Raises an error if the result could exceed 1,000,000 bits.
+    `p`, from 0 to 1, is the success probability of each trial. Raises an error if the result could exceed 1,000,000
+    bits.
 
     Examples:
         geometric_probability(3, 1/6) -> 25/216
@@ -106,7 +108,7 @@ def geometric_probability(k: int, p: Rational) -> Rational:
 def poisson_probability(k: int, rate: Rational) -> Number:
     """The probability of exactly `k` events if `rate` are expected (Poisson), as an exact multiple of exp(-rate).
 
-    `rate` must be 0 or more. Use `round_to` to get digits.
+    `rate` must be 0 or more. The result is 0 if `k` is negative. Use `round_to` to get digits.
 
     Examples:
         poisson_probability(2, 3) -> 9*exp(-3)/2
@@ -140,7 +142,7 @@ def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Nu
         raise LanguageError("`normal_probability` needs a positive standard deviation")
     distance = operators.symbolic(operators.divide(operators.subtract(x, mean), deviation))
     if distance.is_Rational and int(distance.p).bit_length() + int(distance.q).bit_length() > DISTANCE_BITS:
-        raise LanguageError(f"`normal_probability` accepts numbers of at most {DISTANCE_BITS} bits", code="E502")
+        raise LanguageError(f"`normal_probability` accepts numbers of at most {DISTANCE_BITS:,} bits", code="E502")
     return normal((1 + sympy.erf(distance / sympy.sqrt(2))) / 2)
 
 
@@ -160,5 +162,5 @@ def _weights(name: str, count: int, weights: list[Rational]) -> None:
 
 def _bounded(name: str, bits: int) -> None:
     if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS} bits", code="E502")
+        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")
     charge(max(0, bits) // 100)

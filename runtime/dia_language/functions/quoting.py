@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import utf8
 from dia_language.functions.registry import library_function
@@ -41,7 +41,7 @@ def quoted(text: str, style: str = "marks") -> str:
     """
     charge(len(text) // 4)
     if style not in STYLES:
-        raise LanguageError("unknown style of `quoted`", f"there are {', '.join(STYLES)}")
+        raise unknown_name("style of `quoted`", style, STYLES)
     return _bounded("quoted", STYLES[style](text))
 
 
@@ -183,7 +183,7 @@ def _without_zero(text: str) -> str:
 
 def _bounded(name: str, text: str) -> str:
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")
     return text
 
 

@@ -15,8 +15,8 @@ from dia_language.limits import PRIME_BITS
 def multiplicative_order(a: int, modulus: int) -> int:
     """The smallest positive exponent such that a**exponent is 1 modulo `modulus`.
 
-    Raises an error if `a` and `modulus` have a common divisor. The modulus, and each of its prime factors minus 1, are
-    factored: the limits are those of `factor`.
+    Raises an error if `a` and `modulus` are not coprime. The modulus, and each of its prime factors
+    minus 1, are factored: the limits are those of `factor`.
 
     Examples:
         multiplicative_order(2, 7) -> 3
@@ -24,7 +24,7 @@ def multiplicative_order(a: int, modulus: int) -> int:
     """
     _modulus("multiplicative_order", modulus)
     if math.gcd(a, modulus) != 1:
-        raise LanguageError("no power has remainder 1, because the two numbers have a common divisor", code="E504")
+        raise LanguageError("no power has remainder 1, because the two numbers are not coprime", code="E504")
     order = _exponent(modulus)
     for prime in prime_factors(order):
         charge(1 + modulus.bit_length() // 64)
@@ -109,8 +109,8 @@ def jacobi(a: int, n: int) -> int:
 def sqrt_mod(a: int, prime: int) -> int:
     """The smaller of the two square roots of `a` modulo `prime`, from 0 to prime - 1.
 
-    The other root is `prime` minus this one. Raises an error if there is none or if the modulus is not prime. Source:
-    Tonelli (1891), Shanks (1973).
+    The other root is `prime` minus this one; 0 has only the root 0. Raises an error if there is none or if the modulus
+    is not prime. Source: Tonelli (1891), Shanks (1973).
 
     Examples:
         sqrt_mod(2, 7) -> 3
@@ -150,7 +150,7 @@ def _modulus(name: str, modulus: int) -> None:
     if modulus < 1:
         raise LanguageError(f"`{name}` needs a modulus that is 1 or more")
     if modulus.bit_length() > PRIME_BITS:
-        raise LanguageError(f"`{name}` accepts a modulus of at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"`{name}` accepts a modulus of at most {PRIME_BITS:,} bits", code="E502")
 
 
 def _modulus_text(modulus: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import RsaKey
 from dia_language.functions.modular import lcm, mod_inverse, mod_pow
 from dia_language.functions.registry import library_function
@@ -33,7 +33,7 @@ def rsa_key(p: int, q: int, e: int = 65537) -> Record:
     if e < 3 or e % 2 == 0:
         raise LanguageError("`rsa_key` needs an odd public exponent greater than 1")
     if (p * q).bit_length() > PRIME_BITS:
-        raise LanguageError(f"an RSA key can have at most {PRIME_BITS} bits", code="E502")
+        raise LanguageError(f"an RSA key can have at most {PRIME_BITS:,} bits", code="E502")
     return Record(n=p * q, e=e, d=mod_inverse(e, lcm(p - 1, q - 1)), p=p, q=q)
 
 
@@ -180,7 +180,7 @@ def rsa_from_pem(text: str) -> Record:
 
     charge(len(text))
     if len(text) > 2 * PRIME_BITS:
-        raise LanguageError(f"the PEM text exceeds {2 * PRIME_BITS} characters", code="E502")
+        raise LanguageError(f"the PEM text exceeds {2 * PRIME_BITS:,} characters", code="E502")
     try:
         read = RSA.import_key(text)
     except (ValueError, IndexError, TypeError, UnicodeEncodeError):
@@ -200,7 +200,7 @@ def _built(key: RsaKey, names: tuple[str, ...]) -> Any:
 
     bits = key["n"].bit_length()
     if not 1024 <= bits <= PRIME_BITS:
-        raise LanguageError(f"a key of 1024 to {PRIME_BITS} bits is needed; this one has {bits}")
+        raise LanguageError(f"the key must have 1,024 to {PRIME_BITS:,} bits; this one has {bits}")
     if not 1 < key["e"] < key["n"] or key["e"] % 2 == 0 or key["n"] % 2 == 0:
         raise LanguageError("the numbers of this key are inconsistent")
     charge(bits * (bits // 64) ** 2 // 100)
@@ -230,8 +230,5 @@ def _hash(name: str) -> Any:
     from importlib import import_module
 
     if name not in HASHES:
-        raise LanguageError(
-            "this hash function is not supported for RSA",
-            did_you_mean(name, HASHES) or f"there are {', '.join(HASHES)}",
-        )
+        raise unknown_name("hash function for RSA", name, HASHES)
     return import_module(f"Crypto.Hash.{HASHES[name]}")

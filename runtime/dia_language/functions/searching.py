@@ -1,4 +1,4 @@
-"""Search: shortest paths and all reachable states by rules of the spec's own, and exact covers.
+"""Search by the rules of a spec: shortest paths, reachable states and exact covers.
 
 A state is any value except symbolic expressions: a number, a text, a list or a record. `moves` is a function that takes
 a state and returns the list of the states that follow it. No search uses randomness or the clock. Each state, each
@@ -60,9 +60,9 @@ def reachable(start: Value, moves: Function, most: int | None = None) -> list[li
     """All states that can be reached from `start`, by number of moves: entry n lists those that take n moves.
 
     Entry 0 is [start]. Each state appears once, in the entry for the smallest number of moves that reaches it. `moves`
-    takes a state and returns the list of the next states. With `most`, it stops after this many moves. If a state
-    is a partial solution and `moves` returns all ways to extend it by one step, the last entry lists all solutions
-    (backtracking). Raises an error (E502) like `search`.
+    takes a state and returns the list of the next states. If `most` is given, the search stops after this many moves.
+    If a state is a partial solution and `moves` returns all ways to extend it by one step, the last entry lists all
+    solutions (backtracking). Raises an error (E502) like `search`.
 
     Examples:
         reachable(12, prime_factors) -> [[12], [2, 3]]
@@ -129,12 +129,12 @@ def _size(state: Value) -> int:
 def exact_cover(items: list[Value], options: list[list[Value]], limit: int = 2) -> list[list[int]]:
     """The ways to choose options so that each of the `items` is in exactly one of them.
 
-    Each option is a list of what it covers. Values that are in options but not in `items` may be covered at most once,
-    as the diagonals on a board with queens. Each solution lists the positions of its options, in ascending order.
-    Options without any of the `items` are never chosen. At most `limit` solutions are returned. With the default of 2,
-    a puzzle has exactly one solution if the result has length 1. Raises an error for an option that contains a value
-    twice, and E502 if the search takes more steps than the limit of the template. Source: Knuth, "Dancing links",
-    Millennial Perspectives in Computer Science (2000), algorithm X.
+    Each option is a list of the values that it covers. Values that are in options but not in `items` may be covered at
+    most once, like the diagonals in the n-queens problem. Each solution lists the positions of its options, in
+    ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned. With
+    the default of 2, a puzzle has exactly one solution if the result has length 1. Raises an error for an option that
+    contains a value twice, and E502 if the search takes more steps than the limit of the template. Source: Knuth,
+    "Dancing links", Millennial Perspectives in Computer Science (2000), algorithm X.
 
     Examples:
         exact_cover([1, 2, 3], [[1], [2, 3], [1, 2], [3]]) -> [[0, 1], [2, 3]]
@@ -142,7 +142,7 @@ def exact_cover(items: list[Value], options: list[list[Value]], limit: int = 2) 
         exact_cover(["a", "b"], [["a", 1], ["b", 1], ["b", 2]]) -> [[0, 2]]
     """
     if not 1 <= limit <= LIST_LENGTH:
-        raise LanguageError(f"`exact_cover` needs `limit` from 1 to {LIST_LENGTH}")
+        raise LanguageError(f"`exact_cover` needs `limit` from 1 to {LIST_LENGTH:,}")
     holders: dict[Hashable, int] = {}  # the options that contain a value, as bits
     keys_of_options: list[list[Hashable]] = []
     for at, option in enumerate(options):

@@ -408,5 +408,5 @@ def prefix_sums(values: list[Number]) -> list[Number]:
 
 def _bounded(name: str, size: int) -> int:
     if size > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH} items", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
     return size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Curve, Point
 from dia_language.functions.elliptic_curves import base_point, is_on_curve, named_curve, point_add, point_multiply
 from dia_language.functions.hashing import HASHES, hmac
@@ -70,7 +70,7 @@ def ecdsa_nonce(curve: Curve, key: int, digest: bytes, name: str = "sha256") -> 
     """
     n = _order(curve)
     if name not in HASHES:
-        raise LanguageError("unknown hash function", did_you_mean(name, HASHES))
+        raise unknown_name("hash function", name, HASHES)
     if not 0 < key < n:
         raise LanguageError("the key must be from 1 to n - 1")
     size = (n.bit_length() + 7) // 8

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError, did_you_mean
+from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.arithmetic import mean, sqrt, sum_
 from dia_language.functions.ordering import ascending
@@ -103,12 +103,13 @@ def linear_fit(xs: list[Number], ys: list[Number]) -> list[Number]:
 
 @library_function
 def quantile(values: list[Number], share: Rational, method: str = "linear") -> Number:
-    """The exact quantile of the numbers: the value below which the given share of them is.
+    """The exact quantile of the numbers: the value below which the given share of them lies.
 
     `share` must be from 0 to 1. `method` says how to choose a value at position h = (n - 1) * share of the sorted
     numbers, counted from 0: linear (interpolate between the neighbours), lower, higher, midpoint, or nearest (if both
-    are equally near, the one at the even position). `inverted` is the first number at or below which the share is.
-    Raises an error for an empty list. Source: Hyndman and Fan, The American Statistician 50 (1996), types 7 and 1.
+    are equally near, the one at the even position). With `inverted`, the result is the smallest of the numbers such
+    that at least the given share of them is no greater. Raises an error for an empty list. Source: Hyndman and Fan, The
+    American Statistician 50 (1996), types 7 and 1.
 
     Examples:
         quantile([1, 2, 3, 4], 1/4) -> 7/4
@@ -117,7 +118,7 @@ def quantile(values: list[Number], share: Rational, method: str = "linear") -> N
     if not values or not 0 <= share <= 1:
         raise LanguageError("`quantile` needs a list that is not empty, and a share from 0 to 1")
     if method not in QUANTILES and method != "inverted":
-        raise LanguageError("unknown method of `quantile`", did_you_mean(method, [*QUANTILES, "inverted"]))
+        raise unknown_name("method of `quantile`", method, [*QUANTILES, "inverted"])
     ordered = ascending(values)
     if method == "inverted":
         return ordered[max(0, -(-len(ordered) * share // 1) - 1)]
@@ -142,6 +143,8 @@ def _products(a: list[Number], b: list[Number]) -> Number:
     """The sum of the products of the deviations from the two means."""
     if len(a) != len(b):
         raise LanguageError(f"the two lists must have the same length; these have {len(a)} and {len(b)} numbers")
+    if not a:
+        raise LanguageError("an empty list has no variance, covariance, correlation or fit", code="E504")
     charge(2 * len(a))
     mixed = sum_([operators.multiply(x, y) for x, y in zip(a, b, strict=True)])
     return operators.subtract(mixed, operators.multiply(sum_(a), mean(b)))

@@ -132,7 +132,7 @@ def chacha20_poly1305_decrypt(data: bytes, key: bytes, nonce: bytes, associated:
 def rc4(data: bytes, key: bytes) -> bytes:
     """`data` XORed with the RC4 keystream; the same call encrypts and decrypts.
 
-    `key` has 5 to 256 bytes. Broken, but still found in old protocols and files. RFC 6229 has test vectors.
+    `key` has 5 to 256 bytes. Not secure, but still used in old protocols and files. RFC 6229 has test vectors.
 
     Examples:
         hex(rc4(utf8("Attack at dawn"), utf8("Secret"))) -> "45a01f645fc35b383552544b9bf5"
@@ -168,7 +168,7 @@ def _fits_mode(name: str, mode: str, nonce: bytes, associated: bytes) -> None:
     elif mode == "ECB" and nonce:
         raise _unfit(f"`{name}` takes no nonce in ECB mode")
     elif mode == "GCM" and not nonce:
-        raise _unfit(f"`{name}` needs a nonce in GCM mode", "12 bytes are usual")
+        raise _unfit(f"`{name}` needs a nonce in GCM mode", "12 bytes are common")
     if associated and mode != "GCM":
         raise _unfit(f"`{name}` takes associated data only in GCM mode")
 
@@ -197,7 +197,7 @@ def _unpadded(plain: bytes) -> bytes:
 
 def _whole(name: str, mode: str, data: bytes) -> bytes:
     if mode in ("ECB", "CBC") and len(data) % BLOCK:
-        raise _unfit(f"`{name}` needs whole blocks of {BLOCK} bytes; these are {len(data)} bytes")
+        raise _unfit(f"`{name}` needs whole blocks of {BLOCK:,} bytes; these are {len(data)} bytes")
     return data
 
 
@@ -214,7 +214,7 @@ def _chacha(name: str, data: bytes, key: bytes, nonce: bytes, associated: bytes)
 
 def _verified(name: str, decrypt: Callable[[bytes, bytes], bytes], data: bytes) -> bytes:
     if len(data) < BLOCK:
-        raise _unfit(f"`{name}` needs a ciphertext followed by its tag of {BLOCK} bytes")
+        raise _unfit(f"`{name}` needs a ciphertext followed by its tag of {BLOCK:,} bytes")
     try:
         return bytes(decrypt(data[:-BLOCK], data[-BLOCK:]))
     except ValueError:

@@ -6,17 +6,17 @@ import csv
 import io
 
 from dia_language.budgets import charge
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, counted
 from dia_language.functions.argument_types import Value
 from dia_language.functions.registry import library_function
 
 
 @library_function
 def read_csv(table: str, separator: str = ",") -> list[list[Value]]:
-    """The rows of a table of comma-separated values (RFC 4180): lists of texts, beginning with the line of names.
+    """The rows of a table of comma-separated values (RFC 4180): one list of texts per row, including the header.
 
-    `separator` is the character between the cells. Lines end in a line feed or a carriage return and a line feed; empty
-    lines are skipped. Raises an error if rows have different lengths or quotes do not match.
+    `separator` is the character between the cells. Lines end with LF or CRLF; empty lines are skipped. Raises an error
+    if rows have different lengths or quotes do not match.
 
     Examples:
         read_csv("name,price\\nfig,3\\n\\"a, b\\",12") -> [["name", "price"], ["fig", "3"], ["a, b", "12"]]
@@ -32,6 +32,8 @@ def read_csv(table: str, separator: str = ",") -> list[list[Value]]:
         raise LanguageError(f"`read_csv` cannot read the table: {error}") from None
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
-            raise LanguageError(f"row {number} of the table has {len(row)} cells, the first row has {len(rows[0])}")
+            raise LanguageError(
+                f"row {number} of the table has {counted(len(row), 'cell')}, but the first row has {len(rows[0])}"
+            )
     charge(sum(map(len, rows)))
     return [list(row) for row in rows]

@@ -306,4 +306,4 @@ def _width(name: str, width: int) -> int:
 
 def _bounded(name: str, size: int) -> None:
     if size > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")

@@ -104,7 +104,7 @@ def _last_beginnings(a: str, b: str) -> list[list[int]]:
 def longest_common_substring(a: str, b: str) -> str:
     """The longest run of consecutive characters that occurs in both texts.
 
-    If there are several, the one that starts first in `a`.
+    If there are several, the result is the one that starts first in `a`.
 
     Examples:
         longest_common_substring("bananas", "kahana") -> "ana"

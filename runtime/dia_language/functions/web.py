@@ -168,5 +168,5 @@ def _unpuny(label: str) -> str:
 
 def _bounded(name: str, text: str) -> str:
     if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")
     return text

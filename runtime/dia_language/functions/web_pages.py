@@ -115,7 +115,7 @@ def header_of(message: str, name: str) -> str | None:
 
 def _bounded(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     if sum(end - begin for begin, end in spans) > TEXT_LENGTH:
-        raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH} characters", code="E502")
+        raise LanguageError(f"`html_elements` would give more than {TEXT_LENGTH:,} characters", code="E502")
     return spans
 
 

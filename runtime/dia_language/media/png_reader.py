@@ -62,7 +62,8 @@ def chunks_of(data: bytes) -> Chunks:
     """Return the chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
-            "the bytes are not a PNG picture", f"a PNG picture starts with 89 50 4E 47 and can have up to {FILE} bytes"
+            "the bytes are not a PNG picture",
+            f"a PNG picture starts with 89 50 4E 47 and can have up to {FILE:,} bytes",
         )
     chunks: list[tuple[str, bytes]] = []
     place = len(SIGNATURE)

@@ -117,7 +117,7 @@ class CompiledTemplate:
         except Exception as error:
             raise self._located(error) from None
         if len(text) > TEXT_LENGTH:
-            raise error_at(self.source, 0, "E502", f"a text is longer than {TEXT_LENGTH} characters")
+            raise error_at(self.source, 0, "E502", f"a text is longer than {TEXT_LENGTH:,} characters")
         return text
 
     def _located(self, error: Exception) -> DiaError:
@@ -142,7 +142,7 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
     """
     text = source.text
     if len(text) > SOURCE_LIMIT:
-        raise error_at(source, 0, "E312", f"the template is longer than {SOURCE_LIMIT} characters")
+        raise error_at(source, 0, "E312", f"the template is longer than {SOURCE_LIMIT:,} characters")
     if "\0" in text:
         raise error_at(source, text.index("\0"), "E312", "a template cannot contain the character NUL", "remove it")
     if not text.isascii():

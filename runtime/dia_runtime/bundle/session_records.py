@@ -140,7 +140,7 @@ def read_sessions(question: Record) -> list[SessionRecord]:
 def _session(record: Record) -> SessionRecord:
     turns, over, share = _list(record["turns"]), _items(record.get("over")), record.get("share")
     if not 1 <= len(turns) <= MOST_TURNS:
-        raise ValueError(f"a session has 1 to {MOST_TURNS} turns")
+        raise ValueError(f"a session has 1 to {MOST_TURNS:,} turns")
     return SessionRecord(
         _text(record["name"]),
         tuple(_turn(turn) for turn in turns),

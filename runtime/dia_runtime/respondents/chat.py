@@ -127,7 +127,7 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
     if text == "" and ending not in (*FINAL_ENDINGS, LENGTH):
         ending = _kind_of_empty_reply(message) or ending
     if text is not None and (not isinstance(text, str) or len(text) > LONGEST_TEXT):
-        what = f"of more than {LONGEST_TEXT} characters" if isinstance(text, str) else "whose content is not text"
+        what = f"of more than {LONGEST_TEXT:,} characters" if isinstance(text, str) else "whose content is not text"
         raise RequestError("request", f"a reply {what}: {excerpt(text)}")
     reply = Reply(
         text=text,

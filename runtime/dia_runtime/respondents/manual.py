@@ -87,7 +87,7 @@ class Manual(LocalRespondent):
         if text is None:
             raise RequestError("later", f"{stem}.txt waits for its reply")
         if len(text) > LONGEST_TEXT:
-            raise RequestError("request", f"the reply to {stem} is longer than {LONGEST_TEXT} characters")
+            raise RequestError("request", f"the reply to {stem} is longer than {LONGEST_TEXT:,} characters")
         return Reply(text)
 
     def _open_folder(self) -> None:

@@ -66,7 +66,7 @@ def read_labels(path: Path, reserved: Sequence[str] = ()) -> Labels:
 
 def _labels(key: Scalar, node: Node, reserved: Sequence[str], faults: Diagnostics) -> dict[str, str]:
     if len(key.text) > LONGEST:
-        faults.error("E203", f"a name of more than {LONGEST} characters", key.position)
+        faults.error("E203", f"a name of more than {LONGEST:,} characters", key.position)
     if not isinstance(node, Pairs):
         faults.error("E203", visible(f"the labels of `{key.text}` are not a mapping"), node.position, WANTED)
         return {}

@@ -78,7 +78,7 @@ def tool_transcript_text(transcript: ToolTranscript) -> str:
 def read_tool_transcript(text: str) -> ToolTranscript:
     """Return the transcript in a text. Raises ValueError if it is none, since anyone may have written it."""
     if len(text) > LONGEST:
-        raise ValueError(f"it is longer than {LONGEST} characters")
+        raise ValueError(f"it is longer than {LONGEST:,} characters")
     try:
         return transcript_from_record(json.loads(text))
     except (RecursionError, json.JSONDecodeError):

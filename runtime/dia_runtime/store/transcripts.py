@@ -88,7 +88,7 @@ def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
 def read_transcript(text: str) -> list[TranscriptSession]:
     """Return the sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
     if len(text) > LONGEST:
-        raise ValueError(f"it is longer than {LONGEST} characters")
+        raise ValueError(f"it is longer than {LONGEST:,} characters")
     try:
         record = json.loads(text)
         if record["transcript"] != VERSION:

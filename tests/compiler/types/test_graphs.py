@@ -199,7 +199,7 @@ def test_only_what_seldom_clashes_is_built_on_a_tree() -> None:
         ({"nodes": 4, "edges": 3, "probability": Fraction(1, 2)}, "probability", "only one of"),
         ({"nodes": 4, "probability": 1}, "probability", "between 0 and 1"),
         ({"nodes": 4, "probability": Fraction(1, 10**7)}, "probability", "denominator"),
-        ({"nodes": 300}, None, "at most 20000 pairs"),
+        ({"nodes": 300}, None, "at most 20,000 pairs"),
         ({"nodes": 5, "edges": 3, "connected": True}, "edges", "needs at least 4 edges"),
         ({"nodes": 5, "edges": 4, "connected": True, "directed": True}, "edges", "needs at least 5 edges"),
         ({"nodes": 100, "edges": 120, "connected": True, "directed": True}, None, "rarely connected"),

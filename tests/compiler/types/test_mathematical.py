@@ -355,7 +355,7 @@ def test_a_depth_counts_the_operators_on_the_longest_way_down() -> None:
         ("subset", {"of": ENTRIES, "size": 2, "apart": "grupo"}, "apart", "no entry"),
         ("subset", {"of": ENTRIES, "size": 4, "apart": "group"}, "size", "there are only 3"),
         ("subset", {"of": domain("entry", of=CATALOG, weights=[1, 2, 3, 4]), "size": 1}, "of", "weights"),
-        ("subset", {"of": [Record(n=n) for n in range(1000)], "size": 500, "apart": "n"}, "size", "100000"),
+        ("subset", {"of": [Record(n=n) for n in range(1000)], "size": 500, "apart": "n"}, "size", "100,000"),
         ("polynomial", {"degree": 201, "coefficients": DIE}, "degree", "between 0 and 200"),
         ("polynomial", {"degree": 2, "coefficients": PAIR}, "coefficients", "numbers"),
         ("polynomial", {"degree": 2, "coefficients": domain("integer", min=0, max=0)}, "coefficients", "only be 0"),

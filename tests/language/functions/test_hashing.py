@@ -93,5 +93,5 @@ def test_text_and_unknown_names_are_refused() -> None:
     with pytest.raises(LanguageError, match="unknown hash function") as caught:
         call("hmac", b"", b"", "sha-256")
     assert caught.value.help == "did you mean `sha256`?"
-    with pytest.raises(LanguageError, match="does not have this hash function"):
+    with pytest.raises(LanguageError, match="does not have the hash function `md4`"):
         call("second_digest", "md4", b"")

@@ -44,6 +44,6 @@ def test_a_long_mixed_password_is_far_above_words_with_numbers() -> None:
 
 
 def test_long_texts_are_refused() -> None:
-    with pytest.raises(LanguageError, match="at most 1000 characters"):
+    with pytest.raises(LanguageError, match="at most 1,000 characters"):
         call("guesses", "a" * 1001)
     assert call("guesses", "a" * 1000) == 26 * 3000

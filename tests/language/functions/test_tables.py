@@ -35,4 +35,4 @@ def test_what_is_no_table_is_refused(table: str, separator: str) -> None:
 
 
 def test_rows_of_other_lengths_are_refused() -> None:
-    assert refused("read_csv", "a,b\n1").message == "row 2 of the table has 1 cells, the first row has 2"
+    assert refused("read_csv", "a,b\n1").message == "row 2 of the table has 1 cell, but the first row has 2"

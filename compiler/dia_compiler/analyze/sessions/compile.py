@@ -51,12 +51,12 @@ class SessionAnalysis(Presence):
         """Report more sessions or turns than a run can bear, and turns that say nothing."""
         if len(session_spec.sessions) > MOST:
             place = session_spec.sessions[MOST].position
-            self.diagnostics.error("E107", f"more than {MOST} sessions", place, "split it into several templates")
+            self.diagnostics.error("E107", f"more than {MOST:,} sessions", place, "split it into several templates")
         for session in session_spec.sessions:
             if len(session.turns) > MOST:
                 place = session.turns[MOST].position
                 self.diagnostics.error(
-                    "E107", f"more than {MOST} turns in `{session.name}`", place, "use `over` to repeat a turn"
+                    "E107", f"more than {MOST:,} turns in `{session.name}`", place, "use `over` to repeat a turn"
                 )
             for number, turn in enumerate(session.turns):
                 self.check_turn(turn, number)

@@ -25,7 +25,7 @@ def vowel_count(text: str) -> int:
         vowel_count("Arrow") -> 2
     """
     if len(text) > 1_000_000:
-        raise LanguageError("`vowel_count` takes texts of at most 1000000 characters")
+        raise LanguageError("`vowel_count` takes texts of at most 1,000,000 characters")
     return sum(text.lower().count(letter) for letter in "aeiou")
 
 

@@ -64,9 +64,9 @@ def texts_fault(format: ReplyRecord, name: str, least: int) -> list[str]:
     """Return the error if an option is not a list of different one-line texts."""
     texts, kind = format.get(name), format["kind"]
     if not isinstance(texts, list) or not least <= len(texts) <= MOST:
-        return [f"the format {kind} needs `{name}`: a list of {least} to {MOST} texts"]
+        return [f"the format {kind} needs `{name}`: a list of {least} to {MOST:,} texts"]
     if not all(isinstance(one, str) and is_line(one) for one in texts):
-        return [f"`{name}` of the format {kind} must contain one-line texts of 1 to {LONGEST} characters"]
+        return [f"`{name}` of the format {kind} must contain one-line texts of 1 to {LONGEST:,} characters"]
     folded = [one.casefold() for one in texts]
     return [] if len(set(folded)) == len(folded) else [f"the texts in `{name}` of the format {kind} must be different"]
 

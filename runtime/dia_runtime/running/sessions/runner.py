@@ -55,7 +55,7 @@ class SessionRunner:
             return self.unfinished_reply(unfinished)
         text = transcript_text(entry for one in results if not isinstance(one, Unfinished) for entry in one)
         if len(text) > LONGEST:
-            return Reply(None, error=f"request: the transcript is longer than {LONGEST} characters")
+            return Reply(None, error=f"request: the transcript is longer than {LONGEST:,} characters")
         return self.total_reply(text)
 
     def unfinished_reply(self, unfinished: Sequence[Unfinished]) -> Reply | Unfinished:
@@ -183,9 +183,9 @@ class SessionRunner:
         self.turn_count += 1
         self.text_length += len(text or "")
         if self.turn_count > MOST_TURNS:
-            raise SessionUnfinished(Unfinished(f"request: more than {MOST_TURNS} turns"))
+            raise SessionUnfinished(Unfinished(f"request: more than {MOST_TURNS:,} turns"))
         if self.text_length > LONGEST:
-            raise SessionUnfinished(Unfinished(f"request: replies of more than {LONGEST} characters"))
+            raise SessionUnfinished(Unfinished(f"request: replies of more than {LONGEST:,} characters"))
 
 
 def turns_by_key(turns: Sequence[StoredTurn]) -> dict[TurnKey, StoredTurn]:
