@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.open import Bundle
 from dia_runtime.grading.judge import Judge, Judged, Rules
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.psychometrics.response_table import read_matrix
+from dia_runtime.store.answer_source import is_of, open_source
 from dia_runtime.store.schema import is_sqlite
 from dia_runtime.store.store import Store, bundle_facts, read_store
 
@@ -72,7 +73,7 @@ def read_panel(
         return _of_table(paths[0])
     with ExitStack() as stack:
         stores = [stack.enter_context(read_store(path)) for path in paths]
-        return _of_runs(stores, unit, chain, None if bundle is None else open_bundle(bundle))
+        return _of_runs(stores, unit, chain, open_source(bundle, stores, others_allowed=True))
 
 
 def is_run(path: Path) -> bool:
@@ -135,7 +136,8 @@ def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | No
     _require_unambiguous_items(roots, unit)
     for name, store, respondent in _respondents(stores):
         model = tables.models.setdefault(name, len(tables.models))
-        with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
+        own_source = source if source is not None and is_of(store, source) else None
+        with closing(Judge(store, Rules(chain, over="attempts"), own_source)) as judge:
             benchmark = str(bundle_facts(store)["benchmark"])
             for entry in judge.judged(respondent):
                 _add(tables, model, unit, benchmark, entry)

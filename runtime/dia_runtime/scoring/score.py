@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
-from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.open import Bundle
 from dia_runtime.formats.base import effective_chain
 from dia_runtime.grading.judge import Judge, Rules, stored_points, worth
 from dia_runtime.psychometrics.rasch.bank import read_bank
@@ -27,7 +27,8 @@ from dia_runtime.scoring.statistics.ledger import Marks
 from dia_runtime.scoring.statistics.resample import METHODS, Intervals
 from dia_runtime.scoring.tool_effects import TOOLS
 from dia_runtime.scoring.usage import UsageTally
-from dia_runtime.store.store import Store, bundle_facts, read_store, require_answers_of, require_root
+from dia_runtime.store.answer_source import open_source
+from dia_runtime.store.store import Store, bundle_facts, read_store, require_root
 from dia_runtime.store.tool_transcripts import split_tools
 
 if TYPE_CHECKING:
@@ -120,12 +121,9 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
         raise DiaError(Diagnostic("E801", "no runs to score"))
     with ExitStack() as stack:
         stores = [stack.enter_context(read_store(path)) for path in paths]
-        source = None if bundle is None else open_bundle(bundle)
-        root = source.questions_root if source else str(stores[0].facts.get("questions_root"))
+        source = open_source(bundle, stores)
         for store in stores:
-            require_root(store, root)
-            if source is not None:
-                require_answers_of(store, source)
+            require_root(store, str(stores[0].facts.get("questions_root")))
         yield stores, source
 
 

@@ -24,6 +24,7 @@ from dia_runtime.psychometrics.boundary.selection import SelectionRule
 from dia_runtime.psychometrics.rasch.bank import Bank, require_questions
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.run import Progress, RunOptions, RunSummary, run
+from dia_runtime.store.answer_source import open_source
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store, bundle_facts, read_store
 
@@ -256,10 +257,12 @@ def place_recorded(
 
     Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in none.
     """
-    source = None if bundle is None else open_bundle(bundle)
     names: set[str] = set()
     for path in runs:
-        with read_store(path) as store, closing(Judge(store, Rules(options.chain), source)) as judge:
+        with (
+            read_store(path) as store,
+            closing(Judge(store, Rules(options.chain), open_source(bundle, [store]))) as judge,
+        ):
             facts = bundle_facts(store)
             require_questions(bank, str(facts["benchmark"]), str(facts["questions_root"]))
             for respondent in store.respondents():
