@@ -34,7 +34,7 @@ def page(rows: list[str]) -> str:
     over = sum(cells(row)[4] == "over" for row in rows)
     summary = f"{len(rows)} families were probed; {over} are over their limit."
     ordered = sorted(rows, key=lambda row: (-int(cells(row)[2].partition("%")[0]), cells(row)[0]))
-    table = "\n".join(["| family | right | interval | limit | | best rule |", "|---|---|---|---|---|---|", *ordered])
+    table = "\n".join(["| family | accuracy | 95 % CI | limit | | best rule |", "|---|---|---|---|---|---|", *ordered])
     return f"{HEAD}\n{summary}\n\n{table}\n"
 
 

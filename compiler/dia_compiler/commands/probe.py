@@ -43,12 +43,12 @@ def command(
 ) -> int:
     """Find shortcuts: rules that answer a template's questions without understanding them.
 
-    Rules see only the text of the prompt: the most common answer, the longest or the last token that looks like an
-    answer, the token after a keyword, the line that stands out, or a shallow decision tree over counts (needs the extra
-    `probe`). They are learned on one half of the instances, and the best 20 are tested on the other half. A template is
-    over its limit if the lower bound of the best rule's 95 % interval, corrected for the number of rules tested, is
-    above 25 % and above blind guessing plus 5 percentage points. Nothing is written. Exit code 1 if a template is over
-    its limit and does not allow it.
+    Rules see only the text of the prompt. They answer with the most common answer, the longest or last token that
+    matches the answer pattern, the token after a keyword, a line that stands out, or a shallow decision tree on counts
+    (needs the extra `probe`). They are learned on one half of the instances, and the best 20 are tested on the other
+    half. A template is over its limit if the lower bound of the best rule's 95 % interval, corrected for the number of
+    rules tested, is above 25 % and above blind guessing plus 5 percentage points. Nothing is written. Exit code 1 if a
+    template is over its limit and does not allow it.
 
     \b
     Example:
@@ -99,14 +99,14 @@ def facts(shortcut: Shortcut, result: Probe) -> dict[str, Any]:
 def table(shortcuts: Sequence[Shortcut], result: Probe) -> list[str]:
     """Return the lines of the table: the strongest shortcut first."""
     width = max(8, *(len(one.template) for one in shortcuts))
-    lines = [f"{'template':<{width}}  right  interval      limit  points        best rule"]
+    lines = [f"{'template':<{width}}  accuracy  95 % CI      limit  points           best rule"]
     for one in shortcuts:
         state = "" if not one.is_over else "allowed" if reason_of(one, result) is not None else "over"
         points = "" if one.points is None else f"{one.points:+.2f}"
         interval = f"{100 * one.low:3.0f} - {100 * one.high:3.0f} %"
         rule = one.rule if len(one.rule) <= WIDEST_RULE else f"{one.rule[: WIDEST_RULE - 3]}..."
         lines.append(
-            f"{one.template:<{width}}  {100 * one.accuracy:3.0f} %  {interval}  {100 * one.limit:3.0f} %  {points:>6}"
+            f"{one.template:<{width}}  {100 * one.accuracy:6.0f} %  {interval}  {100 * one.limit:3.0f} %  {points:>6}"
             f"  {state:<7}  {rule}".rstrip()
         )
     return lines

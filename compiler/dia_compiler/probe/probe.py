@@ -72,7 +72,7 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
     labels = [UNANSWERABLE if is_unanswerable else ANSWERABLE for is_unanswerable in decisions]
     labelled = [Example(one.prompt, label, frozenset([label])) for one, label in zip(examples, labels, strict=True)]
     deciding = _best_shortcut(labelled, base[0], DECIDERS)
-    deciding = replace(deciding, rule=f"whether it is unanswerable: {deciding.rule}", points=None)
+    deciding = replace(deciding, rule=f"answerable or not: {deciding.rule}", points=None)
     answerable = [one for one, is_unanswerable in zip(examples, decisions, strict=True) if not is_unanswerable]
     if len(answerable) < FEWEST:
         return deciding
@@ -91,7 +91,7 @@ def _best_shortcut(examples: Sequence[Example], question: Mapping[str, Any], lea
     limit = max(FLOOR, 1 / distinct + SPARE)
     benchmark = str(question["id"]).split("/", 1)[0]
     points = _expected_points(question["points"], right / len(held_out))
-    return Shortcut(benchmark, str(question["template"]), rule.name, right, len(held_out), len(best), low, high, limit,
+    return Shortcut(benchmark, str(question["template"]), rule.title, right, len(held_out), len(best), low, high, limit,
                     points)  # fmt: skip
 
 
@@ -109,7 +109,7 @@ def _examples(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Mapp
 
 
 def _best_rules(examples: Sequence[Example], learners: Sequence[Learner]) -> list[Rule]:
-    """Return the rules that answer most of the examples, those that need fewer words first among equals."""
+    """Return the rules that answer most of the examples; of equally good ones, those with the shortest names."""
     scores: list[tuple[int, int, str, Rule]] = []
     look = examples[:FIRST_LOOK]
     for learn in learners:

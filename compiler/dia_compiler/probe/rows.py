@@ -57,7 +57,7 @@ class Prober:
             if shortcut.is_over and "shortcut" not in template.allow:
                 place = template.prompt.position if template.prompt else template.position
                 message = (
-                    f"{shortcut.rule} is the answer in {shortcut.right} of {shortcut.instances} instances: "
+                    f"a simple rule ({shortcut.rule}) is right in {shortcut.right} of {shortcut.instances} instances: "
                     "a model needs to understand nothing"
                 )
                 diagnostics.warn("shortcut", message, place, f"{ADVICE}, or allow it: `allow: {{shortcut: reason}}`")

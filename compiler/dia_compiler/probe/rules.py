@@ -22,9 +22,9 @@ from dia_compiler.probe.surface import (
     number_in,
     pattern_of,
 )
+from dia_compiler.probe.titles import FIELDS, PLACES, ordinal, title_of
 
-PLACES = 12  # from either end, up to which a token is picked by its place
-FIELDS = 12  # of a line, up to which they are compared
+PATTERN = " built like an answer"  # said of tokens with the kinds of characters of an answer, in the same order
 MOST_KEYWORDS = 120
 FEW_ANSWERS = 40  # distinct answers up to which a tree is grown
 Guess = Callable[[Prompt], str | None]
@@ -41,9 +41,10 @@ class Example:
 
 @dataclass(frozen=True)
 class Rule:
-    """A guess, in words that say how it is made."""
+    """A guess. `title` describes it to users. `name` decides between equally good rules, so it never changes."""
 
     name: str
+    title: str
     guess: Guess
 
     def is_right(self, example: Example) -> bool:
@@ -58,9 +59,9 @@ def commonest(items: Iterable[Hashable]) -> Any:
 
 
 def constant(examples: Sequence[Example]) -> Iterator[Rule]:
-    """Yield the commonest answer, whatever is asked."""
+    """Yield the most common answer, whatever is asked."""
     answer = commonest(example.answer for example in examples)
-    yield Rule(f"always `{answer[:40]}`", lambda prompt: answer)
+    yield Rule(f"always `{answer[:40]}`", f"most common answer: `{answer[:40]}`", lambda prompt: answer)
 
 
 # Rules that pick a token
@@ -142,7 +143,8 @@ def picked(examples: Sequence[Example]) -> Iterator[Rule]:
             if not can_hold(examples, kind, fits):
                 continue
             for name, select in SELECTORS.items():
-                yield Rule(name.format(kind) + looks, _picking(kind, fits, select))
+                title = title_of(name).format(title_of(kind)) + title_of(looks)
+                yield Rule(name.format(kind) + looks, title, _picking(kind, fits, select))
 
 
 def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
@@ -150,7 +152,7 @@ def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
     return {
         "": lambda text: True,
         " of an answer's length and characters": shape.has_length,
-        " built like an answer": shape.has_pattern,
+        PATTERN: shape.has_pattern,
     }
 
 
@@ -185,8 +187,9 @@ def beside_keywords(examples: Sequence[Example]) -> Iterator[Rule]:
     for word in keywords([example.prompt for example in examples], MOST_KEYWORDS):
         for kind, is_last, is_after in product(kinds, (False, True), (False, True)):
             side = "after" if is_after else "before"
-            name = f"{kind} built like an answer {side} the {'last' if is_last else 'first'} `{word[:40]}`"
-            yield Rule(name, _beside(word, kind, fits, is_last, is_after))
+            where = f"{side} the {'last' if is_last else 'first'} `{word[:40]}`"
+            title = f"nearest {title_of(kind)}{title_of(PATTERN)} {where}"
+            yield Rule(f"{kind}{PATTERN} {where}", title, _beside(word, kind, fits, is_last, is_after))
 
 
 def _beside(word: str, kind: str, fits: Callable[[str], bool], is_last: bool, is_after: bool) -> Guess:
@@ -214,7 +217,9 @@ def neighbours(examples: Sequence[Example]) -> Iterator[Rule]:
     for kind in ("token", "quoted text", "number"):
         for looks, fits in filters(shape).items():
             if looks and can_hold(examples, kind, fits):
-                yield Rule(f"the {kind}{looks} with the surroundings of an answer", _weighing(examples, kind, fits))
+                title = f"naive Bayes on the context of each {title_of(kind)}{title_of(looks)}"
+                name = f"the {kind}{looks} with the surroundings of an answer"
+                yield Rule(name, title, _weighing(examples, kind, fits))
 
 
 def surroundings(prompt: Prompt, kind: str, fits: Callable[[str], bool]) -> dict[str, set[str]]:
@@ -326,10 +331,13 @@ def lines(examples: Sequence[Example]) -> Iterator[Rule]:
     for name, choose in LINES.items():
         for place in (*range(6), -1, -2, -3):
             where = f"field {place + 1}" if place >= 0 else f"field {-place} from the end"
-            yield Rule(f"{where} of {name}", _field_of(choose, place))
+            title = where if place >= 0 else f"the {ordinal(place)} field"
+            yield Rule(f"{where} of {name}", f"{title} of {title_of(name)}", _field_of(choose, place))
         for first in (-1, 0, 1):
-            yield Rule(f"the number of {name}, {'without the head, ' * (first < 0)}counted from {max(first, 0)}",
-                       _number_of(choose, first))  # fmt: skip
+            start, has_head = max(first, 0), first < 0
+            rule_name = f"the number of {name}, {'without the head, ' * has_head}counted from {start}"
+            title = f"index of {title_of(name)}, counted from {start}{' after the header' * has_head}"
+            yield Rule(rule_name, title, _number_of(choose, first))
 
 
 def _chosen(prompt: Prompt, choose: Callable[[Prompt], int | None]) -> int | None:
@@ -374,7 +382,8 @@ def trees(examples: Sequence[Example]) -> Iterator[Rule]:
     for depth in (2, 4, 6):
         tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=4, random_state=0).fit(table, answers)
         used = sorted({list(COUNTS)[place] for place in tree.tree_.feature if place >= 0})
-        yield Rule(f"a tree of depth {depth} over {', '.join(used) or 'nothing'}", _growing(tree))
+        title = f"decision tree of depth {depth} on {', '.join(map(title_of, used)) or 'nothing'}"
+        yield Rule(f"a tree of depth {depth} over {', '.join(used) or 'nothing'}", title, _growing(tree))
 
 
 def _growing(tree: Any) -> Guess:
@@ -401,7 +410,8 @@ def words(examples: Sequence[Example]) -> Iterator[Rule]:
     }
     for word, (first, second) in shares.items():
         one, other = labels if first > second else reversed(labels)
-        yield Rule(f"`{one}` if it has `{word[:40]}`", _by_presence(word, one, other))
+        title = f"`{one}` if the prompt contains `{word[:40]}`"
+        yield Rule(f"`{one}` if it has `{word[:40]}`", title, _by_presence(word, one, other))
     base = log((totals[labels[0]] + 0.5) / (totals[labels[1]] + 0.5))
     weights = {word: (log(first / second), log((1 - first) / (1 - second))) for word, (first, second) in shares.items()}
 
@@ -410,7 +420,7 @@ def words(examples: Sequence[Example]) -> Iterator[Rule]:
         score = base + sum(pair[word not in present] for word, pair in weights.items())
         return labels[0] if score > 0 else labels[1]
 
-    yield Rule("naive Bayes over its words", guess)
+    yield Rule("naive Bayes over its words", "naive Bayes on words and pairs of words", guess)
 
 
 def _words_and_pairs(prompt: Prompt) -> frozenset[str]:

@@ -56,8 +56,8 @@ def test_the_table_says_which_rule_and_what_it_earns(specs: Path, capsys: pytest
     assert run(["probe", str(specs), "--k", "40", "--jobs", "1", "-q"]) == 1
     out = capsys.readouterr().out
     lines = out.splitlines()
-    assert lines[0].split()[:2] == ["template", "right"]
-    assert lines[1].startswith("planted   100 %")
+    assert lines[0].split()[:2] == ["template", "accuracy"]
+    assert lines[1].startswith("planted      100 %")
     assert " over " in lines[1]
     assert lines[-1] == "2 templates probed, 1 over the limit, 0 of them allowed"
     assert max(map(len, lines)) <= 130
@@ -111,6 +111,6 @@ def test_a_word_that_shows_that_a_question_is_unanswerable_is_over(
     is_over = "answerable" in learned
     assert run(["probe", str(tmp_path), "--k", "200", "--json"]) == int(is_over)
     (one,) = json.loads(capsys.readouterr().out)["templates"]
-    assert one["over"] == is_over and one["rule"].startswith("whether it is unanswerable: ")
+    assert one["over"] == is_over and one["rule"].startswith("answerable or not: ")
     # the abstention is right in half of the instances, which is no shortcut
     assert one["limit"] == 0.55 and (one["accuracy"]["value"] == 1.0) == is_over

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from dia_compiler.probe.probe import exact_interval, probe_questions
-from dia_compiler.probe.surface import Shape, decoded, pattern_of, without_shared_ends
+from dia_compiler.probe.rules import LINES, SELECTORS, filters
+from dia_compiler.probe.surface import COUNTS, TOKENIZERS, Shape, decoded, pattern_of, without_shared_ends
+from dia_compiler.probe.titles import TITLES, ordinal
 
 WORDS = [
     "amber",
@@ -195,7 +197,7 @@ def test_a_shortcut_over_counts_needs_a_tree() -> None:
 
     best = probed(draw)
     assert best.is_over
-    assert best.rule.startswith("a tree of depth")
+    assert best.rule.startswith("decision tree of depth")
 
 
 # R 4.3.1, binom.test(x, n, conf.level = level)$conf.int
@@ -226,3 +228,18 @@ def test_surface() -> None:
     assert shape.has_pattern("ba9")
     assert not shape.has_pattern("a9b")
     assert shape.has_length("a9b")
+
+
+def test_every_title_is_that_of_a_rule_or_of_a_part_of_one() -> None:
+    names = {*SELECTORS, *LINES, *COUNTS, *TOKENIZERS, *filters(Shape.of(["ab1"]))}
+    assert set(TITLES) <= names
+    assert [ordinal(place) for place in (0, 1, 2, 3, -1, -2, -3, -11)] == [
+        "first",
+        "2nd",
+        "3rd",
+        "4th",
+        "last",
+        "2nd-to-last",
+        "3rd-to-last",
+        "11th-to-last",
+    ]

@@ -60,8 +60,8 @@ const balance = (samples) => {
   for (const sample of samples) counts.set(sample.text, (counts.get(sample.text) || 0) + 1);
   const rows = [...counts].sort((one, other) => other[1] - one[1]).slice(0, 7);
   const share = (100 * (rows[0]?.[1] || 0)) / Math.max(1, samples.length);
-  const caption = `${plural(counts.size, 'distinct answer')} among ${plural(samples.length, 'instance')}; the commonest is the answer of ${share.toFixed(1)} %.`;
-  return figure('Answer balance', caption, bars(rows, `The commonest answers: ${rows.map(([name, count]) => `${name.slice(0, 30)} ${count}`).join(', ')}`));
+  const caption = `${plural(counts.size, 'distinct answer')} among ${plural(samples.length, 'instance')}; ${share.toFixed(1)} % have the most common one.`;
+  return figure('Answer balance', caption, bars(rows, `The most common answers: ${rows.map(([name, count]) => `${name.slice(0, 30)} ${count}`).join(', ')}`));
 };
 
 const milliseconds = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(0));
@@ -93,10 +93,10 @@ const freedom = (samples, draws, known) => {
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
 const probe = (record) => {
-  if (!record) return figure('Shortcut', 'Sought when all instances are there.', null);
-  if (record.why) return figure('Shortcut', `None sought: ${record.why}.`, null);
+  if (!record) return figure('Shortcut', 'dia looks for shortcuts when all instances are made.', null);
+  if (record.why) return figure('Shortcut', `Not searched: ${record.why}.`, null);
   const x = (share) => 10 + 290 * share;
-  const caption = `${record.is_over ? 'Over the limit: ' : ''}the best simple rule, ${record.rule}, answers ${percent(record.accuracy)} (${percent(record.low)} to ${percent(record.high)}) of ${record.instances} unseen instances correctly; the limit is ${percent(record.limit)}.`;
+  const caption = `${record.is_over ? 'Over the limit: ' : ''}the best simple rule (${record.rule}) is right in ${percent(record.accuracy)} (95 % CI: ${percent(record.low)} to ${percent(record.high)}) of ${record.instances} held-out instances; the limit is ${percent(record.limit)}.`;
   return figure('Shortcut', caption, picture(caption, WIDTH, 70, svg('rect', { class: 'bar-soft', x: x(record.low), y: 14, width: Math.max(1, x(record.high) - x(record.low)), height: 20 }),
     svg('rect', { class: 'bar', x: x(record.accuracy) - 2, y: 10, width: 4, height: 28 }), svg('line', { class: 'limit', x1: x(record.limit), x2: x(record.limit), y1: 6, y2: 42 }),
     svg('line', { class: 'rule', x1: 10, x2: 300, y1: 42, y2: 42 }), svg('text', { x: 10, y: 58 }, '0 %'), svg('text', { x: x(record.limit), y: 58, 'text-anchor': 'middle' }, 'limit'), svg('text', { x: 300, y: 58, 'text-anchor': 'end' }, '100 %')));
