@@ -1,7 +1,7 @@
 """The structure of spec files as JSON Schemas: the keys of templates, benchmark.yaml and catalogs, and their shapes.
 
-What depends on a name (which options a parameter type has, which types there are) is not their business, because
-later stages say more about a wrong one.
+They do not check what depends on a name, such as the options of a parameter type, because later stages report such
+errors with more detail.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ EXAMPLE_REPLIES: Final = any_of(text(), {"type": "object"}, array({"type": ["str
 
 DEFINITIONS: Final[dict[str, Schema]] = {
     "catalog_body": mapping({"faces": ref("faces"), "entries": ref("entries")}, required=["faces", "entries"]),
-    "catalogs": named(any_of(ref("catalog_body"), mapping({"from": text()}, required=["from"])), keys=NAME),
+    "catalogs": named(
+        any_of(ref("catalog_body"), mapping({"from": text("A catalog file.")}, required=["from"])), keys=NAME
+    ),
     "entries": named(
         mapping(
             {
                 "params": ref("parameters"),
-                "group": text(),
+                "group": text("A name that entries share; `apart: group` draws no two entries of one group."),
                 "examples": mapping(
                     {
                         "holds": array(
@@ -58,7 +60,8 @@ DEFINITIONS: Final[dict[str, Schema]] = {
                                 "values of the entry's parameters."
                             )
                         ),
-                    }
+                    },
+                    "Arguments that test the face `holds` of this entry.",
                 ),
             },
             is_open=True,
@@ -68,7 +71,7 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     ),
     "expression": {
         "description": (
-            "An expression of the spec language; see docs/reference/language.md. Put several lines under `|`."
+            "An expression of the spec language; see docs/reference/language.md. For several lines, write `|` first."
         ),
         "type": ["string", "number", "boolean", "null"],
     },
@@ -99,25 +102,25 @@ DEFINITIONS: Final[dict[str, Schema]] = {
         "description": "Reusable prompt fragments: name(a, b): template.",
     },
     "parameter": {
-        "description": "A parameter with its type.",
+        "description": "A parameter type and its options.",
         "type": "object",
         "required": ["type"],
         "properties": {
             "type": identifier("A parameter type (dia types lists them) or a name under `types`."),
-            "where": ref("expressions"),
+            "where": ref("expressions", "Conditions that each value of the parameter must satisfy."),
         },
     },
     "parameters": named(ref("parameter"), keys=NAME),
     "points": mapping(
         {
-            "correct": number(minimum=-1000000, maximum=1000000),
-            "skipped": number(minimum=-1000000, maximum=1000000),
-            "wrong": number(minimum=-1000000, maximum=1000000),
+            "correct": number("Points for a correct answer (default 1).", minimum=-1000000, maximum=1000000),
+            "skipped": number("Points for an abstention (default 0).", minimum=-1000000, maximum=1000000),
+            "wrong": number("Points for a wrong or unparsed reply (default -1).", minimum=-1000000, maximum=1000000),
         },
         required=["correct", "skipped", "wrong"],
     ),
     "slots": named(ref("slot"), keys=NAME),
-    "slot": text("Text that fills a gap in the prompt; may be empty."),
+    "slot": text("Text that fills a named gap in the prompt; may be empty."),
     "signatures": {
         "type": "object",
         "propertyNames": {"pattern": SIGNATURE},
@@ -154,14 +157,16 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     ),
     "settings": mapping(
         {
-            "temperature": number(minimum=0, maximum=10),
-            "max_tokens": integer(minimum=1, maximum=10000000),
-            "top_p": number(minimum=0, maximum=1),
-            "seed": integer(),
-            "stop": array(nonempty(), least=1),
-            "reasoning_effort": nonempty(),
-            "presence_penalty": number(),
-            "frequency_penalty": number(),
+            "temperature": number("The sampling temperature; 0 is the least random.", minimum=0, maximum=10),
+            "max_tokens": integer("The largest number of tokens in a reply.", minimum=1, maximum=10000000),
+            "top_p": number("Sample only from the likeliest tokens with this total probability.", minimum=0, maximum=1),
+            "seed": integer("The seed that the provider samples with, if it supports one."),
+            "stop": array(nonempty(), "Texts at which the reply ends.", least=1),
+            "reasoning_effort": nonempty("How much the model reasons, in the provider's words, such as low or high."),
+            "presence_penalty": number("Makes tokens that already occurred less likely; see the provider's docs."),
+            "frequency_penalty": number(
+                "Makes tokens less likely the more often they occurred; see the provider's docs."
+            ),
         },
         "Settings for asking the model.",
         least=1,
@@ -188,7 +193,10 @@ DEFINITIONS: Final[dict[str, Schema]] = {
             "predicted": ref("expression", "What the model predicted."),
             "actual": ref("expression", "What actually happened."),
             "positive": mapping(
-                {"name": nonempty(), "value": boolean()},
+                {
+                    "name": nonempty("What the class is called in reports, such as fails."),
+                    "value": boolean("The value of `predicted` and `actual` that means this class."),
+                },
                 "The positive class: its name, and the value that represents it.",
                 required=["name", "value"],
             ),
@@ -245,10 +253,10 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     "figures": named(
         mapping(
             {
-                "value": ref("expression", "The value that is counted or measured for each question."),
+                "value": ref("expression", "The value of each question that `summary` summarizes."),
                 "over": one_of(
                     ["all", "answered", "valid", "decided"],
-                    "The questions that count: all, or only the valid ones, whose replies could be read (the default).",
+                    "The questions that count (default valid: those whose replies could be read).",
                 ),
                 "where": ref("expression", "Only questions for which this condition is true."),
                 "summary": one_of(["share", "mean", "median", "survival", "count"], "How the values are summarized."),
@@ -282,11 +290,11 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "category": {
         "type": "string",
         "default": "uncategorised",
-        "description": "Free words by which reports group templates.",
+        "description": "Any text; reports group templates by it.",
     },
-    "domain": text("The main field by which reports group templates."),
-    "level": text("Free words, such as easy or hard."),
-    "skills": ref("skills", "A list of words, or an expression."),
+    "domain": text("The subject area, such as cryptography; reports group templates by it."),
+    "level": text("Any text, such as easy or hard; reports group templates by it."),
+    "skills": ref("skills", "What a solver needs: a list of words, or an expression that gives one."),
     "notes": text("Notes for readers; has no effect."),
     "number": integer("The number of the family in its publication.", minimum=0, maximum=1000000),
     "adversarial": one_of(
@@ -304,7 +312,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
     ),
     **SHARED,
     "params": ref("parameters", "Name -> type; drawn in order, so later parameters may use earlier ones."),
-    "let": named(ref("expression"), "Name -> expression; derived values, in any order.", keys=NAME),
+    "let": named(ref("expression"), "Derived values, name -> expression, in any order.", keys=NAME),
     "where": ref("expressions", "Conditions on parameters and let values."),
     "balance": text("A parameter whose values are spread evenly over its range."),
     "answer": mapping(
@@ -325,10 +333,10 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "examples": array(
         mapping(
             {
-                "params": {"type": "object"},
+                "params": {"type": "object", "description": "Values of some parameters; the others are drawn."},
                 "answer": {"description": "The expected answer for these parameters."},
-                "accepts": array(),
-                "rejects": array(),
+                "accepts": array(words="Typed answers that must be correct."),
+                "rejects": array(words="Typed answers that must be wrong."),
                 "replies": mapping(
                     {
                         "correct": EXAMPLE_REPLIES,
@@ -339,7 +347,8 @@ TEMPLATE: Final[dict[str, Schema]] = {
                             "enum": ["standard", "strict", "lenient", "compat"],
                             "description": "The chain that reads these replies; the default is that of scores.",
                         },
-                    }
+                    },
+                    "Complete replies by the verdict that they must get.",
                 ),
             },
             required=["params"],
@@ -349,9 +358,9 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "allow": named(nonempty(), "Health warnings that this template accepts, each with a reason."),
     "limits": mapping(
         {
-            "seconds": number(exclusiveMinimum=0, maximum=300),
-            "steps": integer(minimum=1, maximum=100000000),
-            "digits": integer(minimum=1, maximum=301030),
+            "seconds": number("Seconds of one evaluation.", exclusiveMinimum=0, maximum=300),
+            "steps": integer("Steps of one evaluation (default 2,000,000).", minimum=1, maximum=100000000),
+            "digits": integer("Decimal digits of an integer.", minimum=1, maximum=301030),
         },
         "Limits on seconds and steps per evaluation, and on the digits of integers.",
     ),
@@ -374,9 +383,9 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "variants": named(
         mapping(
             {
-                "params": ref("parameters"),
-                "let": named(ref("expression"), keys=NAME),
-                "slots": ref("slots"),
+                "params": ref("parameters", "Additional parameters that only this wording uses."),
+                "let": named(ref("expression"), "Additional derived values that only this wording uses.", keys=NAME),
+                "slots": ref("slots", "Texts that replace those of the template's slots."),
                 "prompt": ref("template", "Replaces the prompt."),
                 "prepend": ref(
                     "template",
@@ -496,8 +505,18 @@ FILES: Final[dict[str, SpecFile]] = {
     "benchmark": SpecFile(
         "benchmark.yaml", "Settings shared by all templates of a benchmark.", ("language", "benchmark"), BENCHMARK
     ),
-    "template": SpecFile("a template", "A template.", ("template", "title"), TEMPLATE),
-    "catalog": SpecFile("a catalog", "Entries with several faces.", ("catalog", "faces", "entries"), CATALOG),
+    "template": SpecFile(
+        "a template",
+        "A template: a question with parameters, and how its answer is computed.",
+        ("template", "title"),
+        TEMPLATE,
+    ),
+    "catalog": SpecFile(
+        "a catalog",
+        "Entries with several faces, such as how each is worded and what it means.",
+        ("catalog", "faces", "entries"),
+        CATALOG,
+    ),
 }
 
 

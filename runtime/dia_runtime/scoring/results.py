@@ -67,19 +67,19 @@ def has_figure(block: Block, name: str) -> bool:
 class CurvePoint(TypedDict):
     """A point of a risk-coverage curve."""
 
-    confidence: Share
-    coverage: Share
-    risk: Share
+    confidence: Annotated[Share, "The lowest confidence of the questions up to this point."]
+    coverage: Annotated[Share, "Share of all questions answered up to this point."]
+    risk: Annotated[Share, "Share of wrong answers among them."]
 
 
 class Penalty(TypedDict):
     """The points for answering with a given penalty for wrong answers."""
 
-    penalty: float
+    penalty: Annotated[float, "Points that a wrong answer costs."]
     threshold: Annotated[
         Share, "penalty / (1 + penalty): the probability of a correct answer above which answering pays."
     ]
-    points: Estimate
+    points: Annotated[Estimate, "Mean points of a question."]
     pays: Annotated[bool | None, "Whether the accuracy is above the threshold."]
 
 
@@ -89,16 +89,14 @@ class Selective(TypedDict):
     signal: Annotated[
         Literal["answered", "agreement"],
         "What orders the answered questions by confidence: the number of the item's other instances that were "
-        "answered; "
-        "over attempts, the number of other attempts with the same answer.",
+        "answered; over attempts, the number of other attempts with the same answer.",
     ]
     coverage: Estimate
     accuracy: Annotated[Estimate, "Share of correct replies among those not skipped."]
     curve: Annotated[
         list[CurvePoint],
         "From the most to the least confident: the share of all questions answered so far, and the share of wrong "
-        "answers "
-        "among them.",
+        "answers among them.",
     ]
     aurc: Annotated[Estimate, "Area under the curve: the mean risk over all coverages up to the highest."]
     aurc_best: Annotated[Estimate, "The same if every correct reply were more confident than every wrong one."]
@@ -117,45 +115,45 @@ class Explained(TypedDict):
 
     wrong: Annotated[Count, "Wrong replies, including variants."]
     one: Annotated[Count, "Wrong replies explained by exactly one named mistake."]
-    several: Count
+    several: Annotated[Count, "Wrong replies explained by several named mistakes."]
     none: Annotated[Count, "Wrong replies without explanation; one + several + none = wrong."]
 
 
 class Mistake(TypedDict):
     """The frequency of a named mistake among a template's wrong replies."""
 
-    count: Count
+    count: Annotated[Count, "Wrong replies that this mistake explains."]
     share: Annotated[Estimate, "Share of the template's wrong replies; Wilson's interval over its replies."]
 
 
 class TemplateMistakes(Explained):
     """The mistakes of one template."""
 
-    mistakes: dict[str, Mistake]
+    mistakes: Annotated[dict[str, Mistake], "Named mistake -> its frequency."]
 
 
 class MistakeShares(Explained):
     """The mistakes of all templates."""
 
     explained: Annotated[Estimate, "Share of the wrong replies explained by a named mistake."]
-    templates: dict[str, TemplateMistakes]
+    templates: Annotated[dict[str, TemplateMistakes], "Template -> its mistakes."]
 
 
 class FigureEffect(TypedDict):
     """A figure in two wordings of the same instances."""
 
-    base: float | None
-    variant: float | None
+    base: Annotated[float | None, "The figure in the base wording."]
+    variant: Annotated[float | None, "The figure in the variant."]
     difference: Annotated[Estimate, "Variant minus base."]
-    p: Share | None
+    p: Annotated[Share | None, "Two-sided p-value of the difference; null if there is none."]
 
 
 class VariantEffect(TypedDict):
     """The effect of another wording."""
 
-    items: Count
-    questions: Count
-    figures: dict[str, FigureEffect]
+    items: Annotated[Count, "Items with replies in both wordings."]
+    questions: Annotated[Count, "Instances with replies in both wordings."]
+    figures: Annotated[dict[str, FigureEffect], "Figure -> its values in the two wordings."]
 
 
 class Correlation(TypedDict):
@@ -173,68 +171,68 @@ class Correlation(TypedDict):
 class SessionCounts(TypedDict):
     """Outcomes of session questions."""
 
-    valid: Count
-    unread: Count
-    absent: Count
-    broken: Count
-    error: Count
+    valid: Annotated[Count, "Questions whose replies could all be read."]
+    unread: Annotated[Count, "Questions with a reply that could not be read."]
+    absent: Annotated[Count, "Questions with a missing reply."]
+    broken: Annotated[Count, "Questions whose truth could not be computed from the replies."]
+    error: Annotated[Count, "Questions that ended in an error; a retry may succeed."]
     of: Annotated[dict[str, dict[str, Count]], "Reply -> number of questions in which it is missing, by state."]
 
 
 class ByDenominator(TypedDict):
     """An accuracy by its denominators."""
 
-    all: Estimate
-    answered: Estimate
-    valid: Estimate
+    all: Annotated[Estimate, "Over every decision or question."]
+    answered: Annotated[Estimate, "Over those with all replies."]
+    valid: Annotated[Estimate, "Over those whose replies could be read."]
 
 
 class PrintedFigure(TypedDict):
     """The accuracy that a study reports."""
 
-    study: str
+    study: Annotated[str, "The study, as in `presets`."]
     figure: Annotated[str, "Its name in `published`."]
     over: Annotated[
         str,
         Keywords(enum=["written", "all", "valid"]),
         "Its denominator: the keys that the model wrote, all questions, or the valid ones as in the study.",
     ]
-    value: float | None
+    value: Annotated[float | None, "The accuracy; null if it is undefined."]
 
 
 class DeclaredFigure(TypedDict):
     """The value of a figure that a template declares."""
 
-    value: float | None
-    se: NotRequired[float | None]
-    ci: NotRequired[list[float] | None]
-    bounds: NotRequired[Ends]
-    of: NotRequired[Count]
+    value: Annotated[float | None, "null while errors leave it undetermined."]
+    se: NotRequired[Annotated[float | None, "Standard error with items as clusters."]]
+    ci: NotRequired[Annotated[list[float] | None, "95 % confidence interval."]]
+    bounds: NotRequired[Annotated[Ends, "Lowest and highest possible value while errors remain."]]
+    of: NotRequired[Annotated[Count, "Questions that count."]]
     steps: NotRequired[Annotated[list[float], "Share of questions without the event up to each step."]]
 
 
 class DecisionCounts(TypedDict):
     """Known decisions by prediction and outcome."""
 
-    tp: Count
-    fp: Count
-    fn: Count
-    tn: Count
+    tp: Annotated[Count, "True positives: predicted and actual."]
+    fp: Annotated[Count, "False positives: predicted, not actual."]
+    fn: Annotated[Count, "False negatives: actual, not predicted."]
+    tn: Annotated[Count, "True negatives: neither."]
 
 
 class Denominators(TypedDict):
     """The number of decisions for each denominator."""
 
-    all: Count
-    answered: Count
-    valid: Count
+    all: Annotated[Count, "All decisions."]
+    answered: Annotated[Count, "Those with all replies."]
+    valid: Annotated[Count, "Those whose replies could be read."]
 
 
 class Baselines(TypedDict):
     """The accuracy of constant predictions."""
 
-    always: float | None
-    never: float | None
+    always: Annotated[float | None, "Accuracy of always predicting the positive class."]
+    never: Annotated[float | None, "Accuracy of never predicting it."]
 
 
 class SessionBlock(TypedDict):
@@ -243,15 +241,15 @@ class SessionBlock(TypedDict):
     all: every decision or question; answered: those with all replies; valid: those whose replies could be read.
     """
 
-    truth: Annotated[str, Keywords(enum=["grade", "decisions", "ranking"])]
-    questions: Count
+    truth: Annotated[
+        str, Keywords(enum=["grade", "decisions", "ranking"]), "The key of the template that determines the verdict."
+    ]
+    questions: Annotated[Count, "Questions of the template."]
     ledger: Annotated[
         SessionCounts,
-        "Outcomes of the questions; the five numbers add up to `questions`. unread: a reply could not be read; absent: "
-        "a "
-        "reply is missing; broken: the truth could not be computed from the replies.",
+        "Outcomes of the questions; the five numbers add up to `questions`.",
     ]
-    accuracy: ByDenominator
+    accuracy: Annotated[ByDenominator, "Share of correct decisions, rankings or questions."]
     recorded: Annotated[Count, "Questions with values from a log that lacks the texts of the replies."]
     positive: NotRequired[Annotated[str | None, "Name of the positive class."]]
     counts: NotRequired[Annotated[DecisionCounts, "Known decisions."]]
@@ -289,7 +287,7 @@ def session_figure(block: SessionBlock, name: str) -> Estimate | None:
 class Composite(TypedDict):
     """The mean of several accuracies."""
 
-    value: float
+    value: Annotated[float, "The mean."]
     se: Annotated[float | None, "null if a template has none."]
     ci: Annotated[Ends | None, "±1.96 standard errors, within 0 and 1."]
     over: Annotated[str, Keywords(const="all"), "The denominator of the accuracies."]
@@ -299,8 +297,8 @@ class Composite(TypedDict):
 class Ability(TypedDict):
     """A value on the scale of a bank."""
 
-    value: float
-    se: float | None
+    value: Annotated[float, "In logits."]
+    se: Annotated[float | None, "Its standard error."]
 
 
 Published: TypeAlias = dict[str, dict[str, Any]]  # study -> its figures, under the names that its recordings use
@@ -348,7 +346,7 @@ class Respondent(Block, SessionFigures):
         ]
     ]
     mistakes: Annotated[dict[str, dict[str, Share]], "Template -> mistake -> share of the template's wrong replies."]
-    mistake_shares: MistakeShares
+    mistake_shares: Annotated[MistakeShares, "How many wrong replies the named mistakes explain."]
     selective: Annotated[Selective, "Selective prediction: the effect of abstaining."]
     variants: Annotated[dict[str, VariantEffect], "Variant -> its paired effect on the same instances."]
 
@@ -372,11 +370,11 @@ class Usage(TypedDict):
 
     replies: Annotated[Count, "Number of replies, without errors, in all wordings."]
     correct: Annotated[Count, "How many of them are correct."]
-    prompt_tokens: Used
-    completion_tokens: Used
+    prompt_tokens: Annotated[Used, "Tokens of the prompts."]
+    completion_tokens: Annotated[Used, "Tokens of the replies."]
     reasoning_tokens: Annotated[Used, "Part of `completion_tokens`."]
     seconds: Annotated[Used, "Time from the requests to the replies; parallel requests add up."]
-    cost: Money
+    cost: Annotated[Money, "Cost of the replies."]
     cost_per_correct: Annotated[
         str | None, "US dollars for each correct answer; null if a cost is unknown or no answer is correct."
     ]
@@ -385,7 +383,7 @@ class Usage(TypedDict):
 class LeftOutQuestions(TypedDict):
     """Questions that could not be asked, and why."""
 
-    why: str
+    why: Annotated[str, "The reason."]
     questions: Annotated[Count, "Number of questions."]
 
 
@@ -419,8 +417,8 @@ class Ensemble(Respondent):
 
     members: Annotated[list[str], "The models that vote."]
     votes: Annotated[str, Keywords(enum=["vote", "outcomes"]), "Whether answers or verdicts are counted."]
-    ties: Annotated[str, Keywords(enum=["skip", "first", "wrong"])]
-    skips: Annotated[str, Keywords(enum=["count", "ignore"])]
+    ties: Annotated[str, Keywords(enum=["skip", "first", "wrong"]), "What a tie of the votes counts as."]
+    skips: Annotated[str, Keywords(enum=["count", "ignore"]), "Whether abstentions vote."]
 
 
 def groups_by(respondent: Respondent, label: str) -> Mapping[str, Block]:
@@ -448,11 +446,11 @@ class Tested(Difference):
 class ComparedPair(Tested):
     """Two respondents by one figure."""
 
-    figure: str
+    figure: Annotated[str, "Name of the figure."]
     models: TwoModels
     at: TwoPlaces
     items: Annotated[Count, "Items with questions that both answered or skipped."]
-    questions: Count
+    questions: Annotated[Count, "Questions that both answered or skipped."]
     values: Annotated[
         list[float | None], TWO, "The two figures on these questions; null while errors leave one undetermined."
     ]
@@ -468,8 +466,8 @@ class ToolEffect(ComparedPair):
 class RankRow(TypedDict):
     """A respondent's rank by two figures."""
 
-    model: str
-    at: Count
+    model: Annotated[str, "Name of the respondent."]
+    at: Annotated[Count, "Its index in `models`."]
     ranks: Annotated[
         list[Annotated[int | None, Keywords(minimum=1)]],
         TWO,
@@ -490,7 +488,7 @@ class RankChange(TypedDict):
     """The differences between the rankings by two figures."""
 
     figures: Annotated[list[str], TWO, "The two figures."]
-    ranks: list[RankRow]
+    ranks: Annotated[list[RankRow], "The ranks of each respondent."]
     changes: Annotated[list[RankReversal], "Pairs that the two figures rank in opposite orders."]
 
 
@@ -499,11 +497,11 @@ class SkipAgreement(TypedDict):
 
     models: TwoModels
     at: TwoPlaces
-    items: Count
+    items: Annotated[Count, "Items with questions to which both replied."]
     both: Annotated[Count, "Questions that both skipped."]
     first: Annotated[Count, "Questions that only the first skipped."]
-    second: Count
-    neither: Count
+    second: Annotated[Count, "Questions that only the second skipped."]
+    neither: Annotated[Count, "Questions that neither skipped."]
     phi: Annotated[Estimate, "Correlation of the skips of the two; the interval resamples items."]
 
 
@@ -511,8 +509,8 @@ class RespondentGroup(TypedDict):
     """Respondents with the same value of a label."""
 
     value: Annotated[str, "The label's value; `none` for respondents without one."]
-    models: list[str]
-    at: list[Count]
+    models: Annotated[list[str], "Names of the respondents."]
+    at: Annotated[list[Count], "Their indices in `models`."]
     figures: Annotated[
         dict[str, Estimate],
         "Figure -> its mean over the group's respondents; the interval is about other items, not other respondents.",
@@ -522,8 +520,8 @@ class RespondentGroup(TypedDict):
 class GroupDifference(Tested):
     """Two groups of respondents by one figure."""
 
-    figure: str
-    groups: Annotated[list[str], TWO]
+    figure: Annotated[str, "Name of the figure."]
+    groups: Annotated[list[str], TWO, "The label's values of the two groups."]
 
 
 class RespondentGroups(TypedDict):
@@ -531,8 +529,8 @@ class RespondentGroups(TypedDict):
 
     items: Annotated[Count, "Items with a question to which all respondents replied; over attempts, questions."]
     questions: Annotated[Count, "Questions to which all respondents replied; the figures are based on these."]
-    groups: list[RespondentGroup]
-    differences: list[GroupDifference]
+    groups: Annotated[list[RespondentGroup], "The figures of each group."]
+    differences: Annotated[list[GroupDifference], "The differences between each two groups."]
 
 
 class AcrossModels(Correlation):
@@ -546,11 +544,11 @@ class Detectable(TypedDict):
     """The detectable difference of a figure."""
 
     figure: Annotated[str, "A figure that is a mean over questions."]
-    items: Count
+    items: Annotated[Count, "Items that the estimate is based on."]
     k: Annotated[float | None, "Mean number of instances of an item."]
     between: Annotated[float | None, "Variance between items, of an item's expected score or difference."]
     within: Annotated[float | None, "Mean variance within an item."]
-    se: float | None
+    se: Annotated[float | None, "Standard error of the difference."]
     detectable: Annotated[float | None, "The smallest true difference that is detected with this power."]
     detectable_ci: Annotated[Ends | None, "95 % interval of `detectable`; null with fewer than five items."]
     needed_items: Annotated[int | None, "Items needed for `difference` at this k."]
@@ -563,8 +561,8 @@ class Detectable(TypedDict):
 class ModelPower(Detectable):
     """Two respondents like this one."""
 
-    model: str
-    at: Count
+    model: Annotated[str, "Name of the respondent."]
+    at: Annotated[Count, "Its index in `models`."]
 
 
 class PairPower(Detectable):
@@ -577,8 +575,8 @@ class PairPower(Detectable):
 class Power(TypedDict):
     """The differences that a benchmark can detect."""
 
-    alpha: Share
-    power: Share
+    alpha: Annotated[Share, "Two-sided significance level."]
+    power: Annotated[Share, "Probability of detecting a true difference of the size `detectable`."]
     difference: Annotated[float | None, "The requested difference."]
     models: Annotated[list[ModelPower], "Two respondents like this one, asked different items of the same kind."]
     pairs: Annotated[list[PairPower], "The two respondents, asked the same questions."]
@@ -587,7 +585,9 @@ class Power(TypedDict):
 class IntervalMethod(TypedDict):
     """The method of the intervals."""
 
-    method: Annotated[str, Keywords(enum=["bca", "percentile", "bound", "none"])]
+    method: Annotated[
+        str, Keywords(enum=["bca", "percentile", "bound", "none"]), "bca: bias-corrected and accelerated bootstrap."
+    ]
     level: Annotated[Share, "Confidence level of the intervals."]
     resamples: Annotated[Count, "Number of resamples of the items."]
     seed: Annotated[Count, "Seed of the resamples."]
@@ -627,7 +627,7 @@ class ScoreOfModels(TypedDict):
 
     bundle: Annotated[Digest | None, "Digest of the bundle; null for imported replies."]
     questions_root: Annotated[Digest, "Digest of its questions."]
-    benchmark: str
+    benchmark: Annotated[str, "Id of the benchmark."]
     version: Annotated[str | int | None, "null for imported replies."]
     k: Annotated[int, Keywords(minimum=1), "Instances of each item, as compiled."]
     k_varies: Annotated[
@@ -636,9 +636,13 @@ class ScoreOfModels(TypedDict):
     ]
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
-    chain: Annotated[str, Keywords(enum=["standard", "strict", "lenient", "compat"])]
+    chain: Annotated[
+        str, Keywords(enum=["standard", "strict", "lenient", "compat"]), "The chain that read the replies."
+    ]
     rules: Annotated[int, Keywords(minimum=1), "The version of the rules by which replies to the questions are parsed."]
-    errors: Annotated[str, Keywords(enum=["keep", "wrong"])]
+    errors: Annotated[
+        str, Keywords(enum=["keep", "wrong"]), "Whether errors make figures ranges (keep) or count as wrong."
+    ]
     preset: Annotated[
         str | None,
         Keywords(enum=["paper", "dia-bench", None]),
@@ -646,11 +650,11 @@ class ScoreOfModels(TypedDict):
     ]
     points: Annotated[dict[str, str], "Points that replaced the questions' own."]
     points_told: Annotated[
-        list[dict[str, str]], "The points stated in the prompts, as a list of the different ones; empty if unknown."
+        list[dict[str, str]], "The points stated in the prompts, once if they are the same in all; empty if unknown."
     ]
     points_differ: Annotated[bool, "Whether `points` differ from the points in the prompts."]
     interval: Annotated[IntervalMethod, "How `ci` was computed."]
-    models: list[Model]
+    models: Annotated[list[Model], "The figures of each respondent."]
     ensembles: Annotated[list[Ensemble], "All models as one, with `--ensemble`."]
 
 

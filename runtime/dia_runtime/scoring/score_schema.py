@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from dia_language.json_schema import Schema, named, ref, typed_schema
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
@@ -48,8 +50,8 @@ def _described(kind: type) -> Schema:
     schema = typed_schema(kind, DEFINITIONS, CLOSED, with_description=True)
     if kind in (Block, Model, Ensemble):
         properties = schema["properties"]
-        properties["counts"] |= _counts(tuple(map(str, Verdict)))
-        properties["flags"] |= _counts(tuple(FLAGS))
+        properties["counts"] |= _counts({str(verdict): verdict.meaning for verdict in Verdict})
+        properties["flags"] |= _counts({flag.name: flag.meaning for flag in FLAGS.values()})
         properties |= {name: ref(DEFINITIONS[Estimate], figure.meaning) for name, figure in FIGURES.items()}
         schema["required"] += [name for name, figure in FIGURES.items() if figure.is_compared]
     if kind in (Model, Ensemble):
@@ -62,9 +64,10 @@ def _described(kind: type) -> Schema:
     return schema
 
 
-def _counts(names: tuple[str, ...]) -> Schema:
+def _counts(meanings: Mapping[str, str]) -> Schema:
     count = typed_schema(Count, DEFINITIONS)
-    return {"type": "object", "required": list(names), "properties": dict.fromkeys(names, count)}
+    counts = {name: {**count, "description": meaning} for name, meaning in meanings.items()}
+    return {"type": "object", "required": list(meanings), "properties": counts}
 
 
 def _groups(words: str) -> Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from dia_language.diagnostics import counted
 
@@ -18,8 +18,8 @@ MOST_SHOWN = 5
 class Cause(TypedDict):
     """A cause of errors: how many replies it cost, and the error of one of them."""
 
-    replies: int
-    example: str
+    replies: Annotated[int, "Replies that it cost."]
+    example: Annotated[str, "The first error of this cause."]
 
 
 class CauseCounter:

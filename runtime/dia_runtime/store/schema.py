@@ -208,8 +208,8 @@ class StoredRespondent:
 class RequestChange(TypedDict):
     """What a client library changed in requests, and the number of replies to such requests."""
 
-    change: str
-    replies: Annotated[int, Keywords(minimum=1)]
+    change: Annotated[str, "What was changed, such as `max_tokens`."]
+    replies: Annotated[int, Keywords(minimum=1), "Replies to requests with this change."]
 
 
 @dataclass(frozen=True, slots=True)
