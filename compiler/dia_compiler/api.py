@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from dia_language.confinement.permission import NO, WORDS
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_language.workers.pool import WorkerPool
+from dia_language.workers.fork_server import may_fork
+from dia_language.workers.pool import ForkingPool, WorkerPool
 
 from dia_compiler.freeze.output import SHARD, SPAN, CompileOptions, FrozenBundle
 from dia_compiler.parse.discover import Folder, discover
@@ -100,14 +101,21 @@ def compile(
     return _compilation(whole, sources)
 
 
-def _worker_pool(folders: list[Folder], jobs: int, k: int, cluster: str | None = None) -> WorkerPool:
-    """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for."""
+def _worker_pool(
+    folders: list[Folder], jobs: int, k: int, cluster: str | None = None, forks: bool = False
+) -> WorkerPool:
+    """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for.
+
+    With `forks`, this process forks the workers of few templates, which costs them no imports.
+    """
     if cluster is not None:
         from dia_compiler.distribute.cluster import ClusterPool
 
         return ClusterPool(cluster, jobs)
     files = sum(len(folder.chosen or folder.files) for folder in folders)
     most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
+    if forks and files < MANY and may_fork():
+        return ForkingPool(most, "dia_compiler.distribute.task")
     return WorkerPool(most, "dia_compiler.distribute.task", HEAVY if files >= MANY else ())
 
 
@@ -165,7 +173,7 @@ def check_specs(
             [Path(path) for path in paths], replace(options, k=max(k, STRICT_TRIAL)), on_progress, estimates
         ).checked
     folders = discover([Path(path) for path in paths])
-    with _worker_pool(folders, options.jobs, options.k) as pool:
+    with _worker_pool(folders, options.jobs, options.k, forks=True) as pool:
         from dia_compiler.pipeline import check_instances
 
         return check_instances(folders, options, pool, on_progress, estimates)

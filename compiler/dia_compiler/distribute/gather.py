@@ -120,6 +120,8 @@ class Gatherer:
             state.task(locate_first_instance if state.job.first else expand_template, state.job.first)
             for state in heaviest_first
         )
+        if self.states:
+            pool.refill()  # before a progress bar starts its thread
         for state in self.states:
             self.tell(state)
         with closing(pool.run(self.waiting)) as outcomes:

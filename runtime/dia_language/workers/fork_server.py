@@ -1,4 +1,6 @@
-"""One process that imports modules once and then forks the workers, which share the memory of what was imported.
+"""Workers that share the memory of what was imported: one process imports modules once and forks them.
+
+That process is a fork server, or the command itself (OwnFork), which then need not import everything twice.
 
 Workers are killed by their process id from outside. So the fork server reaps no worker before it is asked to: an id
 that another process might have got meanwhile is never killed. When it ends, for whatever reason, the workers end too.
@@ -13,15 +15,17 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 CONTEXT = multiprocessing.get_context("spawn")
 CAN_FORK = sys.platform == "linux"  # elsewhere libraries may have started what does not survive a fork
 SECONDS_TO_END = 5.0
+MOST_BYTES_TO_FORK = 128 << 20  # address space that counts against the worker's limit; `dia check` takes about 50 MB
 GC_THRESHOLD = 150_000  # objects between two garbage collections: most of what an evaluation makes is freed without one
 
 Serve = Callable[[Connection, Any], None]
@@ -86,18 +90,66 @@ class ForkServer:
         self.process.join()
 
 
+class OwnFork:
+    """A worker process that this process forks. It has no fork server: this process reaps it."""
+
+    def __init__(self, serve: Serve, channel: Channel) -> None:
+        ours = os.getpid()
+        with _interrupts_blocked():  # the child ignores them from its first line on
+            self.pid = os.fork()
+            if not self.pid:
+                try:
+                    gc.set_threshold(GC_THRESHOLD)
+                    gc.freeze()
+                    if os.getppid() == ours:
+                        serve(*channel)
+                finally:
+                    os._exit(1)
+        self.is_over = False
+
+    def kill(self) -> None:
+        """Kill it."""
+        if not self.is_over:
+            os.kill(self.pid, signal.SIGKILL)
+
+    def join(self) -> None:
+        """Wait for its end."""
+        if not self.is_over:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.pid, 0)
+            self.is_over = True
+
+
+def may_fork() -> bool:
+    """Return whether this process can be forked: it has one thread, and leaves a worker most of its memory."""
+    if not CAN_FORK:
+        return False
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return len(os.listdir("/proc/self/task")) == 1 and pages * os.sysconf("SC_PAGE_SIZE") <= MOST_BYTES_TO_FORK
+    except (OSError, ValueError):
+        return False
+
+
 def start_without_interrupts(process: BaseProcess) -> None:
     """Start the process with Ctrl-C blocked: the terminal sends it to children, too, and only the parent reacts to it.
 
     A new interpreter would otherwise print a traceback if Ctrl-C came before `ignore_interrupts` is called there.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # when `start` does this itself, it unblocks Ctrl-C
+    with _interrupts_blocked():
         process.start()
+
+
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
         return
-    resource_tracker.ensure_running()  # when `start` does this itself, it unblocks Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        process.start()
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -29,8 +29,10 @@ from dia_language.workers.fork_server import (
     CAN_FORK,
     CONTEXT,
     ForkServer,
+    OwnFork,
     ignore_interrupts,
     import_modules,
+    may_fork,
     start_without_interrupts,
 )
 
@@ -174,7 +176,10 @@ class WorkerPool:
 
     def refill(self) -> None:
         """Start a worker for each one that has died, so that it is ready before the next task comes."""
-        self.workers += [_start_worker(self.module) for _ in range(self.jobs - len(self.workers))]
+        self.workers += [self._start() for _ in range(self.jobs - len(self.workers))]
+
+    def _start(self) -> _Worker:
+        return _start_worker(self.module)
 
     def interrupt(self) -> None:
         """Kill the workers that are busy; from another thread than the one that takes the outcomes.
@@ -204,9 +209,29 @@ class WorkerPool:
                 _stop(worker)
                 self.workers.remove(worker)
         while waiting and len(self.workers) < self.jobs:
-            self.workers.append(_start_worker(self.module))
+            self.workers.append(self._start())
             if not _assign(self.workers[-1], waiting.popleft()):
                 raise WorkerBug("a worker died before its first task")
+
+
+class ForkingPool(WorkerPool):
+    """Workers that this process forks at `refill` or with the first task, and which find everything imported.
+
+    If this process cannot be forked, for example because it has threads, they start as those of any pool.
+    """
+
+    def __init__(self, jobs: int, module: str) -> None:
+        super().__init__(0)
+        self.jobs, self.module = jobs, module
+
+    def _start(self) -> _Worker:
+        if not may_fork():
+            return super()._start()
+        ours, theirs = CONTEXT.Pipe()
+        cell = CONTEXT.RawArray("q", heartbeat.CELLS)
+        process = OwnFork(_serve, (theirs, cell))
+        theirs.close()
+        return _Worker(process, ours, cell)
 
 
 def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
