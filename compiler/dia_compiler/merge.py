@@ -29,12 +29,13 @@ from dia_compiler.distribute.parts import (
     read_part,
 )
 from dia_compiler.distribute.task import ChunkResult, expand_rest
+from dia_compiler.freeze.bundle_plan import BundlePlan, TemplateRows
 from dia_compiler.freeze.health import check_health, row_statistics
 from dia_compiler.freeze.output import CompileOptions, FrozenBundle, private_folder, reporting_write_errors
 from dia_compiler.freeze.spool import ENTRY, Batch, IndexEntry, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import difference, versions
-from dia_compiler.freeze.write_bundle import BundlePlan, TemplateRows, freeze
+from dia_compiler.freeze.write_bundle import freeze
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_compiler.pipeline import job_of, plan_of, raise_errors, summary_of

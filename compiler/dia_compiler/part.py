@@ -14,10 +14,10 @@ from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.distribute.gather import GatheredRows, Gatherer, Progress
 from dia_compiler.distribute.parts import NAME, PartNumber, TemplatePart, instance_range, write_part
 from dia_compiler.distribute.task import TemplateJob
+from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.output import CompileOptions, private_folder, reporting_write_errors
 from dia_compiler.freeze.output import replace as moved
 from dia_compiler.freeze.versions import versions
-from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.parse.discover import Folder
 from dia_compiler.pipeline import explainer, job_of, plan_of, raise_errors, require_room, summary_facts
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
@@ -21,19 +21,19 @@ from dia_compiler.analyze.settings import seed_of, settings_of
 from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.distribute.gather import GatheredRows, Gatherer, Progress
 from dia_compiler.distribute.task import TemplateJob
-from dia_compiler.freeze.cache import Cache, trim
-from dia_compiler.freeze.fingerprint import digest_of, machinery
+from dia_compiler.freeze.bundle_plan import BundlePlan, TemplateRows
 from dia_compiler.freeze.health import RowStatistics, check_health, row_statistics
-from dia_compiler.freeze.incremental import BundleResult, Inputs, inputs_of, remember_bundle, warning_from_json
 from dia_compiler.freeze.output import CompileOptions, private_folder, reporting_write_errors, scratch_folder
 from dia_compiler.freeze.spool import PARTS, Spool
 from dia_compiler.freeze.summary import Summary
-from dia_compiler.freeze.write_bundle import BundlePlan, TemplateRows, freeze
 from dia_compiler.generate.expand import ALL
 from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.steering import Steering, SteeringRequest
+
+if TYPE_CHECKING:  # what only a compile needs is imported there: a check begins sooner without it
+    from dia_compiler.freeze.incremental import BundleResult, Inputs
 
 BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
 MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
@@ -55,6 +55,9 @@ def make_bundles(
 
     Raises DiaError with every error of every spec; nothing is written then.
     """
+    from dia_compiler.freeze.incremental import BundleResult
+    from dia_compiler.freeze.write_bundle import freeze
+
     folders = [folder for folder, _ in to_make]
     with private_folder(options.folder) as private, reporting_write_errors(options.folder):
         checked = check(folders, options.is_strict, defers=True, programs=options.programs)
@@ -240,6 +243,8 @@ class _RowStore:
         self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
         """Return the rows of every plan; what goes wrong is added to the errors."""
+        from dia_compiler.freeze.cache import Cache
+
         self.cache = Cache(options.folder, "templates")
         for state in self.states:
             self.recall(state)
@@ -285,6 +290,9 @@ class _RowStore:
 
     def remember(self, results: list[BundleResult]) -> None:
         """Keep the rows and the bundles in the cache, unless a file has changed since it was read."""
+        from dia_compiler.freeze.cache import trim
+        from dia_compiler.freeze.incremental import inputs_of, remember_bundle
+
         for plan, folder_inputs, whole in zip(self.plans, self.inputs, results, strict=True):
             if (
                 folder_inputs is None
@@ -319,6 +327,8 @@ class _RowStore:
 
 def _keyed(plan: BundlePlan, folder_inputs: Inputs | None) -> Iterator[tuple[TemplateJob, str | None]]:
     """What a worker needs for each template, and its key: a digest of just that, of data files and of the machinery."""
+    from dia_compiler.freeze.fingerprint import digest_of, machinery
+
     specs = set(plan.item.files)
     data = sorted(pair for pair in folder_inputs.files.items() if pair[0] not in specs) if folder_inputs else []
     for template in plan.item.clean:
@@ -352,6 +362,8 @@ def summary_facts(summary: Summary) -> dict[str, Any]:
 
 
 def summary_of(facts: Mapping[str, Any]) -> Summary:
+    from dia_compiler.freeze.incremental import warning_from_json
+
     kind, count = facts["freedom"]
     warnings = tuple(warning_from_json(entry) for entry in facts["warnings"])
     freedom = Freedom(kind, None if count is None else int(count))

@@ -16,7 +16,7 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.authoring.session_preview import shown_sessions
 from dia_compiler.generate.bundle_rows import RoundTrip, answer_record, question_record
-from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Snippet
 from dia_compiler.parse.tables import READERS, Columns, read_rows

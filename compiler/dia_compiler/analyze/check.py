@@ -162,6 +162,7 @@ class _Checker:
         self.is_strict, self.defers, self.programs, self.parser = is_strict, defers, programs, parser
         self.unsaved, self.skips_others = unsaved, skips_others
         self.files: dict[str, bytes] = {}
+        self.resolved: dict[Path, Path] = {}
         self.data_files = DataFiles(folder, self.files)
 
     def run(self) -> CheckedBenchmark | None:
@@ -230,7 +231,11 @@ class _Checker:
         return root
 
     def is_chosen(self, path: Path) -> bool:
-        return not self.folder.chosen or path.resolve() in self.folder.chosen
+        if not self.folder.chosen:
+            return True
+        if path not in self.resolved:
+            self.resolved[path] = path.resolve()
+        return self.resolved[path] in self.folder.chosen
 
     @staticmethod
     def is_catalog(node: Mapping) -> bool:

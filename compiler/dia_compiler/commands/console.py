@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 from dia_language.counts import counted
@@ -14,6 +16,7 @@ from dia_language.diagnostics import Diagnostic, render_diagnostic
 from dia_runtime.commands.terminal import echo
 
 Progress = Callable[[str, int, int], None]
+LATE = 0.5  # seconds after which a progress bar appears
 
 
 def is_quiet(ctx: click.Context) -> bool:
@@ -69,24 +72,66 @@ def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    """Show one progress bar for all templates."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bars
+    """Show one progress bar for all templates, if there is something to wait for."""
+    bar = _LateBar()
+    try:
+        yield bar.report
+    finally:
+        bar.close()
 
-    name = TextColumn("{task.description}", markup=False)
-    columns = (name, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        task, rows = bars.add_task("", total=None, rate=""), dict[str, tuple[int, int]]()
 
-        def report(name: str, done: int, total: int) -> None:
-            rows[name] = (done, total)
-            count, expected = (sum(parts) for parts in zip(*rows.values(), strict=True))
-            speed = bars.tasks[task].speed
-            rate = f"{speed:,.0f} per second" if speed else ""
-            bars.update(task, description=name, completed=count, total=expected, rate=rate)
+class _LateBar:
+    """A progress bar that appears after a while: its library takes longer to import than most checks take."""
 
-        yield report
+    def __init__(self) -> None:
+        self.rows: dict[str, tuple[int, int]] = {}
+        self.name = ""
+        self.lock = threading.Lock()
+        self.timer: threading.Timer | None = None
+        self.bars: Any = None
+        self.is_over = False
+
+    def report(self, name: str, done: int, total: int) -> None:
+        """Remember how far the template is, and show it."""
+        with self.lock:
+            self.rows[name], self.name = (done, total), name
+            if self.timer is None:  # not before: a process with threads is not forked
+                self.timer = threading.Timer(LATE, self.start)
+                self.timer.daemon = True
+                self.timer.start()
+            self.update()
+
+    def start(self) -> None:
+        """Show the bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        name = TextColumn("{task.description}", markup=False)
+        columns = (name, BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+        with self.lock:
+            if not self.is_over:
+                self.bars = Bars(*columns, console=Console(stderr=True), transient=True)
+                self.task = self.bars.add_task("", total=None, rate="")
+                self.bars.start()
+                self.update()
+
+    def update(self) -> None:
+        if self.bars is None:
+            return
+        count, expected = (sum(parts) for parts in zip(*self.rows.values(), strict=True))
+        speed = self.bars.tasks[self.task].speed
+        rate = f"{speed:,.0f} per second" if speed else ""
+        self.bars.update(self.task, description=self.name, completed=count, total=expected, rate=rate)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        with self.lock:
+            self.is_over = True
+            if self.timer is not None:
+                self.timer.cancel()
+            if self.bars is not None:
+                self.bars.stop()
 
 
 def _line(name: str, done: int, total: int, shown_names: set[str]) -> None:

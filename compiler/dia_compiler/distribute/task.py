@@ -19,7 +19,7 @@ from dia_compiler.freeze.summary import Summary
 from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import ALL, Draft, Expansion, Instance
-from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.instance_tree import DRY_POSITIONS, Exhausted, Walker
 from dia_compiler.sampling.steering import TargetUnreached

@@ -17,7 +17,7 @@ from dia_compiler.authoring.preview import value_text
 from dia_compiler.distribute.gather import GatheredRows
 from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.output import CompileOptions
-from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, folder_of_file
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.pipeline import check_instances

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
@@ -24,79 +23,19 @@ from dia_runtime.bundle.verify import file_problems
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.base import RULES
 
-from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.assets import BUILDERS
-from dia_compiler.freeze.health import RowStatistics
-from dia_compiler.freeze.output import CompileOptions, FrozenBundle, refuse_foreign, replace, reporting_write_errors
+from dia_compiler.freeze.bundle_plan import BundlePlan, TemplateRows
+from dia_compiler.freeze.output import FrozenBundle, refuse_foreign, replace, reporting_write_errors
 from dia_compiler.freeze.shards import Files, write_file, write_lines
-from dia_compiler.freeze.spool import Spool
-from dia_compiler.freeze.summary import Summary
 from dia_compiler.freeze.versions import LIBRARIES
 from dia_compiler.parse.model import Datum, Shared, Template, TypeUse
 from dia_compiler.sampling.degrees_of_freedom import Freedom
-from dia_compiler.sampling.steering import Steering
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS
 
 LANGUAGE = 2  # since 2, instructions say how to answer in other words, and replies are read by the rules of edition 2
 NO_TOOLS: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(slots=True)
-class BundlePlan:
-    """A bundle to be made: of which benchmark, under which seed, as it was asked for."""
-
-    item: CheckedBenchmark
-    seed: str
-    options: CompileOptions
-    is_limited: bool = False
-    target: Path | None = None
-    steering: Steering | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Where the bundle will lie."""
-        return self.target or self.options.folder / self.folder_name
-
-    @property
-    def folder_name(self) -> str:
-        """`<benchmark>-<version>-k<k>`, and the seed where it is not the default."""
-        facts = self.item.benchmark.facts
-        name = self.item.benchmark.name + self._selection()
-        suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
-        steered = "" if self.steering is None else f"-{self.steering.label}"
-        return f"{name}-{facts.get('version', '0.0.0')}-k{self.options.k}{suffix}{steered}"
-
-    @property
-    def is_selection(self) -> bool:
-        """Whether it holds some templates of the benchmark only."""
-        return bool(self.item.folder.chosen) or self.is_limited
-
-    def _selection(self) -> str:
-        """Return "" for a whole benchmark, or the name of the only template, or a digest of the names of several."""
-        if not self.is_selection:
-            return ""
-        names = sorted(template.name for template in self.item.clean)
-        if len(names) == 1:
-            return f".{names[0]}"
-        return "." + hashlib.sha256(" ".join(names).encode()).hexdigest()[:8]
-
-
-def seed_word(seed: str) -> str:
-    """The seed as a part of a folder's name: itself where it is short and plain, else 8 digits of its SHA-256."""
-    plain = 1 <= len(seed) <= 16 and all(char in "abcdefghijklmnopqrstuvwxyz0123456789-" for char in seed)
-    return seed if plain else hashlib.sha256(seed.encode()).hexdigest()[:8]
-
-
-@dataclass(slots=True)
-class TemplateRows:
-    """A template whose rows are all there: kept on disk, with their figures and what the worker said of them."""
-
-    template: Template
-    spool: Spool
-    summary: Summary
-    statistics: RowStatistics
 
 
 def freeze(plan: BundlePlan, ready: Sequence[TemplateRows], folder: Path) -> FrozenBundle:

@@ -10,7 +10,6 @@ from dia_compiler.analyze.items import Item
 from dia_compiler.generate.bundle_rows import answer_record
 from dia_compiler.generate.catalog_examples import check_entry_examples
 from dia_compiler.generate.expand import Draft, Expansion, Instance
-from dia_compiler.generate.session_examples import check_replies
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
@@ -48,6 +47,8 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
     if session_plan is not None and spec is not None:
+        from dia_compiler.generate.session_examples import check_replies  # slow, and needed by few templates
+
         check_replies(session_plan, record, spec.examples[number], diagnostics)
         return
     for datum in example.accepts:

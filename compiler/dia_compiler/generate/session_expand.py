@@ -16,12 +16,6 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.grading.grader import Grader
 
 
-def expansion_of(prepared: Prepared, settings: Settings, resources: WorkerResources = NO_RESOURCES) -> Expansion:
-    """What makes the instances of the template: questions with answers, or sessions."""
-    kind = Expansion if prepared.session_plan is None else SessionExpansion
-    return kind(prepared, settings, resources)
-
-
 class SessionExpansion(Expansion):
     """Makes the instances of one prepared template of sessions under one seed."""
 

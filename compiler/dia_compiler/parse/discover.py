@@ -82,13 +82,13 @@ def _spec_files(folder: Path) -> list[Path]:
 
     A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
     """
-    files, home = [], folder.resolve()
-    others = {path.parent for path in folder.rglob(BENCHMARK_FILE)} - {folder}
-    for path in sorted(folder.rglob("*"), key=lambda item: item.relative_to(folder).as_posix()):
-        parts = path.relative_to(folder).parts
-        if path.suffix not in SUFFIXES or any(part.startswith(".") for part in parts) or others & set(path.parents):
+    files, home, everything = [], folder.resolve(), list(folder.rglob("*"))
+    others = {path.parent for path in everything if path.name == BENCHMARK_FILE} - {folder}
+    specs = [(path.relative_to(folder), path) for path in everything if path.suffix in SUFFIXES]
+    for relative, path in sorted(specs, key=lambda pair: pair[0].as_posix()):
+        if any(part.startswith(".") for part in relative.parts) or (others and others & set(path.parents)):
             continue
-        if not _is_inside(path, home):
+        if path.is_symlink() and not _is_inside(path, home):  # what is no link is inside: `rglob` follows none
             raise _refused(f"`{path}` is a link that leads outside the folder", "copy the file into the folder")
         if not path.as_posix().isprintable():
             raise _refused(
@@ -99,7 +99,7 @@ def _spec_files(folder: Path) -> list[Path]:
             continue
         if not path.is_file():
             raise _refused(f"`{path}` is not a regular file", "remove it, or replace it with a file")
-        if parts != (BENCHMARK_FILE,):
+        if relative.parts != (BENCHMARK_FILE,):
             files.append(path)
     if len(files) > FILES:
         raise _refused(f"`{folder}` has more than {FILES} spec files", "split them into several benchmarks")

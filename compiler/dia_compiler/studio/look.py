@@ -22,13 +22,13 @@ from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.authoring.preview import sample_of, shown_instance, value_text
 from dia_compiler.authoring.session_preview import truth_reads
 from dia_compiler.distribute.task import TemplateJob, apply_limits
+from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
-from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.generate.asset_builder import Artefact
 from dia_compiler.generate.bundle_rows import RoundTrip, answer_record, question_record
 from dia_compiler.generate.examples import check_examples
 from dia_compiler.generate.expand import Draft, Expansion, Instance
-from dia_compiler.generate.session_expand import expansion_of
+from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Snippet, Template
 from dia_compiler.pipeline import job_of

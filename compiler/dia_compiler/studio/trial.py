@@ -18,9 +18,9 @@ from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.api import TRIAL
 from dia_compiler.distribute.gather import Gatherer
+from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.health import check_health, row_statistics
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
-from dia_compiler.freeze.write_bundle import BundlePlan
 from dia_compiler.parse.discover import Folder, discover
 from dia_compiler.pipeline import explainer, trial_job
 

@@ -93,7 +93,8 @@ class ForkServer:
 class OwnFork:
     """A worker process that this process forks. It has no fork server: this process reaps it."""
 
-    def __init__(self, serve: Serve, channel: Channel) -> None:
+    def __init__(self, serve: Serve, channel: Channel, other_end: Connection) -> None:
+        """Fork it; it closes the other end of its pipe, so that it sees when this process closes it."""
         ours = os.getpid()
         with _interrupts_blocked():  # the child ignores them from its first line on
             self.pid = os.fork()
@@ -101,6 +102,7 @@ class OwnFork:
                 try:
                     gc.set_threshold(GC_THRESHOLD)
                     gc.freeze()
+                    other_end.close()
                     if os.getppid() == ours:
                         serve(*channel)
                 finally:
@@ -126,7 +128,10 @@ def may_fork() -> bool:
         return False
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        return len(os.listdir("/proc/self/task")) == 1 and pages * os.sysconf("SC_PAGE_SIZE") <= MOST_BYTES_TO_FORK
+        return (
+            len(list(Path("/proc/self/task").iterdir())) == 1
+            and pages * os.sysconf("SC_PAGE_SIZE") <= MOST_BYTES_TO_FORK
+        )
     except (OSError, ValueError):
         return False
 

@@ -11,6 +11,7 @@ wrong.
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import signal
 import sys
@@ -228,8 +229,8 @@ class ForkingPool(WorkerPool):
         if not may_fork():
             return super()._start()
         ours, theirs = CONTEXT.Pipe()
-        cell = CONTEXT.RawArray("q", heartbeat.CELLS)
-        process = OwnFork(_serve, (theirs, cell))
+        cell = memoryview(mmap.mmap(-1, heartbeat.CELLS * 8)).cast("q")  # shared with the child
+        process = OwnFork(_serve, (theirs, cell), ours)
         theirs.close()
         return _Worker(process, ours, cell)
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
+from dia_compiler.freeze.bundle_plan import BundlePlan, seed_word
 from dia_compiler.freeze.output import CompileOptions
-from dia_compiler.freeze.write_bundle import BundlePlan, provenance, seed_word
+from dia_compiler.freeze.write_bundle import provenance
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
 

@@ -13,7 +13,8 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import settings_of
 from dia_compiler.authoring.session_preview import shown_sessions, stand_in
 from dia_compiler.generate.bundle_rows import answer_record, question_record
-from dia_compiler.generate.session_expand import SessionExpansion, expansion_of
+from dia_compiler.generate.expansions import expansion_of
+from dia_compiler.generate.session_expand import SessionExpansion
 from dia_compiler.parse.discover import discover
 from dia_language.diagnostics import DiaError, Diagnostics
 from dia_language.expressions.replies import SessionReply

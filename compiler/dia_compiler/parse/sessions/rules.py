@@ -7,7 +7,6 @@ from dia_compiler.parse.sessions.model import KINDS
 from dia_compiler.parse.sessions.model_builder import items_of, mappings
 from dia_language.diagnostics import Diagnostics, did_you_mean
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, pairs
-from dia_runtime.scoring.sessions.studies import STUDIES
 
 
 def has_sessions(root: Mapping) -> bool:
@@ -113,6 +112,8 @@ def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
 
 def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
     """Report a study that there is not, and a second truth."""
+    from dia_runtime.scoring.sessions.studies import STUDIES  # slow, and needed by few templates
+
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
         help = did_you_mean(study.text, STUDIES) or f"the studies are {', '.join(STUDIES)}"

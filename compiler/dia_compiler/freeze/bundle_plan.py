@@ -1,0 +1,71 @@
+"""A bundle to be made, and the rows of its templates."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from dia_compiler.analyze.check import CheckedBenchmark
+from dia_compiler.freeze.health import RowStatistics
+from dia_compiler.freeze.output import CompileOptions
+from dia_compiler.freeze.spool import Spool
+from dia_compiler.freeze.summary import Summary
+from dia_compiler.parse.model import Template
+from dia_compiler.sampling.steering import Steering
+
+
+@dataclass(slots=True)
+class BundlePlan:
+    """A bundle to be made: of which benchmark, under which seed, as it was asked for."""
+
+    item: CheckedBenchmark
+    seed: str
+    options: CompileOptions
+    is_limited: bool = False
+    target: Path | None = None
+    steering: Steering | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the bundle will lie."""
+        return self.target or self.options.folder / self.folder_name
+
+    @property
+    def folder_name(self) -> str:
+        """`<benchmark>-<version>-k<k>`, and the seed where it is not the default."""
+        facts = self.item.benchmark.facts
+        name = self.item.benchmark.name + self._selection()
+        suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
+        steered = "" if self.steering is None else f"-{self.steering.label}"
+        return f"{name}-{facts.get('version', '0.0.0')}-k{self.options.k}{suffix}{steered}"
+
+    @property
+    def is_selection(self) -> bool:
+        """Whether it holds some templates of the benchmark only."""
+        return bool(self.item.folder.chosen) or self.is_limited
+
+    def _selection(self) -> str:
+        """Return "" for a whole benchmark, or the name of the only template, or a digest of the names of several."""
+        if not self.is_selection:
+            return ""
+        names = sorted(template.name for template in self.item.clean)
+        if len(names) == 1:
+            return f".{names[0]}"
+        return "." + hashlib.sha256(" ".join(names).encode()).hexdigest()[:8]
+
+
+def seed_word(seed: str) -> str:
+    """The seed as a part of a folder's name: itself where it is short and plain, else 8 digits of its SHA-256."""
+    plain = 1 <= len(seed) <= 16 and all(char in "abcdefghijklmnopqrstuvwxyz0123456789-" for char in seed)
+    return seed if plain else hashlib.sha256(seed.encode()).hexdigest()[:8]
+
+
+@dataclass(slots=True)
+class TemplateRows:
+    """A template whose rows are all there: kept on disk, with their figures and what the worker said of them."""
+
+    template: Template
+    spool: Spool
+    summary: Summary
+    statistics: RowStatistics
