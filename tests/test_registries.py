@@ -39,6 +39,8 @@ from dia_runtime.integrations.exporting.base import Exporter, Files, questions_a
 from dia_runtime.integrations.readers import LOGS, READERS
 from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP
 from dia_runtime.report.pictures.palette import COLOURS
+from dia_runtime.respondents.attachments import INTERFACES
+from dia_runtime.respondents.providers import ENDPOINTS
 from dia_runtime.respondents.registry import BASELINES, PREFIXES
 from dia_runtime.scoring.figures import COMPARED, FIGURES, compared_figures
 from dia_runtime.scoring.metrics import Tally
@@ -125,12 +127,20 @@ def missing_from_answer_type(name: str) -> list[str]:
         lacking.append("add a comparison with a truth to SAMPLES in tests/helpers/answer_samples.py")
     if f"type: {name}" not in TEMPLATES.get(name, ("",))[0]:
         lacking.append(f'add the answer of a template as "{name}" to TEMPLATES in tests/helpers/answer_samples.py')
+    if f'"type": "{name}"' not in content(TESTS / "language" / "answers"):
+        lacking.append("add replies that it accepts and rejects to tests/language/answers/test_reading.py")
     language = content(REFERENCE / "language.md")
     if not re.search(rf"^- \{{value: .*\btype: {name}\b.*\}} +# ", language, re.MULTILINE):
         lacking.append("add an answer with the reply that it gets to the examples under Answers in language.md")
     answers = language.partition("## Answers\n")[2].partition("\n## ")[0]
     if not re.search(rf"^\|[^|]*\|.*\b{name}\b.* \|$", answers, re.MULTILINE):
         lacking.append("name it in the table of answer types in language.md")
+    rows = "".join(re.findall(r"^\| (`[^|]*) \|", answers, re.MULTILINE))
+    lacking += [
+        f"describe the key `{option}` in the table of keys under Answers in language.md"
+        for option in sorted(kind.options)
+        if f"`{option}`" not in rows
+    ]
     if f"\n### {name} answers\n" not in content(REFERENCE / "types.md"):
         lacking.append("run `python docs/generate.py`, which adds it to docs/reference/types.md and to the schemas")
     return lacking
@@ -149,7 +159,7 @@ def test_what_an_answer_type_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     entry: Any = IncompleteAnswer
     monkeypatch.setitem(ANSWER_TYPES, "incomplete", entry)
     assert [message.partition(" ")[0] for message in missing_from_answer_type("incomplete")] == [
-        "describe", "set", "write", "add", "add", "add", "name", "run",
+        "describe", "set", "write", "add", "add", "add", "add", "name", "describe", "run",
     ]  # fmt: skip
 
 
@@ -610,10 +620,48 @@ def test_what_a_respondent_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(missing_from_respondent(prefix)) == 9
 
 
+def missing_from_baseline(name: str) -> list[str]:
+    """What to add to a baseline."""
+    kind: Any = BASELINES[name]
+    lacking = [] if kind.name == name else [f"set its `name` to `{name}`"]
+    if not re.search(rf"\b{name}\b", RUN_HELP):
+        lacking.append(f"name `{name}` in the docstring of `dia run`, in commands/run.py")
+    if f"`{name}`" not in sources("docs/howto", "*.md"):
+        lacking.append(f"say in docs/howto/answer-and-score.md what `{name}` replies")
+    if f'"{name}"' not in content(TESTS / "runtime" / "respondents"):
+        lacking.append(f"test `{name}` in tests/runtime/respondents/test_baselines.py")
+    return lacking
+
+
 @pytest.mark.parametrize("name", BASELINES)
 def test_every_baseline_is_complete(name: str) -> None:
-    kind: Any = BASELINES[name]
-    assert kind.name == name, f"set its `name` to `{name}`"
-    assert re.search(rf"\b{name}\b", RUN_HELP), f"name `{name}` in the docstring of `dia run`, in commands/run.py"
-    assert f"`{name}`" in sources("docs/howto", "*.md"), f"say in docs/howto/answer-and-score.md what `{name}` replies"
-    assert f'"{name}"' in content(TESTS / "runtime" / "respondents"), f"test `{name}` in tests/runtime/respondents/"
+    lacking = missing_from_baseline(name)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_baseline_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "-".join(["half", "asked"])  # in no test as a whole
+    monkeypatch.setitem(BASELINES, name, BASELINES["oracle"])
+    assert [message.partition(" ")[0] for message in missing_from_baseline(name)] == ["set", "name", "say", "test"]
+
+
+def missing_from_provider(name: str) -> list[str]:
+    """What to add to a provider that is asked directly."""
+    lacking = []
+    if name not in INTERFACES:
+        lacking.append("say in INTERFACES of respondents/attachments.py which attachments it accepts")
+    page = content(ROOT / "docs" / "howto" / "ask-models.md")
+    if not re.search(rf"^\|.*`{name}`.*`{ENDPOINTS[name][1]}`", page, re.MULTILINE):
+        lacking.append("add it and its key to the table of docs/howto/ask-models.md")
+    return lacking
+
+
+@pytest.mark.parametrize("name", ENDPOINTS)
+def test_every_provider_is_complete(name: str) -> None:
+    lacking = missing_from_provider(name)
+    assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_provider_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENDPOINTS, "half_asked", ("http://localhost/v1", "HALF_ASKED_API_KEY"))
+    assert [message.partition(" ")[0] for message in missing_from_provider("half_asked")] == ["say", "add"]

@@ -52,7 +52,8 @@ def test_the_tour_makes_the_same_bytes_once_more_with_other_workers(tour: Path, 
 
 @pytest.mark.usefixtures("locked_builders")
 def test_the_tour_makes_the_pinned_bytes_with_the_locked_versions_of_the_libraries_under_builders(tour: Path) -> None:
-    assert hashlib.sha256((tour / "manifest.json").read_bytes()).hexdigest() == DIGEST
+    digest = hashlib.sha256((tour / "manifest.json").read_bytes()).hexdigest()
+    assert digest == DIGEST, f"if a template of the tour was added or changed, set DIGEST in {__file__} to {digest}"
 
 
 @pytest.mark.parametrize(("model", "verdict"), [("oracle", "correct"), ("abstain", "skipped"), ("wrong", "wrong")])
@@ -93,49 +94,55 @@ def test_every_function_type_and_word_list_is_used(manifests: list[dict[str, Any
         ("word_lists", shipped_lists()),
     ):
         used = {name for manifest in manifests for name in manifest[table]}
-        assert unused(known, used | shown.get(table, set())) == [], table
+        require_used(known, used | shown.get(table, set()), table)
 
 
 def test_every_key_is_used() -> None:
     properties = schema("template")["properties"]
     answers = all_answers()
-    assert unused(properties, keys(templates())) == []
-    assert unused(properties["answer"]["properties"], keys(answers)) == []
-    assert unused(schema("benchmark")["properties"], keys(spec for spec in specs() if "benchmark" in spec)) == []
+    require_used(properties, keys(templates()), "key of a template")
+    require_used(properties["answer"]["properties"], keys(answers), "key of an answer")
+    require_used(
+        schema("benchmark")["properties"],
+        keys(spec for spec in specs() if "benchmark" in spec),
+        "key of benchmark.yaml",
+    )
     entries = [entry for spec in specs() for catalog in catalogs(spec) for entry in catalog["entries"].values()]
-    assert unused({"params", "group", "examples"}, keys(entries)) == []
+    require_used({"params", "group", "examples"}, keys(entries), "key of a catalog's entries")
     for key, inside in (("variants", "additionalProperties"), ("choices", None), ("limits", None)):
         known = properties[key][inside]["properties"] if inside else properties[key]["properties"]
         held = [part for spec in templates() for part in within(spec, key, is_named=inside is not None)]
-        assert unused(known, keys(held)) == [], key
+        require_used(known, keys(held), f"key of {key}")
 
 
 def test_every_key_of_an_example_is_used() -> None:
     known = schema("template")["properties"]["examples"]["items"]["properties"]
     examples = [example for spec in templates() for example in spec.get("examples", ())]
-    assert unused(known, keys(examples)) == []
-    assert unused(known["replies"]["properties"], keys(example.get("replies", {}) for example in examples)) == []
+    require_used(known, keys(examples), "key of an example")
+    require_used(
+        known["replies"]["properties"], keys(example.get("replies", {}) for example in examples), "key of replies"
+    )
 
 
 def test_every_answer_type_and_every_value_of_its_options_is_used() -> None:
     answers = all_answers()
     named = (held for part in answers for held in texts((part.get("type"), part.get("of"))))
-    assert unused(ANSWER_TYPES, named) == []
+    require_used(ANSWER_TYPES, named, "answer type")
     properties = schema("template")["properties"]["answer"]["properties"]
     tables = [(properties, answers), *(
         (properties[name]["properties"], [part[name] for part in answers if isinstance(part.get(name), dict)])
         for name in ("round", "tolerance")
     )]  # fmt: skip
     for known, held in tables:
-        assert unused(known, keys(held)) == []
+        require_used(known, keys(held), "option of answers")
         for name, values in ((name, values["enum"]) for name, values in known.items() if "enum" in values):
-            assert unused(set(values) - {""}, (part.get(name) for part in held)) == [], name
+            require_used(set(values) - {""}, (part.get(name) for part in held), f"value of {name}")
 
 
 def test_every_answer_format_with_all_its_options_is_used() -> None:
     formats = [spec["format"] for spec in specs() if "format" in spec]
-    assert unused(FORMATS, (form["kind"] for form in formats)) == []
-    assert unused(schema("template")["$defs"]["format"]["properties"], keys(formats)) == []
+    require_used(FORMATS, (form["kind"] for form in formats), "answer format")
+    require_used(schema("template")["$defs"]["format"]["properties"], keys(formats), "option of formats")
 
 
 def test_every_option_of_every_parameter_type_is_used() -> None:
@@ -147,20 +154,22 @@ def test_every_option_of_every_parameter_type_is_used() -> None:
                 used.setdefault(own.get(kind, part)["type"], set()).update(part)
     for part in language_page_types():
         used[part["type"]].update(part)
-    assert {name: missing for name, kind in TYPES.own.items() if (missing := unused(kind.options, used[name]))} == {}
+    for name, kind in TYPES.own.items():
+        require_used(kind.options, used[name], f"option of {name}")
 
 
 def test_every_builder_with_all_its_options_is_used() -> None:
     assets = [asset for spec in templates() for asset in spec.get("assets", {}).values()]
-    assert unused(OWN, (asset["build"] for asset in assets)) == []
+    require_used(OWN, (asset["build"] for asset in assets), "builder")
     used = {name: keys(asset for asset in assets if asset["build"] == name) for name in OWN}
-    assert {name: left for name, builder in OWN.items() if (left := unused(builder.options, used[name]))} == {}
+    for name, builder in OWN.items():
+        require_used(builder.options, used[name], f"option of {name}")
 
 
 def test_every_way_to_deliver_is_used_for_all_artefacts_and_for_some() -> None:
     told = [spec["deliver"] for spec in templates() if "deliver" in spec]
     whole, single = schema("template")["properties"]["deliver"]["anyOf"]
-    assert unused(whole["enum"], (held for held in told if isinstance(held, str))) == []
+    require_used(whole["enum"], (held for held in told if isinstance(held, str)), "way to deliver")
     some = {held for way in told if isinstance(way, dict) for held in way.values()}
     assert some and some <= set(single["additionalProperties"]["enum"])
 
@@ -173,9 +182,10 @@ def test_every_constant_is_used() -> None:
 # Reading the specs
 
 
-def unused(known: Iterable[Any], used: Iterable[Any]) -> list[Any]:
-    """What is known and not used."""
-    return sorted(set(known) - set(used))
+def require_used(known: Iterable[Any], used: Iterable[Any], what: str) -> None:
+    """Fail with what to add if some of what is known is not used."""
+    unused = sorted(set(known) - set(used))
+    assert unused == [], f"use each {what} in a template of docs/examples/tour, or where this test looks too: {unused}"
 
 
 def all_answers() -> list[dict[str, Any]]:

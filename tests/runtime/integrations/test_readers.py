@@ -15,6 +15,7 @@ import pytest
 import zstandard
 from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
+from dia_runtime.integrations.readers import LOGS
 from helpers.schemas import require_valid
 
 REPLIES = ("<xml>{}</xml>", "<xml>{}</xml>", "<xml>I-DO-NOT-KNOW</xml>", "<xml>0</xml>", "no idea", "")
@@ -133,23 +134,23 @@ def details(rows: Rows, path: Path) -> Path:
     return out
 
 
+# Name of a reader, and of a variant -> writes a log of the replies in a folder
+FORMS: dict[str, Callable[[Rows, Path], Path]] = {
+    "lm-eval": lm_eval,
+    "promptfoo": lambda rows, path: jsonl(path / "out.jsonl", promptfoo(rows)),
+    "promptfoo json": lambda rows, path: jsonl(path / "out.json", [{"results": {"results": promptfoo(rows)}}]),
+    "openai-batch": lambda rows, path: jsonl(path / "batch.jsonl", batch(rows)),
+    "inspect": lambda rows, path: archive(path / "a.eval", members(rows)),
+    "inspect zstd": lambda rows, path: zstd_archive(path / "z.eval", members(rows)),
+    "inspect json": lambda rows, path: jsonl(path / "a.json", [{**HEADER, "samples": [sample(row) for row in rows]}]),
+    "lighteval": details,
+    "jsonl": lambda rows, path: jsonl(path / "t.jsonl", rows),
+}
+
+
 def written(kind: str, rows: Rows, path: Path) -> Path:
     """A log of these replies."""
-    forms: dict[str, Callable[[], Path]] = {
-        "lm-eval": lambda: lm_eval(rows, path),
-        "promptfoo": lambda: jsonl(path / "out.jsonl", promptfoo(rows)),
-        "promptfoo json": lambda: jsonl(path / "out.json", [{"results": {"results": promptfoo(rows)}}]),
-        "openai-batch": lambda: jsonl(path / "batch.jsonl", batch(rows)),
-        "inspect": lambda: archive(path / "a.eval", members(rows)),
-        "inspect zstd": lambda: zstd_archive(path / "z.eval", members(rows)),
-        "inspect json": lambda: jsonl(path / "a.json", [{**HEADER, "samples": [sample(row) for row in rows]}]),
-        "lighteval": lambda: details(rows, path),
-        "jsonl": lambda: jsonl(path / "t.jsonl", rows),
-    }
-    return forms[kind]()
-
-
-FORMS = ("lm-eval", "promptfoo", "promptfoo json", "openai-batch", "inspect", "inspect zstd", "inspect json", "lighteval", "jsonl")  # fmt: skip
+    return FORMS[kind](rows, path)
 
 
 def brought(log: Path, kind: str, bundle: Path | None, *options: str, out: str = "a.run") -> int:
@@ -366,3 +367,15 @@ def test_a_name_that_leaves_the_folder_leaves_nothing(bundle: Path, tmp_path: Pa
     held = {"samples/../../evil.json": sample(said(bundle)[0]), "/abs.json": {}, "header.json": HEADER}
     assert brought(archive(tmp_path / "x.eval", held), "inspect", bundle, "--keep", "-q") == 0
     assert not (tmp_path.parent / "evil.json").exists() and not list(tmp_path.rglob("evil*"))
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"id": "a/b/0"', b"\xff\xfe\x00", b"PAR1 and no more PAR1"])
+@pytest.mark.parametrize("kind", LOGS)
+def test_damaged_logs_end_with_an_error(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, content: bytes
+) -> None:
+    log = tmp_path / "damaged.log"
+    log.write_bytes(content)
+    assert brought(log, kind, bundle) in (2, 3)
+    error = capsys.readouterr().err
+    assert "error[E" in error and "Traceback" not in error and not Path("a.run").exists()

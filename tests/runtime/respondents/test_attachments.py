@@ -20,7 +20,6 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.respondents import attachments
 from dia_runtime.respondents.attachments import INTERFACES, interface_of, lost_parts, reason_undeliverable
 from dia_runtime.respondents.chat import Settings, chat_messages
-from dia_runtime.respondents.providers import ENDPOINTS
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, run
 from dia_runtime.scoring.score import score
@@ -487,10 +486,6 @@ def test_litellm_knows_what_models_can_do(model: str, media_type: str, is_sent: 
 
     client = LiteLLMClient(model, model, Settings(), ModelOptions(read=lambda _: b"x"))
     assert (client.undeliverable(given_asset(media_type)) is None) is is_sent
-
-
-def test_every_provider_that_is_asked_directly_is_in_the_table() -> None:
-    assert ENDPOINTS.keys() <= INTERFACES.keys()
 
 
 def test_every_row_names_its_sources() -> None:
