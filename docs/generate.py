@@ -270,12 +270,14 @@ def _name(option: click.Option) -> str:
         return shown
     kind = option.type
     metavar = option.metavar or ("|".join(kind.choices) if isinstance(kind, click.Choice) else kind.name.upper())
-    return f"{shown} {'N' if metavar == 'INTEGER RANGE' else metavar}"
+    return f"{shown} {'N' if metavar.startswith('INTEGER') else metavar}"
 
 
 def _words(option: click.Option) -> str:
-    default = f" Default: {option.default}." if option.show_default and option.default is not None else ""
-    return f"{option.help or ''}{default}"
+    if not option.show_default or option.default is None:
+        return option.help or ""
+    default = ", ".join(option.default) if isinstance(option.default, tuple) else option.default
+    return f"{option.help or ''} Default: {default}."
 
 
 def error_codes() -> str:

@@ -193,6 +193,9 @@ def _common() -> list[click.Option]:
 
 
 def _add_common(command: click.Command) -> None:
+    for parameter in command.params:
+        if isinstance(parameter.type, click.types.IntParamType) and not parameter.metavar:
+            parameter.metavar = "N"
     used_flags = {flag for parameter in command.params for flag in parameter.opts}
     command.params += [option for option in _common() if not used_flags & set(option.opts)]
 

@@ -119,7 +119,8 @@ class CalibrateOptions:
     type=click.FloatRange(0.01, 0.5),
     default=0.3,
     show_default=True,
-    help="Distance from the end, in replies, for --extreme winsteps.",
+    metavar="REPLIES",
+    help="For --extreme winsteps: how far from the end they are placed, in replies.",
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE", help="Filter items: avg:0.05,0.95, atlas, difficulty:-2,2 or infit.")
@@ -157,8 +158,10 @@ class CalibrateOptions:
     default="templates",
     help="Cluster the errors of abilities by template, or treat all replies as independent.",
 )
-@click.option("--labels", type=PATH, help="YAML file with labels of models, as for dia score.")
-@click.option("--family", default="family", show_default=True, help="Label that assigns models to families.")
+@click.option("--labels", type=PATH, metavar="FILE", help="YAML file with labels of models, as for dia score.")
+@click.option(
+    "--family", default="family", show_default=True, metavar="LABEL", help="Label that assigns models to families."
+)
 @bundle_option
 @chain_option
 @click.option("--all", "every", is_flag=True, help="Print all models and items, not only a selection.")

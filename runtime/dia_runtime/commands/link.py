@@ -19,8 +19,9 @@ from dia_runtime.commands.terminal import echo
 @click.option(
     "--drift",
     type=click.FloatRange(1),
-    default=3.0,
+    default=3,
     show_default=True,
+    metavar="N",
     help="Number of standard errors from which an item counts as drifted.",
 )
 @click.option("-o", "--out", type=PATH, help="File for OTHER on the scale of BANK.")

@@ -55,7 +55,7 @@ OPTIONS = (
     option(
         "--patience",
         type=click.FloatRange(min=0),
-        default=3600.0,
+        default=3600,
         show_default=True,
         metavar="SECONDS",
         help="Longest wait for a model that refuses all requests because of a rate limit.",
@@ -63,9 +63,10 @@ OPTIONS = (
     option(
         "--timeout",
         type=click.FloatRange(min=0.001),
-        default=600.0,
+        default=600,
         show_default=True,
-        help="Seconds to wait for a reply.",
+        metavar="SECONDS",
+        help="Longest wait for a reply.",
     ),
     price_option,
     option("--budget-usd", metavar="AMOUNT", help="Stop when this amount has been spent."),

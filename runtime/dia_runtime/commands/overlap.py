@@ -29,6 +29,7 @@ from dia_runtime.commands.terminal import echo
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
+    metavar="SHARE",
     help="Share of common shingles from which a text counts as overlapping.",
 )
 @json_option

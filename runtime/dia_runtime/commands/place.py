@@ -73,7 +73,12 @@ class PlaceOptions:
 )
 @click.option("-o", "--out", type=PATH, metavar="RUN", help="File for the run.")
 @click.option(
-    "--se", type=click.FloatRange(min=0.01), default=0.3, show_default=True, help="Stop at this standard error."
+    "--se",
+    type=click.FloatRange(min=0.01),
+    default=0.3,
+    show_default=True,
+    metavar="LOGITS",
+    help="Stop at this standard error.",
 )
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Maximum number of items to ask.")
 @click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions for each item.")

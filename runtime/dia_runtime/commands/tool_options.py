@@ -37,9 +37,10 @@ OPTIONS = (
     click.option(
         "--tool-seconds",
         type=click.FloatRange(0.1, 3600),
-        default=10.0,
+        default=10,
         show_default=True,
-        help="Maximum number of seconds of a tool call.",
+        metavar="SECONDS",
+        help="Longest time that a tool call may take.",
     ),
     click.option(
         "--tool-command",
