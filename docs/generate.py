@@ -20,7 +20,7 @@ import yaml
 from dia_compiler.analyze.check import HEALTH_WARNINGS
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema_text
-from dia_compiler.commands.cli import COMMANDS, EPILOG, command_groups, dia
+from dia_compiler.commands.cli import COMMANDS, command_groups, dia
 from dia_compiler.parse.spec_schema import FILES
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS, word_list
@@ -198,8 +198,10 @@ OPTIONS_HEAD = (
 FORMATS_HEAD = (
     "Formats for `format: {kind: ...}`. The format decides how the prompt asks the model to mark its final answer and "
     "how the answer is extracted from the reply. A *chain* is a sequence of extraction steps, of which the first that "
-    "finds an answer counts; `dia score --chain` selects the chain. With `choices`, the format `letter` knows the "
-    "letters of each instance and needs no `of`."
+    "finds an answer counts; `dia score --chain` selects the chain. The tables below name the steps in brackets, as "
+    "`dia audit` prints them. *Rules 2* apply to bundles made with version 2 of the language; older ones are read by "
+    "[rules 1](language.md#versions). With `choices`, the format `letter` knows the letters of each instance and needs "
+    "no `of`."
 )
 
 
@@ -212,10 +214,9 @@ def commands() -> str:
     parts = ["# Commands", NOTE, COMMANDS_HEAD, table(("task", "commands"), groups)]
     parts += ["## Exit codes", table(("code", "meaning"), EXIT_CODES)]
     parts += [
-        "## Everywhere",
+        "## Global options",
         "These options may come before or after the command's name:",
         _options(dia.params),
-        f"{EPILOG}.",
     ]
     everywhere = {parameter.name for parameter in dia.params}
     for name in COMMANDS:

@@ -225,7 +225,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E503": (
         "failed check",
-        "A line of `checks` is false for an instance: the solver or the check is wrong. Nothing is written.",
+        "A line of `checks` is false for an instance: `answer` or the check is wrong. Nothing is written.",
     ),
     "E504": (
         "no such value",

@@ -404,8 +404,8 @@ HEALTH_WARNINGS: dict[str, str] = {
         "places. Write `tolerance: {places: n}` instead."
     ),
     "answer-ignores-parameter": "A parameter is shown, but neither the answer nor the checks depend on it.",
-    "answer-in-prompt": "The canonical answer appears in the challenge as a whole token in most instances.",
-    "check-repeats-value": "A check only repeats the solver's own expression.",
+    "answer-in-prompt": "In most instances, the correct answer appears in the prompt as a whole word or number.",
+    "check-repeats-value": "A check only repeats the expression of the answer.",
     "constant-answer": "Every instance has the same answer.",
     "few-distinct-answers": (
         "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of "

@@ -166,7 +166,7 @@ class _Preparation(SessionAnalysis):
                 self.warn("answer-ignores-parameter", message, parameter.position, help)
 
     def note_repeats(self) -> None:
-        """Warns of checks that only say the solver's own expression again."""
+        """Warn of checks that only repeat the expression of the answer."""
         answer = self.result.answer
         if answer is None:
             return
@@ -175,13 +175,13 @@ class _Preparation(SessionAnalysis):
         for code in self.result.checks:
             sides = sides_of_equation(code.parsed.tree)
             if sides and any(is_answer(a) and unfolded(b, lets) == value for a, b in (sides, sides[::-1])):
-                message = "this check repeats the solver, so it holds even if the solver is wrong"
+                message = "this check repeats the answer's expression, so it holds even if that is wrong"
                 place = code.parsed.source.place(0)
                 self.warn(
                     "check-repeats-value",
                     message,
                     place,
-                    "verify the answer independently of the solver, or compute the parameters back from it",
+                    "verify the answer in another way, or compute the parameters back from it",
                 )
 
 

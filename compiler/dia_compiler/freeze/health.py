@@ -128,7 +128,7 @@ def _warnings(
     accepted, drawn = summary.acceptance
     if drawn >= 200 and accepted * 100 < drawn:
         share = f"only {accepted:,} of {drawn:,} draws satisfy every `where`"
-        message = f"{share}: construct the value instead of searching for it"
+        message = f"{share}: draw only values that fit, instead of rejecting others"
         warnings["low-acceptance"] = (message, template.position)
     freedom: Any = summary.freedom
     if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:

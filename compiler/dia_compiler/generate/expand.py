@@ -490,7 +490,7 @@ class Expansion:
             if not truth_of(code(scope), source):
                 values = [] if text is None else [f"the answer is {cut(text)}"]
                 values += compared_values(code, self.prepared.namespace, scope)
-                wrong = "the parameters or the check are wrong" if text is None else "the solver or the check is wrong"
+                wrong = "the parameters or the check are wrong" if text is None else "`answer` or the check is wrong"
                 help = f"{', '.join(values)}: {wrong}" if values else wrong
                 raise DiaError(Diagnostic("E503", "a check is false", source.place(0), help))
 

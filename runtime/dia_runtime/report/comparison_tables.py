@@ -19,12 +19,12 @@ from dia_runtime.scoring.results import (
 
 SELECTIVE: dict[str, tuple[str, int, int]] = {
     "coverage": ("answered %", 100, 2),
-    "accuracy": ("right if answered %", 100, 2),
+    "accuracy": ("correct if answered %", 100, 2),
     "aurc": ("AURC %", 100, 2),
     "aurc_best": ("best AURC %", 100, 2),
     "rs_best": ("best RS@k", 1, 1),
-    "idk_best": ("best idk %", 100, 2),
-    "idk_lost": ("idk lost %", 100, 2),
+    "idk_best": ("best abstention score %", 100, 2),
+    "idk_lost": ("score lost %", 100, 2),
 }
 
 

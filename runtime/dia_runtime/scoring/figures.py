@@ -226,7 +226,7 @@ FIGURES = _registry(
     Figure(
         name="trad_score",
         label="correct replies",
-        short="trad",
+        short="correct",
         meaning="Share of correct replies.",
         unit=Unit.SHARE,
         range=Range.SHARE,
@@ -239,7 +239,6 @@ FIGURES = _registry(
     Figure(
         name="idk_score",
         label="abstention score",
-        short="idk",
         meaning="Mean of +1 for correct, 0 for skipped and -1 for any other reply; from -1 to 1.",
         glossary="Mean over questions: +1 for correct, 0 for skipped, −1 for anything else.",
         unit=Unit.SHARE,
@@ -267,7 +266,6 @@ FIGURES = _registry(
     Figure(
         name="extract_fail",
         label="unparsed",
-        short="unread",
         meaning="Share of replies from which no answer could be read.",
         unit=Unit.SHARE,
         range=Range.SHARE,
@@ -305,7 +303,6 @@ FIGURES = _registry(
     Figure(
         name="accuracy_answered",
         label="correct if answered",
-        short="right if answered",
         meaning="Share of correct replies among the questions that were not skipped; null if all were skipped.",
         unit=Unit.SHARE,
         range=Range.SHARE,

@@ -125,7 +125,7 @@ def test_a_false_check_shows_both_sides(tmp_path: Path, capsys: pytest.CaptureFi
         ("not answer > 2", "the answer is 8"),
     ]:
         text = reported(tmp_path, f"{head}checks:\n  - {check}\n", capsys)
-        assert f"help: {sides}: the solver or the check is wrong\n" in text
+        assert f"help: {sides}: `answer` or the check is wrong\n" in text
 
 
 def test_a_mistake_that_cannot_be_an_answer_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,7 +153,7 @@ def test_score_prints_a_table_best_first(scored: Path) -> None:
     assert [line.split()[0] for line in lines[3:6]] == ["oracle", "abstain", "wrong"]
     assert lines[3].split()[7:15] == ["2.0", "+-", "0.0", "[-3.1,", "2.0]", "100.00", "+-", "0.00"]
     assert lines[7].split()[:3] == ["model", "NMS@k", "Pass@k"] and "200.00" not in result.stdout
-    assert lines[12].split()[:4] == ["model", "abstained", "%", "unread"]
+    assert lines[12].split()[:4] == ["model", "abstained", "%", "unparsed"]
     assert "By category" in lines and "By domain" in lines
 
 
@@ -175,7 +175,7 @@ def test_score_as_markdown(scored: Path) -> None:
     lines = called("score", scored, "--format", "markdown").stdout.splitlines()
     assert lines[2].startswith("| model | n |") and lines[3].startswith("| --- | ---: |")
     assert all(line.count("|") == lines[2].count("|") for line in lines[2:7])
-    assert lines[7] == "" and lines[8].startswith("| model | NMS@k | Pass@k % | trad % |")
+    assert lines[7] == "" and lines[8].startswith("| model | NMS@k | Pass@k % | correct % |")
 
 
 def test_score_as_latex(scored: Path) -> None:

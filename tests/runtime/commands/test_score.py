@@ -129,7 +129,7 @@ def test_the_tables_say_what_json_says(played: Make, tmp_path: Path, capsys: Cap
     text = asked(path, "--compare", "trad_score", "--tables", "all", capture=capsys)
     entry, line = (
         found["comparisons"][0],
-        next(line for line in text.splitlines() if line.startswith("trad %  good   shy")),
+        next(line for line in text.splitlines() if line.startswith("correct %  good   shy")),
     )
     ends = ", ".join(f"{100 * end:.1f}" for end in entry["difference"]["ci"])
     shown = f"{100 * entry['difference']['value']:.2f} +- {100 * entry['difference']['se']:.2f} [{ends}]"
@@ -138,7 +138,7 @@ def test_the_tables_say_what_json_says(played: Make, tmp_path: Path, capsys: Cap
     row = next(csv.DictReader(io.StringIO(table)))
     model = next(model for model in found["models"] if model["model"] == row["model"])
     low, high = model["trad_score"]["ci"]
-    assert (row["trad % low"], row["trad % high"]) == (f"{100 * low:.1f}", f"{100 * high:.1f}")
+    assert (row["correct % low"], row["correct % high"]) == (f"{100 * low:.1f}", f"{100 * high:.1f}")
 
 
 def test_the_option_stands_alone_or_before_a_figure() -> None:

@@ -20,7 +20,12 @@ DATA = SHARED / "data" / "idk"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"the recorded replies are not at {DATA}")
 FIGURES = ("trad_score", "idk_score", "idk_freq", "extract_fail")
 FIELDS = ("--field", "id=sample_id", "--field", "gold=gold", "--field", "reply=response")
-HEADINGS = {"trad_score": "trad %", "idk_score": "idk %", "idk_freq": "abstained %", "extract_fail": "unread %"}
+HEADINGS = {
+    "trad_score": "correct %",
+    "idk_score": "abstention score %",
+    "idk_freq": "abstained %",
+    "extract_fail": "unparsed %",
+}
 
 
 def expected() -> list[dict[str, Any]]:
@@ -52,7 +57,7 @@ def test_every_published_figure_comes_out(entry: dict[str, Any], tmp_path: Path)
     }
     assert entry["table"]["idk_score"].replace("±", "+-") in as_text([table])
     (line,) = csv.DictReader(io.StringIO(as_csv([table])))
-    assert f"{line['trad %']} ± {line['trad % SE']}" == entry["table"]["trad_score"]
+    assert f"{line['correct %']} ± {line['correct % SE']}" == entry["table"]["trad_score"]
 
 
 @pytest.mark.parametrize("entry", expected(), ids=lambda entry: f"{entry['dataset']}-{entry['model']}")

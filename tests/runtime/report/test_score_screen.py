@@ -172,8 +172,8 @@ def test_the_option_chooses_the_tables(scored: str, capsys: pytest.CaptureFixtur
     for tables in ("summary", "all"):
         assert run(["score", scored, "--tables", tables]) == 0
         texts[tables] = capsys.readouterr().out
-    assert "What stands out" in texts["summary"] and "trad %" not in texts["summary"]
-    assert "What stands out" not in texts["all"] and "trad %" in texts["all"]
+    assert "What stands out" in texts["summary"] and "correct %" not in texts["summary"]
+    assert "What stands out" not in texts["all"] and "correct %" in texts["all"]
     assert run(["score", scored]) == 0
     assert capsys.readouterr().out == texts["summary"]
     assert run(["score", scored, "-q"]) == 0

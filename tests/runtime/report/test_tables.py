@@ -56,8 +56,8 @@ def test_reliability_has_its_error_beside_it_and_shares_are_percent() -> None:
     held = block(rs=figure(-26.6, 8.04), conf=figure(0.2134), trad_score=figure(0.8383838, 0.0262232))
     table = score_tables(result(("a", held)))[0]
     row = dict(zip(table.headings, table.rows[0], strict=True))
-    assert (row["RS@k"], row["Conf@k %"], row["idk %"]) == ("-26.6 +- 8.0", "21.34", "50.00")
-    assert row["trad %"] == "83.84 +- 2.62"
+    assert (row["RS@k"], row["Conf@k %"], row["abstention score %"]) == ("-26.6 +- 8.0", "21.34", "50.00")
+    assert row["correct %"] == "83.84 +- 2.62"
 
 
 def test_near_misses_are_whole() -> None:
