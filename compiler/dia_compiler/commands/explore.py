@@ -15,9 +15,11 @@ from dia_compiler.commands.console import is_quiet
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
+    from dia_runtime.commands.progress_lines import ProgressLine
     from dia_runtime.respondents.registry import ModelOptions
+    from dia_runtime.running.run import Progress
 
-    from dia_compiler.explore.search import SearchOptions, SearchResult
+    from dia_compiler.explore.search import OnProgress, SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
 OWN = ("seed",)  # what a search has for itself
@@ -96,7 +98,9 @@ def command(
     Example:
       dia explore specs/dia_bench/d008_small_square.yaml --bank build/bank.json --model oracle --ability 2
     """
-    from dia_runtime.commands.run import exit_code, file_name_part, note_left_out
+    from dia_runtime.commands.progress_lines import ProgressLine
+    from dia_runtime.commands.run import exit_code, file_name_part, note_left_out, note_retry, print_notes
+    from dia_runtime.running.run import combined_summary
 
     from dia_compiler.explore.search import REPORT, as_record, explore, put
 
@@ -105,12 +109,19 @@ def command(
     terms = run_options(ModelArguments(**chosen))
     _require_one(model, terms.model_options.temperatures)
     _announce(model, terms.model_options, quiet)
-    terms.on_left_out = None if quiet else note_left_out
+    progress_line = ProgressLine()
+    if not quiet:
+        terms.on_left_out, terms.on_retry = progress_line.above(note_left_out), progress_line.above(note_retry)
+    tell = progress_line.above(lambda text: _tell(text, quiet))
     try:
-        result = explore(spec, bank, model, place, options, terms, lambda text: _tell(text, quiet))
+        result = explore(spec, bank, model, place, options, terms, tell, None if quiet else _report(progress_line))
     except KeyboardInterrupt:
+        progress_line.clear()
         echo(f"interrupted: the replies so far are in {place}; repeat the command to continue", err=True)
         return 130
+    progress_line.clear()
+    if result.asked:
+        print_notes([combined_summary(result.asked)], quiet)
     record = as_record(result, options.plan, bank, place)
     put(place / REPORT, json.dumps(record, indent=1) + "\n")
     echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
@@ -153,6 +164,23 @@ def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
 def _tell(text: str, quiet: bool) -> None:
     if not quiet:
         echo(text, err=True)
+
+
+def _report(progress_line: ProgressLine) -> OnProgress:
+    """Return a callback that shows how many replies of the current round have come."""
+
+    def update(replied: int, total: int, step: Progress) -> None:
+        if replied < total:
+            progress_line.update(step.respondent, lambda: progress_text(replied, total, step))
+
+    return update
+
+
+def progress_text(replied: int, total: int, step: Progress) -> str:
+    """Return how far the current round is in a line."""
+    from dia_runtime.commands.progress_lines import state_text
+
+    return f"{step.respondent[:60]}: {replied:,} of {total:,} replies of this round{state_text(step)}"
 
 
 def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:

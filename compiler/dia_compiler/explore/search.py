@@ -34,7 +34,7 @@ from dia_runtime.psychometrics.features import exact
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.psychometrics.rasch.bank import as_record as bank_record
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.running.run import RunOptions, RunSummary, run
+from dia_runtime.running.run import Progress, RespondentSummary, RunOptions, RunSummary, run
 from dia_runtime.store.store import Store, read_store
 
 from dia_compiler.analyze.check import CheckedBenchmark, check
@@ -55,6 +55,7 @@ BEYOND = 20  # trials of an item that is accepted where the bank has no items
 FAR = 1.0  # logits from the hardest and the easiest item of a bank, up to which it covers an ability
 WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
 Z = 1.959963984540054
+OnProgress = Callable[[int, int, Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class SearchResult:
     bundle: FrozenBundle | None = None
     bank: Path | None = None
     is_outside: bool = False
+    asked: Sequence[RespondentSummary] = ()
 
 
 @dataclass(slots=True)
@@ -107,13 +109,15 @@ class UnansweredQuestions:
     def __init__(self, store: Store, respondent: int, positions: Sequence[int]) -> None:
         self.left = [position for position in positions if 1 not in store.answered(respondent, position)]
         self.left.reverse()
+        self.total, self.replied = len(self.left), 0
 
     def choose(self) -> int | None:
         """Return the next question."""
         return self.left.pop() if self.left else None
 
     def finished(self, position: int, reply: Reply | None) -> None:
-        """Do nothing, because the next question does not depend on replies."""
+        """Count the reply; the next question does not depend on it."""
+        self.replied += reply is not None and reply.error is None
 
 
 def explore(
@@ -124,8 +128,12 @@ def explore(
     options: SearchOptions,
     terms: RunOptions,
     tell: Callable[[str], None] = lambda text: None,
+    on_progress: OnProgress | None = None,
 ) -> SearchResult:
     """Return the search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
+
+    `tell` receives a line after each round. `on_progress` receives how many replies of the current round have come, how
+    many are wanted, and how asking goes, at every reply and every second.
 
     Raises DiaError: exit 2 for what cannot be explored, exit 3 for a damaged bank.
     """
@@ -139,7 +147,7 @@ def explore(
     options = replace(options, plan=replace(options.plan, accept=accept, stages=stages))
     _begin(out, {**_identity(item, moves, bank, model, model_ability, options), "foretold": guide_digest})
     search_run = _BoundarySearch(
-        item, moves, model, out, options, terms, Search(moves.space, options.plan, guide), tell
+        item, moves, model, out, options, terms, Search(moves.space, options.plan, guide), tell, on_progress
     )
     try:
         search_run.go()
@@ -149,7 +157,7 @@ def explore(
     ending = search_run.trouble or search.ending or ""
     result = SearchResult(
         search, moves, model, model_ability, ability_error, ending, len(search_run.rounds), search_run.requests,
-        search_run.left, is_outside=is_outside,
+        search_run.left, is_outside=is_outside, asked=search_run.asked,
     )  # fmt: skip
     if search_run.trouble is None and search.accepted:
         result.links = list(_linked(result))
@@ -312,10 +320,12 @@ class _BoundarySearch:
 
     def __init__(
         self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, options: SearchOptions, terms: RunOptions,
-        search: Search, tell: Callable[[str], None],
+        search: Search, tell: Callable[[str], None], on_progress: OnProgress | None = None,
     ) -> None:  # fmt: skip
         self.item, self.moves, self.model, self.out = item, moves, model, out
         self.options, self.terms, self.search, self.tell = options, terms, search, tell
+        self.on_progress = on_progress
+        self.asked: list[RespondentSummary] = []
         self.rounds: list[Round] = []
         self.place: dict[int, Round] = {}
         self.trouble: str | None = None
@@ -429,9 +439,20 @@ class _BoundarySearch:
             self.search.record(ask.item, sum(results), len(results))
 
     def _run(self, round_: Round, positions: Sequence[int]) -> RunSummary:
-        self.terms.choosers = lambda store, respondent: UnansweredQuestions(store, respondent, positions)
-        summary = run(round_.bundle, self.model, round_.run, terms=self.terms)
+        current: list[UnansweredQuestions] = []
+
+        def choosers(store: Store, respondent: int) -> UnansweredQuestions:
+            current.append(UnansweredQuestions(store, respondent, positions))
+            return current[-1]
+
+        def report(step: Progress) -> None:
+            if self.on_progress is not None and current:
+                self.on_progress(current[-1].replied, current[-1].total, step)
+
+        self.terms.choosers = choosers
+        summary = run(round_.bundle, self.model, round_.run, on_progress=report, terms=self.terms)
         self.requests += sum(entry.requests for entry in summary.respondents)
+        self.asked += summary.respondents
         return summary
 
 

@@ -22,11 +22,13 @@ from dia_runtime.commands.options import (
     options_object,
     quiet_option,
 )
-from dia_runtime.commands.terminal import echo, overwrite
+from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
+    from dia_runtime.commands.progress_lines import ProgressLine
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions, PlacementResult
     from dia_runtime.psychometrics.rasch.bank import Bank
+    from dia_runtime.running.run import Progress
 
 RUNS = Path("build") / "runs"
 AT_ONCE = 4  # default number of open questions; all but the first are chosen before the latest replies are known
@@ -159,7 +161,8 @@ def _ask_models(
 ) -> tuple[list[PlacementResult], int]:
     """Ask the models; return their placements and the exit code."""
     from dia_runtime.bundle.open import open_bundle
-    from dia_runtime.commands.run import exit_code, note_left_out, note_retry, run_file
+    from dia_runtime.commands.progress_lines import ProgressLine
+    from dia_runtime.commands.run import exit_code, note_left_out, note_retry, print_notes, run_file
     from dia_runtime.psychometrics.boundary.placing import place
     from dia_runtime.respondents.registry import built_in_beside_url
 
@@ -167,38 +170,52 @@ def _ask_models(
     arguments = replace(model_arguments, concurrency=model_arguments.concurrency or AT_ONCE)
     terms, opened, quiet = run_options(arguments), open_bundle(options.bundle), is_quiet(options.quiet)
     built_in_beside_url(options.models, [], terms.model_options)
-    if not quiet:
-        terms = replace(terms, on_left_out=note_left_out, on_retry=note_retry)
     placed: list[PlacementResult] = []
     summaries = []
+    progress_line = ProgressLine()
+    if not quiet:
+        terms = replace(terms, on_left_out=progress_line.above(note_left_out), on_retry=progress_line.above(note_retry))
     for model in dict.fromkeys(options.models):
         path = options.out or run_file(opened, model, model, "-placed")
         try:
-            placements, summary = place(bank, opened, model, path, placement, terms, None if quiet else _progress())
+            placements, summary = place(
+                bank, opened, model, path, placement, terms, None if quiet else _report(progress_line)
+            )
         except KeyboardInterrupt:
+            progress_line.clear()
             message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
             echo(message, err=True)
             return placed, 130
         placed += placements
         summaries.append(summary)
+        progress_line.clear()
+        print_notes(summary.respondents, quiet)
         if not quiet:
             echo(f"{model}: replies in {path}", err=True)
     refused = exit_code(summaries)
-    return placed, refused if refused == 4 else int(any(one.ending == "going" for one in placed))
+    return placed, refused if refused == 4 else int(any(map(_lacks_replies, placed)))
 
 
-def _progress() -> Callable[[PlacementResult], None] | None:
-    """Return a callback that updates one line on a terminal; None if there is no terminal."""
-    import sys
+def _lacks_replies(placed: PlacementResult) -> bool:
+    """Return whether the placement would be more accurate if questions without a reply had one."""
+    return placed.ending == "going" or (placed.ending == "exhausted" and placed.lost > 0)
 
-    if not sys.stderr.isatty():
-        return None
 
-    def update(placed: PlacementResult) -> None:
-        line = f"{placed.model[:60]}: {len(placed.steps)} items, {placed.ability:.2f} +- {placed.se:.2f} logits"
-        overwrite(line)
+def _report(progress_line: ProgressLine) -> Callable[[PlacementResult, Progress], None]:
+    """Return a callback that shows where a model stands, and how asking goes."""
+
+    def update(placed: PlacementResult, step: Progress) -> None:
+        progress_line.update(placed.model, lambda: progress_text(placed, step))
 
     return update
+
+
+def progress_text(placed: PlacementResult, step: Progress) -> str:
+    """Return where a model stands in a line."""
+    from dia_runtime.commands.progress_lines import state_text
+
+    items = f"{placed.model[:60]}: {counted(len(placed.steps), 'item')}"
+    return f"{items}, {placed.ability:.2f} +- {placed.se:.2f} logits{state_text(step)}"
 
 
 def result_lines(placed: Sequence[PlacementResult]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
+from dia_runtime.commands.progress_lines import LineTimer, state_text
 from dia_runtime.commands.terminal import echo
 from dia_runtime.commands.tool_options import tool_notes
 
@@ -24,10 +24,9 @@ if TYPE_CHECKING:
     from dia_runtime.bundle.open import Bundle
     from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.dry_run import Estimate
-    from dia_runtime.running.run import Progress, RunOptions, RunSummary
+    from dia_runtime.running.run import Progress, RespondentSummary, RunOptions, RunSummary
 
 RUNS = Path("build") / "runs"
-LINE_SECONDS = 10.0  # between two lines of progress for a model
 Report = Callable[["Progress"], None]
 
 
@@ -239,12 +238,18 @@ def _run_one(
         message = f"interrupted: the replies so far are in {path}; repeat the command to continue"
         echo(message, err=True)
         return None
-    if not quiet:
-        counts = [] if sys.stderr.isatty() else _summary_lines(summary)
-        notes = (*_flag_lines(summary), *_change_lines(summary), *_tool_lines(summary), *_cause_lines(summary))
-        for line in [*counts, *notes]:
+    if not quiet and not sys.stderr.isatty():
+        for line in _summary_lines(summary):
             echo(line, err=True)
+    print_notes(summary.respondents, quiet)
     return summary
+
+
+def print_notes(respondents: Sequence[RespondentSummary], quiet: bool) -> None:
+    """Print what is no full answer among the new replies, unless quiet, and always why questions have no reply."""
+    notes = [] if quiet else [*_flag_lines(respondents), *_change_lines(respondents), *_tool_lines(respondents)]
+    for line in [*notes, *_cause_lines(respondents)]:
+        echo(line, err=True)
 
 
 def _shown_names(models: list[str], terms: RunOptions) -> list[str]:
@@ -269,8 +274,7 @@ def _progress(models: Sequence[str], quiet: bool) -> AbstractContextManager[Repo
 def _progress_lines() -> Report:
     """Return a callback that prints a line for each model every 10 s, and one when it waits for another process."""
     announced: set[str] = set()
-    started_at = time.monotonic()
-    printed_at: dict[str, float] = {}
+    timer = LineTimer()
 
     def report(step: Progress) -> None:
         if step.elsewhere and step.respondent not in announced:
@@ -279,20 +283,10 @@ def _progress_lines() -> Report:
                 f"{step.respondent}: waiting for {counted(step.elsewhere, 'question')} that another process is asking"
             )
             echo(message, err=True)
-        now = time.monotonic()
-        if now - printed_at.get(step.respondent, started_at) >= LINE_SECONDS and step.done < step.total:
-            printed_at[step.respondent] = now
-            echo(_progress_line(step), err=True)
+        if step.done < step.total and timer.is_due(step.respondent):
+            echo(f"{step.respondent}: {step.done:,} of {step.total:,} replies{state_text(step)}", err=True)
 
     return report
-
-
-def _progress_line(step: Progress) -> str:
-    """Return how far a model is: replies, errors, cost, and what it waits for."""
-    line = f"{step.respondent}: {step.done:,} of {step.total:,} replies"
-    line += f", {counted(step.errors, 'error')}" if step.errors else ""
-    line += f", {step.cost} US dollars" if step.cost not in (None, "0") else ""
-    return line + (f"; the rate limit allows the next request in {step.pause:.0f} s" if step.pause >= 1 else "")
 
 
 def _summary_lines(summary: RunSummary) -> Iterator[str]:
@@ -325,30 +319,30 @@ def note_retry(respondent: str, why: str) -> None:
     print(visible(f"{respondent}: no reply yet: {why}; asking again"), file=sys.stderr)
 
 
-def _flag_lines(summary: RunSummary) -> Iterator[str]:
+def _flag_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
     """Yield what is no full answer among the new replies of each model, and what can be done."""
     from dia_runtime.grading.flags import FLAGS
 
-    for entry in summary.respondents:
+    for entry in respondents:
         for name, number in entry.flags.items():
             flag = FLAGS[name]
             finding = flag.finding[0].lower() + flag.finding[1:]
             yield f"{entry.respondent}: {finding}: {number:,} of {entry.asked - entry.errors:,}. {flag.advice}".rstrip()
 
 
-def _tool_lines(summary: RunSummary) -> Iterator[str]:
+def _tool_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
     """Yield the models with tools that called none."""
     from dia_runtime.grading.flags import NO_CALLS_ADVICE
 
-    for entry in summary.respondents:
+    for entry in respondents:
         replies = entry.asked - entry.errors
         if entry.with_tool_calls == 0 and replies:
             yield f"{entry.respondent}: no tool was called in any of {replies:,} replies. {NO_CALLS_ADVICE}"
 
 
-def _change_lines(summary: RunSummary) -> Iterator[str]:
+def _change_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
     """Yield what a client library changed in the requests of each model."""
-    for entry in summary.respondents:
+    for entry in respondents:
         for change, number in entry.request_changes.items():
             yield f"{entry.respondent}: {change}: {counted(number, 'request')}. {change_advice(change)}".rstrip()
 
@@ -358,11 +352,11 @@ def change_advice(change: str) -> str:
     return "Use `--max-tokens` to choose the limit." if "set max_tokens" in change else ""
 
 
-def _cause_lines(summary: RunSummary) -> Iterator[str]:
+def _cause_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
     """Yield why questions have no reply: the most frequent causes, with an example of each."""
     from dia_runtime.store.error_causes import cause_lines
 
-    for entry in summary.respondents:
+    for entry in respondents:
         for line in cause_lines(entry.causes):
             yield f"{entry.respondent}: {line}"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,7 @@ from dia_runtime.running.load_questions import load_questions
 from dia_runtime.running.scheduler import ChooserFactory, RespondentState, Scheduler
 from dia_runtime.running.sessions import CodeEvaluator
 from dia_runtime.running.writers import StoreThread
-from dia_runtime.store.error_causes import Cause
+from dia_runtime.store.error_causes import Cause, causes_of
 from dia_runtime.store.store import Store, open_store
 from dia_runtime.store.tool_transcripts import split_tools
 
@@ -53,7 +54,7 @@ class Progress:
     """The progress of a respondent; only replies on disk are counted.
 
     `elsewhere` counts questions that another process is asking; `pause` is the number of seconds for which a rate limit
-    allows no request.
+    allows no request. `number` is the respondent's id in the run.
     """
 
     respondent: str
@@ -63,6 +64,7 @@ class Progress:
     cost: str | None = None
     elsewhere: int = 0
     pause: float = 0.0
+    number: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +284,14 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
         done = state.earlier_replies + state.new_replies - state.failed
         on_progress(
             Progress(
-                state.respondent.name, done, state.total, state.failed, _cost_text(state), state.elsewhere, state.pause
+                state.respondent.name,
+                done,
+                state.total,
+                state.failed,
+                _cost_text(state),
+                state.elsewhere,
+                state.pause,
+                state.number,
             )
         )
 
@@ -308,6 +317,26 @@ def _summary(state: RespondentState) -> RespondentSummary:
         dict(state.request_changes.most_common()),
         state.reasoning_tokens,
         state.with_tool_calls if split_tools(state.name)[1] else None,
+    )
+
+
+def combined_summary(summaries: Sequence[RespondentSummary]) -> RespondentSummary:
+    """Return what several runs of one respondent did together."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("flags", "request_changes")}
+    causes = [(cause["example"], cause["replies"]) for entry in summaries for cause in entry.causes]
+    for name, counter in counts.items():
+        for entry in summaries:
+            counter.update(getattr(entry, name))
+    calls = [entry.with_tool_calls for entry in summaries if entry.with_tool_calls is not None]
+    return replace(
+        summaries[-1],
+        asked=sum(entry.asked for entry in summaries),
+        errors=sum(entry.errors for entry in summaries),
+        requests=sum(entry.requests for entry in summaries),
+        flags={name: counts["flags"][name] for name in REPLY_FLAGS if counts["flags"][name]},
+        request_changes=dict(counts["request_changes"]),
+        causes=causes_of(causes),
+        with_tool_calls=sum(calls) if calls else None,
     )
 
 

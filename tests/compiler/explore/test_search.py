@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -13,9 +14,11 @@ import pytest
 import yaml
 from dia_compiler.commands.cli import run
 from dia_compiler.explore.search import SearchOptions, explore
+from dia_runtime.commands import progress_lines
 from dia_runtime.psychometrics.boundary.search import Plan
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
 from dia_runtime.running.run import RunOptions
+from helpers import loopback as loop
 from helpers.schemas import require_valid
 
 BENCHMARK = "language: 1\nbenchmark: sums\nversion: 1.0.0\n"
@@ -128,3 +131,33 @@ def test_an_interrupt_leaves_what_the_same_call_takes_up(folder: Explore) -> Non
     assert not Path("out/found").exists() and not Path("out/bank.json").exists()
     code, found, _ = folder("wrong", "--items", "2", "--budget", "100")
     assert (code, found["ending"]) == (0, "too hard")
+
+
+# Progress and what is no full answer
+
+
+@pytest.fixture
+def server_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+
+@pytest.mark.usefixtures("server_key")
+def test_progress_and_replies_that_are_no_answers_are_shown(folder: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.3)
+    with loop.serve(loop.says("Let me", delay=0.2, ending="length")) as server:
+        search = ("--budget", "6", "--at-once", "2", "--base-url", server.url, "--concurrency", "1")
+        code, report, messages = folder("openai/m", *search)
+    assert (code, report["queries"]) == (1, 6)
+    lines = re.findall(r"openai/m: ([0-9]) of ([0-9]) replies of this round\n", messages)
+    assert lines and all(int(replied) < int(wanted) <= 6 for replied, wanted in lines)
+    assert "openai/m: replies cut off at the token limit: 6 of 6. A new run with a larger `--max-tokens`" in messages
+
+
+@pytest.mark.usefixtures("server_key")
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_search_says_why_questions_have_no_reply(folder: Explore, quiet: tuple[str, ...]) -> None:
+    with loop.serve(loop.first(1, loop.says("<xml>5</xml>"), loop.fails(400, "this prompt offends me"))) as server:
+        search = ("--budget", "6", "--at-once", "1", "--base-url", server.url, "--concurrency", "1")
+        code, report, messages = folder("openai/m", *search, *quiet)
+    assert code == 1 and report["ending"] == "questions without a reply"
+    assert "openai/m: 2 errors: request: 400 this prompt offends me" in messages

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 Make = Callable[..., Path]
 command_module = import_module("dia_runtime.commands.run")
+progress_lines = import_module("dia_runtime.commands.progress_lines")
 
 
 @pytest.fixture(autouse=True)
@@ -259,7 +260,7 @@ def test_a_line_of_progress_comes_every_ten_seconds_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = [50.0]
-    monkeypatch.setattr(command_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_lines.time, "monotonic", lambda: now[0])
     report = command_module._progress_lines()
     steps = [
         (9.9, Progress("m", 3, 300, 0)),

@@ -211,11 +211,12 @@ def place(
     out: Path,
     options: PlacementOptions = PlacementOptions(),
     terms: RunOptions | None = None,
-    on_step: Callable[[PlacementResult], None] | None = None,
+    on_step: Callable[[PlacementResult, Progress], None] | None = None,
 ) -> tuple[list[PlacementResult], RunSummary]:
     """Where the respondents of the model stand, asked as few questions of the bundle as the goal needs.
 
-    All replies are kept in the run `out`; the same call takes up an interrupted placement. Raises DiaError: exit 2 for
+    All replies are kept in the run `out`; the same call takes up an interrupted placement. `on_step` receives where a
+    respondent stands and how asking goes, at every reply and every second. Raises DiaError: exit 2 for
     a bundle without the bank's questions or answers, and all that `run` raises.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
@@ -232,9 +233,9 @@ def place(
         return placements[respondent]
 
     def tell(step: Progress) -> None:
-        for live in placements.values():
-            if on_step is not None:
-                on_step(live.course.placed(step.respondent))
+        live = None if step.number is None else placements.get(step.number)
+        if on_step is not None and live is not None:
+            on_step(live.course.placed(step.respondent), step)
 
     try:
         summary = run(opened, [model], out, on_progress=tell, terms=replace(terms or RunOptions(), choosers=chooser))

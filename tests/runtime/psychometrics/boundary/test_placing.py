@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -16,11 +17,13 @@ import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
+from dia_runtime.commands import progress_lines
 from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.boundary.placement import StoppingRule
 from dia_runtime.psychometrics.boundary.placing import PlacementOptions, place
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
 from dia_runtime.store.store import read_store
+from helpers import loopback as loop
 from helpers.places import SHARED
 
 DATA = SHARED / "data" / "idk"
@@ -176,6 +179,60 @@ def test_a_bank_knows_its_questions_from_others_of_their_names(call: Call, bundl
     write_bank(Bank(templates, (), "jml", "mean_difficulty", unit="templates",
                     questions_root=held.questions_root), "t.json")  # fmt: skip
     assert "among the questions" in call("place", "--bank", "t.json", "--replay", "other.run")[2]
+
+
+# Progress and what is no full answer
+
+
+@pytest.fixture
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+
+
+def asked_of(call: Call, bundle: Path, bank: Path, answer: loop.Answer, *more: object) -> tuple[int, str, str]:
+    """Place a model of a server; return the exit code, the output and the messages."""
+    common = ("place", "--bank", bank, "--bundle", bundle, "--model", "openai/m", "--budget", 5, "-o", "a.run")
+    with loop.serve(answer) as server:
+        return call(*common, "--base-url", server.url, *more)
+
+
+@pytest.mark.usefixtures("key")
+def test_a_line_of_progress_says_where_the_model_stands(
+    call: Call, bundle: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.2)
+    answer = loop.says("<xml>5</xml>", delay=0.15)
+    code, out, messages = asked_of(call, bundle, bank, answer, "--concurrency", 1, "--temperature", "0,1")
+    assert code == 0 and out.count("\n") == 2
+    shown = re.findall(r"openai/m@([01]): ([1-5]) items?, -[0-9]\.[0-9]{2} \+- [0-9]\.[0-9]{2} logits\n", messages)
+    for temperature in "01":
+        counts = [int(number) for one, number in shown if one == temperature]
+        assert len(counts) >= 2 and counts == sorted(counts), messages
+
+
+@pytest.mark.usefixtures("key")
+def test_a_quiet_placement_writes_no_progress(
+    call: Call, bundle: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.0)
+    code, _, messages = asked_of(call, bundle, bank, loop.says("<xml>5</xml>"), "-q")
+    assert code == 0 and "logits" not in messages and "replies in" not in messages
+
+
+@pytest.mark.usefixtures("key")
+def test_a_placement_says_which_replies_are_no_answers(call: Call, bundle: Path, bank: Path) -> None:
+    code, _, messages = asked_of(call, bundle, bank, loop.says("Let me", ending="length"))
+    assert code == 0 and "openai/m: replies cut off at the token limit: 5 of 5. A new run with a larger" in messages
+
+
+@pytest.mark.usefixtures("key")
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+def test_a_placement_says_why_questions_have_no_reply(
+    call: Call, bundle: Path, bank: Path, quiet: tuple[str, ...]
+) -> None:
+    answer = loop.first(2, loop.says("<xml>5</xml>"), loop.fails(400, "this prompt offends me"))
+    code, _, messages = asked_of(call, bundle, bank, answer, "--concurrency", 1, *quiet)
+    assert code == 1 and "openai/m: 118 errors: request: 400 this prompt offends me" in messages, (code, _, messages)
 
 
 @pytest.mark.slow
