@@ -4,7 +4,9 @@ python benchmarks/studio_latency.py [--saves N]
 
 Saves templates of a copy of specs/dia_bench, listens to the studio's events as its page does, and asks for three
 instances when a change is told. Prints the seconds from the save to the event, and to the last instance: median, 95 %
-and the longest. The list of 150 templates is being checked meanwhile in the first row, and has been in the others.
+and the longest. The list of 150 templates is being checked meanwhile in the first row, and has been in the others. The
+last rows are of specs/puzzles/word_ladder.yaml, whose draw is costly: how long until the page has the text with its
+errors, the first instance, and all three.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from dia_compiler.studio.server import Studio
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ("d001_next_prime.yaml", "d002_small_sum.yaml")
+COSTLY = "word_ladder.yaml"
 LONG = 200  # lines of the longest template that is saved
 
 
@@ -57,6 +60,36 @@ async def measure(saves: int) -> None:
                 report("read a typed reply", await replies(session, studio, first, saves))
         finally:
             await studio.close()
+        await costly(Path(scratch, "puzzles"), saves)
+
+
+async def costly(folder: Path, saves: int) -> None:
+    """Print when each part of a costly template is shown after a save."""
+    folder.mkdir()
+    for name in ("benchmark.yaml", COSTLY):
+        shutil.copy(ROOT / "specs" / "puzzles" / name, folder)
+    path, studio = folder / COSTLY, Studio([folder])
+    times: dict[str, list[float]] = {"text": [], "instance": [], "errors": []}
+    await studio.start()
+    try:
+        async with aiohttp.ClientSession() as session:
+            while any(state["state"] == "waiting" for state in studio.desk.states.values()):
+                await asyncio.sleep(0.2)
+            for number in range(saves):
+                path.write_text(path.read_text(encoding="utf-8") + f"# save {number}\n", encoding="utf-8")
+                begin, seen = time.perf_counter(), set()
+                async with session.get(f"{studio.address}look", params={"file": path.as_posix()}) as answer:
+                    async for line in answer.content:
+                        kind = json.loads(line)["kind"]
+                        if kind in times and kind not in seen:
+                            times[kind].append(time.perf_counter() - begin)
+                            seen.add(kind)
+    finally:
+        await studio.close()
+    for label, kind in (("text and errors", "text"), ("first instance", "instance"), ("all instances", "errors")):
+        seconds = times[kind]
+        print(f"look at {COSTLY}: {label} {median(seconds):.3f} s, shortest {min(seconds):.3f} s, longest "
+              f"{max(seconds):.3f} s")  # fmt: skip
 
 
 def lengthened(text: str) -> str:

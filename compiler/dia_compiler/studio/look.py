@@ -78,7 +78,9 @@ class _Opened:
 
 
 def look(file: str, seed: str | None, first: int, count: int, programs: str, item: int = 0) -> Iterator[Any]:
-    """Yield records about a template: `template`, an `instance` for each of `count` from `first` on, `overview`.
+    """Yield records about a template: `template`, `text`, `instance` for each of `count` from `first` on, `overview`.
+
+    `text` has the diagnostics that need no instance, so that they need not wait for a costly one.
 
     `item` is the number of the data row for a template that has some; it shows the following ones, too, if each makes
     one instance.
@@ -97,6 +99,7 @@ def look(file: str, seed: str | None, first: int, count: int, programs: str, ite
         except DiaError as error:
             yield {"kind": "errors", "diagnostics": opened.reported([*opened.diagnostics.entries, *error.diagnostics])}
             return
+        yield {"kind": "text", "diagnostics": opened.reported()}
         yield from _instances(opened, range(first, first + count), item)
         diagnostics = Diagnostics(opened.diagnostics.entries)
         check_examples(opened.template_expansion, diagnostics)

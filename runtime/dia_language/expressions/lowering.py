@@ -38,6 +38,7 @@ class Lowering:
     ) -> None:
         self.parsed, self.namespace = parsed, namespace
         self.bound, self.entry, self.values = arguments, entry, values
+        self.in_loop: frozenset[str] = frozenset()  # names that change while a comprehension is computed
         self.temporaries = count(1)
         self.diagnostics: list[Diagnostic] = []
 
@@ -182,14 +183,15 @@ class Lowering:
         return ast.ListComp(element, generators)
 
     def loops(self, node: ast.ListComp | ast.GeneratorExp) -> tuple[list[ast.comprehension], ast.expr]:
-        outer, generators = self.bound, []
+        outer, generators = (self.bound, self.in_loop), []
         for part in node.generators:
             items = self.guard("steps", self.lower(part.iter))
-            self.bound = self.bound | {name.id for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+            targets = {name.id for name in ast.walk(part.target) if isinstance(name, ast.Name)}
+            self.bound, self.in_loop = self.bound | targets, self.in_loop | targets
             conditions = [self.lower(condition) for condition in part.ifs]
             generators.append(ast.comprehension(part.target, ast.copy_location(items, part.iter), conditions, 0))
         element = self.lower(node.elt)
-        self.bound = outer
+        self.bound, self.in_loop = outer
         return generators, element
 
     def lower_Call(self, node: ast.Call) -> ast.expr:
@@ -230,7 +232,15 @@ class Lowering:
             key = self.namespace.cached_call(name, tuple(argument.value for argument in node.args))  # type: ignore[attr-defined]
             return ast.Call(func=ast.Name(key, ast.Load()), args=[ast.Name("_s", ast.Load())], keywords=[])
         arguments = [ast.Name("_s", ast.Load()), *(self.lower(argument) for argument in node.args)]
-        return ast.Call(func=ast.Name(f"_o_{name}", ast.Load()), args=arguments, keywords=[])
+        key = f"_o_{name}"
+        if self.in_loop and name in self.namespace.pure and not self.depends_on_loop(node):
+            key = self.namespace.repeated_call(name)
+        return ast.Call(func=ast.Name(key, ast.Load()), args=arguments, keywords=[])
+
+    def depends_on_loop(self, node: ast.Call) -> bool:
+        """Return whether the arguments of a call may change while the comprehension is computed that contains it."""
+        return any(isinstance(part, ast.Name) and part.id in self.in_loop
+                   for argument in node.args for part in ast.walk(argument))  # fmt: skip
 
     def failed_call(self, node: ast.Call, error: DiaError) -> ast.expr:
         """Reports the error of the call, then those of its arguments."""

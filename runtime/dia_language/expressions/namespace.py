@@ -49,6 +49,13 @@ class Namespace:
             self.globals[key] = CachedCall(self.globals[f"_o_{name}"], arguments)
         return key
 
+    def repeated_call(self, name: str) -> str:
+        """Return the global under which a loop finds a pure function whose arguments stay the same in the loop."""
+        key = f"_r_{name}"
+        if key not in self.globals:
+            self.globals[key] = RepeatedCall(self.globals[f"_o_{name}"])
+        return key
+
     def reference(self, name: str) -> str:
         """Return the global under which compiled code finds a library function, made at first use."""
         key = f"_f_{name}"
@@ -86,6 +93,31 @@ class CachedCall:
         self.value = self.call(scope, *self.arguments)
         self.steps, self.is_known = before - left(), True
         return self.value
+
+
+class RepeatedCall:
+    """A function with its last value, for loops that call it with the same arguments again; it costs the same steps.
+
+    In `[[b for b in words(n) if near(a, b)] for a in words(n)]`, the inner list of words would be made for every `a`.
+    """
+
+    __slots__ = ("arguments", "call", "steps", "value")
+
+    def __init__(self, call: OwnCall) -> None:
+        self.call, self.steps, self.value = call, 0, None
+        self.arguments: tuple[Value, ...] | None = None
+
+    def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
+        """Return the value. Raises what the function raises."""
+        if not all(type(argument) is int or type(argument) is str for argument in arguments):
+            return self.call(scope, *arguments)  # others may be equal and yet not the same
+        if self.arguments == arguments:
+            charge(self.steps)
+            return self.value
+        before = left()
+        value = self.call(scope, *arguments)
+        self.arguments, self.steps, self.value = arguments, before - left(), value
+        return value
 
 
 GUARDS = (

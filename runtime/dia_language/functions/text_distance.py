@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from itertools import repeat
-from operator import contains
+from operator import contains, ne
 from typing import Any
 
 from dia_language.budgets import charge
@@ -49,7 +49,7 @@ def hamming(a: str, b: str) -> int:
     if len(a) != len(b):
         raise LanguageError(f"`hamming` needs texts of the same length; these have {len(a)} and {len(b)} characters")
     charge(len(a) // 4)
-    return sum(x != y for x, y in zip(a, b, strict=True))
+    return sum(map(ne, a, b))
 
 
 @library_function

@@ -192,6 +192,38 @@ def test_instances_do_not_wait_for_the_estimate_of_how_many_there_are(
     assert "estimated from" in results["heading"] and "estimated from" in results["after"]
 
 
+COSTLY = """\
+template: costly
+title: Costly
+params: {a: {type: integer, min: 2, max: 9}}
+let:
+  count: length([n for n in range(400000) if n % 7 == a % 7])
+answer: {value: a + count - count, type: integer}
+prompt: What is {{ a }}?
+"""
+
+
+def test_a_changed_text_is_shown_before_its_costly_instances(browser: Browser, running: Running, folder: Path) -> None:
+    path = folder / "costly.yaml"
+    path.write_text(COSTLY, encoding="utf-8")
+    steps = f"""
+    const fs = (await import('fs')).default;
+    const looks = await page.evaluate(() => document.body.dataset.looks);
+    fs.writeFileSync({json.dumps(path.as_posix())}, {json.dumps(COSTLY.replace("title: Costly", "title: Very costly"))});
+    await page.waitForFunction(() => document.querySelector('#heading').innerText.includes('Very costly'));
+    tell('old', await page.locator('.instance.stale').count());
+    tell('source', await page.locator('#source-lines').textContent());
+    tell('before', looks === await page.evaluate(() => document.body.dataset.looks));
+    await page.waitForFunction((looks) => document.body.dataset.looks !== looks, looks);
+    tell('left', await page.locator('.instance.stale').count());
+    tell('all', await page.locator('.instance').count());
+    """
+    results = browser(address(running, path, count=3), SHOWN + steps)
+    path.unlink()
+    assert results["troubles"] == [] and results["old"] == 3 and results["before"]
+    assert "Very costly" in results["source"] and results["left"] == 0 and results["all"] == 3
+
+
 def test_a_family_becomes_a_template(browser: Browser, running: Running, folder: Path) -> None:
     steps = """
     await page.click('#show-gallery');

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
 import pytest
+from dia_language.budgets import STEPS, charge, left, reset
 from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.lowering import EXACT_ANSWER
@@ -210,3 +212,36 @@ def test_fields_of_lists_are_their_elements() -> None:
     help = fault("row.amount", row=["Bonn", "7"]).help or ""
     assert help.startswith("an element of a list is `x[0]`") and "x[0]" not in (fault("a.b", a="t").help or "")
     assert fault("all(x for x in words)", words=["a"]).help == "use a comparison, such as `length(...) > 0`"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("[[b for b in table(n) if b > a] for a in table(n)]", [[2, 3, 4], [3, 4], [4], []]),
+        ("[b + a for a in table(n) for b in table(a)]", [2, 3, 4, 4, 5, 6, 5, 6, 7, 8]),  # its argument changes
+        ("[length(table(n / 3)) + a for a in table(n)]", [2, 3, 4, 5]),  # neither a whole number nor a text
+    ],
+)
+def test_a_loop_computes_a_call_with_the_same_arguments_once_and_it_costs_the_same(
+    body: str, expected: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compiled(is_pure: bool, calls: list[Any]) -> Any:
+        def table(scope: Mapping[str, Any], size: Any) -> list[Any]:
+            calls.append(size)
+            charge(100)
+            return list(range(1, int(size) + 1))
+
+        namespace = Namespace()
+        namespace.add("table", 1, table, is_pure)
+        return compile_expression(parse(Text(body)), namespace, ("n",)).call
+
+    steps, counts = [], []
+    for is_pure in (True, False):
+        calls: list[Any] = []
+        reset()
+        assert compiled(is_pure, calls)({}, 4) == expected
+        steps.append(left())
+        counts.append(len(calls))
+    assert steps[0] == steps[1] < STEPS - 100
+    repeats = body.startswith("[[")
+    assert counts == ([2, 5] if repeats else [counts[1]] * 2)

@@ -6,6 +6,7 @@ import { diagnostic, instanceCard, overview } from './instance.js';
 import { stressPlots } from './plots.js';
 
 const by = (id) => document.getElementById(id);
+const REDRAW = 100; // milliseconds between two drawings while instances arrive
 const opened = new Set(); // folds that are open, which survive a reload
 const view = { file: null, seed: '', first: 0, count: 3, item: 0 };
 let list = { benchmarks: [], diagnostics: [], states: {} };
@@ -79,7 +80,11 @@ const drawHeading = () => {
 const drawInstances = () => {
   const place = document.activeElement?.dataset?.key;
   const range = place && 'selectionStart' in document.activeElement ? [document.activeElement.selectionStart, document.activeElement.selectionEnd] : null;
-  by('instances').replaceChildren(...shown.instances.map((instance) => instanceCard(instance, shown.template, opened)));
+  by('instances').replaceChildren(...shown.instances.map((instance, place) => {
+    const card = instanceCard(instance, shown.template, opened);
+    card.classList.toggle('stale', place >= (shown.fresh ?? Infinity));
+    return card;
+  }));
   const again = place && [...document.querySelectorAll('[data-key]')].find((node) => node.dataset.key === place);
   if (again) {
     (again.tagName === 'DETAILS' ? again.firstElementChild : again).focus();
@@ -105,14 +110,33 @@ const look = async (isReload = false) => {
   const turn = (looking = new AbortController());
   const begin = performance.now();
   const next = { diagnostics: [], instances: [], template: {}, overview: isReload ? shown.overview : null };
+  const before = isReload && shown.template?.file === view.file ? shown.instances : [];
   const slow = setTimeout(() => say('Making instances…'), 300);
+  let drawn = 0;
+  let drawing = null;
+  // Shows what is ready: the new instances, then the last ones, which are dimmed until their successors are there.
+  const showReady = (diagnostics) => {
+    shown = { ...next, diagnostics, instances: [...next.instances, ...before.slice(next.instances.length)], fresh: next.instances.length };
+    drawHeading();
+    drawInstances();
+  };
+  const showInstances = () => {
+    drawing = null;
+    drawn = performance.now();
+    if (!turn.signal.aborted) showReady(shown.diagnostics);
+  };
   try {
     for await (const record of records(`look?${choices()}`, turn.signal)) {
       if (turn.signal.aborted) return;
       if (record.kind === 'template') next.template = record;
+      else if (record.kind === 'text') {
+        showReady(record.diagnostics);
+        drawProblems();
+      }
       else if (record.kind === 'errors') {
         next.diagnostics.push(...record.diagnostics);
         clearTimeout(slow);
+        clearTimeout(drawing);
         present(next, isReload, begin); // the degrees of freedom follow, which may take a second to count
       } else if (record.kind === 'overview') {
         next.overview = { freedom: next.overview?.freedom, ...record };
@@ -120,7 +144,7 @@ const look = async (isReload = false) => {
       } else if (record.kind === 'freedom') next.overview.freedom = record.freedom;
       else if (record.kind === 'none') next.instances.push({ number: null, diagnostics: [{ severity: 'error', code: 'E505', message: `there is no instance ${record.first}`, help: 'choose a smaller number' }] });
       else next.instances.push(record);
-      if (!isReload && record.kind === 'instance') { shown = next; drawHeading(); drawInstances(); }
+      if (record.kind === 'instance') drawing ??= setTimeout(showInstances, drawn + REDRAW - performance.now());
     }
   } catch (error) {
     if (turn.signal.aborted) return;
@@ -128,6 +152,7 @@ const look = async (isReload = false) => {
     return;
   } finally {
     clearTimeout(slow);
+    clearTimeout(drawing);
   }
   if (turn.signal.aborted) return;
   if (shown === next) drawHeading();
