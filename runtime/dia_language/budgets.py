@@ -29,7 +29,7 @@ def charge(steps: int, budget: Budget = _BUDGET) -> None:
     budget.left -= steps
     if budget.left < 0:
         raise LanguageError(
-            f"the evaluation took more than {budget.steps} steps",
+            f"the evaluation took more than {budget.steps:,} steps",
             "shorten the lists, or raise `limits: {steps: ...}` of the template",
             "E502",
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dia_language.diagnostics import counted
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Value, plain
 
@@ -79,7 +80,9 @@ def _validate_rows(rows: Any, columns: list[str]) -> None:
             if missing is not None or not names:
                 raise OptionFault("rows", f"row {number} has no field `{missing}`")
         elif len(row) != width:
-            raise OptionFault("rows", f"row {number} has {len(row)} cells, but the table has {width} columns")
+            raise OptionFault(
+                "rows", f"row {number} has {counted(len(row), 'cell')}, but the table has {counted(width, 'column')}"
+            )
 
 
 def _text(cell: Value, number: int) -> str:

@@ -128,7 +128,9 @@ def _of_pixels(pixels: Any, size: tuple[int, int]) -> Image.Image:
         raise OptionFault("pixels", "`pixels` must be bytes", "`bytes_of` converts a list of integers to bytes")
     if len(pixels) not in (area, area * 3, area * 4):
         message = f"`pixels` has {len(pixels)} bytes for {size[0]} by {size[1]} pixels"
-        raise OptionFault("pixels", message, f"give {area} (gray), {area * 3} (colors) or {area * 4} (with opacity)")
+        raise OptionFault(
+            "pixels", message, f"give {area} (grey), {area * 3} (red, green, blue) or {area * 4} (with alpha)"
+        )
     return Image.frombytes(MODES[len(pixels) // area], size, pixels)
 
 

@@ -321,7 +321,7 @@ def _refused(error: OSError, context: click.Context | None) -> int:
     if error.errno is None or (context is not None and context.find_root().meta.get("dia.debug")):
         return _bug(context)
     name = f"`{str(error.filename)[:200]}`: " if error.filename is not None else ""
-    message = visible(f"the system refuses: {name}{str(error.strerror).lower()}")
+    message = visible(f"the operating system refused: {name}{str(error.strerror).lower()}")
     tell(DiaError(Diagnostic("E603", message, None, "use --debug to see where")))
     return 2
 
@@ -349,7 +349,7 @@ def _bug(context: click.Context | None) -> int:
         return 70
     where = _saved_traceback(text, meta.get("dia.log_file"))
     message = text.strip().splitlines()[-1]
-    _say(f"error[E900]: a bug of dia: {message}\n  help: {where}--debug shows it")
+    _say(f"error[E900]: a bug in dia: {message}\n  help: {where}--debug shows it")
     return 70
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dia_language.diagnostics import install_extra
+from dia_language.diagnostics import counted, install_extra
 from dia_language.plugins import GROUPS
 from dia_runtime.commands.terminal import echo
 
@@ -38,7 +38,7 @@ def command(as_json: bool) -> int:
     if as_json:
         echo(json.dumps(facts, indent=2))
         return 0
-    echo(f"dia {facts['dia']}, Python {facts['python']} ({facts['implementation']}), {facts['cores']} cores")
+    echo(f"dia {facts['dia']}, Python {facts['python']} ({facts['implementation']}), {counted(facts['cores'], 'core')}")
     _print("libraries", {name: installed or "missing" for name, installed in facts["libraries"].items()})
     _print(
         "extras",

@@ -27,7 +27,7 @@ def steering_request(
     from dia_compiler.sampling.steering import SteeringRequest, Target
 
     if (success is None) == (difficulty is None):
-        raise _error("give either --success or --difficulty", "such as `--success 0.5 --for MODEL`")
+        raise _error("give either --success or --difficulty", "for example `--success 0.5 --for MODEL`")
     if bank is None:
         raise _error("--bank is missing", "name the file that `dia explain --save` wrote")
     if difficulty is not None:
@@ -39,7 +39,7 @@ def steering_request(
         raise _error("--success needs one model", "name one of the bank with --for, or give its --ability in logits")
     share = _number(success or "", "--success")
     if not LEAST <= share <= MOST:
-        raise _error(f"--success is {share}", f"choose a probability from {LEAST} to {MOST}")
+        raise _error(f"--success must be a probability from {LEAST} to {MOST}, not {share}", "such as 0.5")
     source = read_bank(bank)
     if ability is not None:
         return SteeringRequest(Target(share, ability=_number(ability, "--ability")), source)

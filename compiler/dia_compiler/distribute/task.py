@@ -198,7 +198,7 @@ def _following(expansion: Expansion, job: TemplateJob) -> int:
         is_hole = _scope_at(expansion, walker, position, number, job.k) is None
         dry, number, position = dry + 1 if is_hole else 0, number + (not is_hole), position + 1
         if dry >= DRY_POSITIONS:
-            raise expansion.too_few(number, job.k, Item(), "the walk over all choices ends")
+            raise expansion.too_few(number, job.k, Item(), "all combinations of values were tried")
     return position
 
 
@@ -258,7 +258,7 @@ def _scattered(
             yield Draft(Item(), number, position, scope)
             number += 1
         elif dry >= DRY_POSITIONS:
-            raise expansion.too_few(number, k, Item(), "the walk over all choices ends")
+            raise expansion.too_few(number, k, Item(), "all combinations of values were tried")
         position += 1
 
 

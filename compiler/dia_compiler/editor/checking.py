@@ -74,7 +74,7 @@ class TextChecker:
 
 
 def _bug(text: str) -> Diagnostic:
-    return Diagnostic("E900", f"a bug of dia: {text.strip().splitlines()[-1]}", None, None)
+    return Diagnostic("E900", f"a bug in dia: {text.strip().splitlines()[-1]}", None, None)
 
 
 class InstanceChecker:

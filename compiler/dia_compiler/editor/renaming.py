@@ -55,7 +55,9 @@ def renamed(text: str, places: list[int], old: str, new: str) -> str:
 def require_name(new: str) -> None:
     """Raise RenameError if a text is no name."""
     if not NEW_NAME.fullmatch(new):
-        raise RenameError(f"`{new}` is no name: names have letters, digits and _, and start with a letter")
+        raise RenameError(
+            f"`{new}` is not a valid name: a name consists of letters, digits and _, and starts with a letter"
+        )
 
 
 def require_same_uses(new_text: str, shape: Shape, symbol: Symbol, places: list[int], new: str) -> None:

@@ -118,7 +118,8 @@ def _warnings(
         )
         warnings["few-distinct-answers"] = (message, place)
     if figures.long:
-        message = f"{figures.long:,} of {figures.rows:,} prompts are longer than {LONGEST:,} characters"
+        are = "is" if figures.long == 1 else "are"
+        message = f"{figures.long:,} of {figures.rows:,} prompts {are} longer than {LONGEST:,} characters"
         warnings["oversized-prompt"] = (message, template.position)
     if 2 * figures.answers_shown > figures.rows:
         place_of_answer = "the prompt or an attached text" if template.assets else "the prompt"

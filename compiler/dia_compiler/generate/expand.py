@@ -183,7 +183,7 @@ class Expansion:
         finally:
             end_search()
         if size is not None and not (is_trial and count):
-            raise self.too_few(count, k, item, "the walk over all choices ends")
+            raise self.too_few(count, k, item, "all combinations of values were tried")
 
     def kept_positions(self, item: Item) -> Iterator[tuple[int, Scope, Prediction | None]]:
         """Yield the positions of an item that are kept: all, or those whose predicted difficulty was asked for.

@@ -168,7 +168,7 @@ class Making:
         if not isinstance(values, list):
             raise DiaError(Diagnostic("E203", "`over` must be a list", place))
         if len(values) > MOST_ITEMS:
-            message = f"a list of {len(values):,} items, each of which asks a model"
+            message = f"`over` has {len(values):,} items, and each of them asks a model"
             raise DiaError(Diagnostic("E502", message, place, f"use at most {MOST_ITEMS:,} items"))
         return values
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from dia_compiler.types.plain_options import first_repeat
 from dia_compiler.types.tables import Table, line_of
-from dia_language.diagnostics import DiaError, Diagnostic, Position, did_you_mean, install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, Position, counted, did_you_mean, install_extra
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record, Value, decimal
 
@@ -314,7 +314,9 @@ def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) 
     if not cells:
         raise _Refused("an empty line", "remove it")
     if len(cells) != len(header):
-        raise _Refused(f"the row has {len(cells)} cells, but the header has {len(header)} columns", QUOTING)
+        raise _Refused(
+            f"the row has {counted(len(cells), 'cell')}, but the header has {counted(len(header), 'column')}", QUOTING
+        )
     return Record((name, _cell(name, text, kinds.get(name, "text"))) for name, text in zip(header, cells, strict=True))
 
 

@@ -70,7 +70,7 @@ class Lane:
             for outcome in pool.outcomes(deque([task])):
                 add(outcome)
         except WorkerBug as bug:
-            message = f"a bug of dia: {str(bug).strip().splitlines()[-1]}"
+            message = f"a bug in dia: {str(bug).strip().splitlines()[-1]}"
             add(Outcome(None, is_end=True, diagnostics=(Diagnostic("E900", message, None, None),)))
             pool.close()
         finally:

@@ -311,7 +311,7 @@ def _keep(expansion: Expansion, instance: Instance, questions: list[Record], ans
 def _probe(questions: list[Record], answers: dict[str, Record], texts: dict[str, str]) -> Record:
     """Return the best shortcut that understands nothing, or why there is none to report."""
     if len(questions) < FEWEST:
-        return {"why": f"shortcuts are sought among at least {FEWEST} instances"}
+        return {"why": f"a search for shortcuts needs at least {FEWEST} instances"}
     shortcut = probe_questions(questions, answers, texts)
     if shortcut is None:
         return {"why": "there are too few questions"}

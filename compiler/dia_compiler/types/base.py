@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, overload
 
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, counted
 from dia_language.numbers.values import Entry, Value, kind_of, plain
 
 from dia_compiler.types.choices import VAST as VAST
@@ -204,7 +204,9 @@ def weights_option(options: Mapping[str, Any], size: int) -> tuple[int, ...] | N
     if not isinstance(value, list) or any(type(weight) is not int or weight < 1 for weight in value):
         raise OptionFault("weights", "`weights` must be a list of positive integers")
     if len(value) != size:
-        raise OptionFault("weights", f"there are {len(value)} weights for {size} items")
+        raise OptionFault(
+            "weights", f"`weights` has {counted(len(value), 'entry', 'entries')} for {counted(size, 'item')}"
+        )
     if sum(value) > VAST:
         raise OptionFault("weights", "the weights add up to more than 2**128")
     return tuple(value)
@@ -240,6 +242,12 @@ def written(value: Value) -> str:
     except LanguageError:
         return kind_of(value)
     return f"`{text}`" if len(text) <= SHOWN else f"`{text[:SHOWN]}...`"
+
+
+def too_few_values(needed: int, count: int) -> str:
+    """Return the message for a list or set that needs more different values than its type has."""
+    are = "is" if count == 1 else "are"
+    return f"{needed} distinct elements are needed, but there {are} only {counted(count, 'value')}"
 
 
 def between(low: int, high: int) -> str:

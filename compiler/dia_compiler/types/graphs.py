@@ -268,7 +268,7 @@ def _connected(edges: Edges, size: int, is_directed: bool, has_parts: bool) -> E
     """Return the edges, as many as a connected graph needs. Raises OptionFault if random edges rarely connect it."""
     least = 0 if size == 1 else size if is_directed else size - 1
     if edges.high < least:
-        raise OptionFault("edges", f"connecting {size} nodes needs at least {least} edges")
+        raise OptionFault("edges", f"connecting {size} nodes needs at least {counted(least, 'edge')}")
     edges.low = max(edges.low, least)
     if not (is_directed or has_parts or isinstance(edges, ChanceEdges)):
         return SpannedEdges(size, edges.low, edges.high)

@@ -27,6 +27,7 @@ from dia_compiler.types.base import (
     keys_of,
     length_option,
     option,
+    too_few_values,
     written,
 )
 from dia_compiler.types.ranks import COUNT_CAP, combination, drawn_apart, permutation
@@ -148,7 +149,7 @@ class ListType(ParameterType):
         low, high = length_option(options)
         is_unique = flag_option(options, "unique")
         if is_unique and of.is_counted and of.count < high:
-            raise OptionFault("length", f"{high} distinct elements are needed, but there are only {of.count} values")
+            raise OptionFault("length", too_few_values(high, of.count))
         if not flag_option(options, "sorted"):
             return Lists(of, low, high, is_unique)
         if low != high or not isinstance(of, Enumerable):

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, counted
 from dia_language.numbers.values import Record, Value, plain
 
 from dia_compiler.types.base import (
@@ -293,7 +293,9 @@ class RowsType(ParameterType):
         assert size is not None
         strata = grouped(table, options, "stratify") if "stratify" in options else {None: range(table.count)}
         if len(strata) > MOST_SIZE:
-            raise OptionFault("stratify", f"`{options['stratify']}` has {len(strata)} values, more than {MOST_SIZE}")
+            raise OptionFault(
+                "stratify", f"`{options['stratify']}` has {len(strata):,} values, more than {MOST_SIZE:,}"
+            )
         return Samples(table, size, list(strata.values()))
 
     def _size(self, options: Mapping[str, Any], table: Table) -> int | None:
@@ -302,7 +304,9 @@ class RowsType(ParameterType):
             raise OptionFault(None, "`size` is missing", "add `size: ...`, the number of rows")
         most = min(MOST_SIZE, table.count)
         if size is not None and not 1 <= size <= most:
-            raise OptionFault("size", f"`size` must be between 1 and {most}; `{table.name}` has {table.count} rows")
+            raise OptionFault(
+                "size", f"`size` must be between 1 and {most}; `{table.name}` has {counted(table.count, 'row')}"
+            )
         return size
 
     def _group(self, table: Table, size: int | None, options: Mapping[str, Any]) -> Domain:
@@ -311,11 +315,11 @@ class RowsType(ParameterType):
             values = [table.at(group[0])[options["group"]] for group in groups.values()]
             largest = max(map(len, groups.values()))
             if largest > MOST_SIZE:
-                raise OptionFault("group", f"a group has {largest} rows, more than {MOST_SIZE}", "add `size: ...`")
+                raise OptionFault("group", f"a group has {largest:,} rows, more than {MOST_SIZE:,}", "add `size: ...`")
             return Groups(table, groups, values)
         large = [group for group in groups.values() if len(group) >= size]
         if not large:
-            raise OptionFault("size", f"no group has {size} rows")
+            raise OptionFault("size", f"no group has {size} or more rows")
         return GroupSamples(table, size, large)
 
 

@@ -23,6 +23,7 @@ from dia_compiler.types.base import (
     length_option,
     option,
     order_of,
+    too_few_values,
     written,
 )
 from dia_compiler.types.members import members
@@ -136,7 +137,7 @@ def sets_of(of: Domain, low: int, high: int, is_ascending: bool, name: str) -> D
     if numbered is None:
         return FreeSets(of, low, high)
     if numbered.count < high:
-        raise OptionFault(name, f"{high} distinct elements are needed, but there are only {numbered.count} values")
+        raise OptionFault(name, too_few_values(high, numbered.count))
     return Subsets(numbered, low, high, is_ascending or not isinstance(numbered, Items))
 
 

@@ -31,18 +31,18 @@ class _TreeBuilder:
 
     def number(self, digits: str) -> _Part:
         if not digits.isdigit() or len(digits) > DIGITS:
-            raise Unreadable("a number that is not whole, or too long")
+            raise Unreadable("a number that is not an integer, or is too long")
         return _Part(integer_of(digits), 0, 1)
 
     def name(self, name: str) -> _Part:
-        raise Unreadable("a name in arithmetic")
+        raise Unreadable("a name instead of a number")
 
     def call(self, name: str, arguments: list[_Part]) -> _Part:
-        raise Unreadable("a function in arithmetic")
+        raise Unreadable("a function call")
 
     def binary(self, operator: str, left: _Part, right: _Part) -> _Part:
         if operator not in self.operators:
-            raise Unreadable("another operator")
+            raise Unreadable("an operator that is not allowed")
         depth, numbers = max(left.depth, right.depth) + 1, left.numbers + right.numbers
         if depth > DEPTH or numbers > NUMBERS:
             raise Unreadable("arithmetic that is too long or too deep")
@@ -50,7 +50,7 @@ class _TreeBuilder:
 
     def negative(self, value: _Part) -> _Part:
         if "-" not in self.operators or value.depth >= DEPTH:
-            raise Unreadable("another operator, or too deep")
+            raise Unreadable("an operator that is not allowed, or too deep nesting")
         if type(value.tree) is int:
             return _Part(-value.tree, 0, value.numbers)
         return _Part(Record(op="neg", args=[value.tree]), value.depth + 1, value.numbers)

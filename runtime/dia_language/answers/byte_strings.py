@@ -65,7 +65,7 @@ def _from_hex(text: str, mode: Mode) -> bytes:
     if mode in LENIENT:
         text = SPACED.sub("", text.removeprefix("0x").removeprefix("0X"))
     if not HEX.fullmatch(text):
-        raise Unreadable("no hexadecimal digits, two a byte")
+        raise Unreadable("not hexadecimal digits, two per byte")
     return bytes.fromhex(text)
 
 
@@ -75,10 +75,10 @@ def _from_base64(text: str, mode: Mode) -> bytes:
         text += "=" * (-len(text) % 4)
     try:
         if not BASE64.fullmatch(text):
-            raise Unreadable("no base64")
+            raise Unreadable("not base64")
         data = b64decode(text, validate=True)
     except Error:
-        raise Unreadable("no base64") from None
+        raise Unreadable("not base64") from None
     if b64encode(data).decode() != text:
         raise Unreadable("unused bits that are not 0")
     return data

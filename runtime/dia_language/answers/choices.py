@@ -68,7 +68,7 @@ class ChoiceAnswer(WordAnswer):
             return text
         label = self._label_of(text) if mode in LENIENT and len(text) <= TEXT else None
         if label is None:
-            raise Unreadable("none of the labels")
+            raise Unreadable("not one of the labels")
         return label
 
     def _label_of(self, text: str) -> str | None:

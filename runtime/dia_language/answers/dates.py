@@ -52,7 +52,7 @@ class DateAnswer(WordAnswer):
         if match:
             return _date(*map(int, match.groups())).isoformat()
         if mode not in LENIENT or len(text) > LONGEST:
-            raise Unreadable("no ISO date")
+            raise Unreadable("not an ISO date")
         return _lenient(" ".join(text.lower().split())).isoformat()
 
     def describe(self) -> str:
@@ -66,7 +66,7 @@ def _date(year: int, month: int, day: int) -> date:
     try:
         return date(year, month, day)
     except ValueError:
-        raise Unreadable("no day of the calendar") from None
+        raise Unreadable("not a day of the calendar") from None
 
 
 def _lenient(text: str) -> date:
@@ -80,7 +80,7 @@ def _lenient(text: str) -> date:
         if number is not None:
             inner = _worded(match[2])
             if inner.weekday() != number:
-                raise Unreadable("another day of the week")
+                raise Unreadable("a different day of the week")
             return inner
     return _worded(text)
 
@@ -91,13 +91,13 @@ def _worded(text: str) -> date:
         return _date(int(match[3]), _month(match[2]), int(match[1]))
     if match := MONTH_FIRST.fullmatch(text):
         return _date(int(match[3]), _month(match[1]), int(match[2]))
-    raise Unreadable("no date")
+    raise Unreadable("not a date")
 
 
 def _month(word: str) -> int:
     number = FULL_MONTHS.index(word) if word in FULL_MONTHS else _place("sep" if word == "sept" else word, MONTHS)
     if number is None:
-        raise Unreadable("no month")
+        raise Unreadable("not a month")
     return number + 1
 
 

@@ -45,7 +45,7 @@ class DomainAnswer(WordAnswer):
             text = _host(text.strip("\"'`<> ").replace("[.]", ".").replace("(.)", "."))
         name = normalize("NFC", text).lower().removesuffix(".")
         if not 0 < len(name) <= DOMAIN or not all(map(_is_label, name.split("."))):
-            raise Unreadable("no domain name")
+            raise Unreadable("not a domain name")
         return name
 
     def equal(self, reply: Value, truth: Value) -> bool:

@@ -72,7 +72,7 @@ def _tokens(text: str, mode: Mode) -> Iterator[_Token]:
     while place < len(text):
         match = TOKEN.match(text, place)
         if match is None or (mode not in LENIENT and (match[4] or match[3] in ("{", "}"))) or count > TOKENS:
-            raise Unreadable("no formula")
+            raise Unreadable("not a formula")
         place, count = match.end(), count + 1
         if match[4]:
             command = COMMANDS.get(match[4], match[4])
@@ -163,7 +163,7 @@ class _Parser:
             result = self.sum()
             self._close(token.text)
             return result
-        raise Unreadable("no formula")
+        raise Unreadable("not a formula")
 
     def _named(self, name: str) -> Any:
         opened = self.take("(", "{")
@@ -179,7 +179,7 @@ class _Parser:
     def group(self) -> Any:
         """Return a formula in braces."""
         if not self.take("{"):
-            raise Unreadable("braces that are missing")
+            raise Unreadable("missing braces")
         result = self.sum()
         self._close("{")
         return result

@@ -151,7 +151,7 @@ class NodeBuilder:
             return self._counted(("symbol", name))
         if name in ("pi", "e", "E"):
             return self._counted(("pi",) if name == "pi" else E)
-        raise Unreadable("another variable")
+        raise Unreadable("an unknown variable")
 
     def call(self, name: str, arguments: list[Node]) -> Node:
         if name in self.variables or len(arguments) not in (1, 2):
@@ -163,7 +163,7 @@ class NodeBuilder:
         if name in FUNCTIONS:
             return self._counted(("call", FUNCTIONS[name], arguments[0]))
         if name not in ROOTED:
-            raise Unreadable("another function")
+            raise Unreadable("an unknown function")
         self.count += 4
         return self._counted(ROOTED[name](arguments[0]))
 
@@ -186,7 +186,7 @@ def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
     import sympy
 
     if not isinstance(value, sympy.Expr):
-        raise Unreadable("no expression")
+        raise Unreadable("not an expression")
     if value.is_Rational:
         return number(Fraction(int(value.p), int(value.q)))
     if value.is_Symbol:
@@ -206,7 +206,7 @@ def node_of(value: Any, variables: frozenset[str], depth: int = 0) -> Node:
     name = type(value).__name__
     if len(parts) == 1 and (name in FUNCTIONS or name in ROOTED):
         return ("call", FUNCTIONS[name], parts[0]) if name in FUNCTIONS else ROOTED[name](parts[0])
-    raise Unreadable(f"`{name}`, which expressions do not have")
+    raise Unreadable(f"`{name}`, which expressions do not support")
 
 
 def sympy_of(node: Node) -> Any:

@@ -41,7 +41,7 @@ class IpAddressAnswer(WordAnswer):
             address = ip_address(text)
             return address_text(address.version, int(address))
         except ValueError:
-            raise Unreadable("no IP address") from None
+            raise Unreadable("not an IP address") from None
 
     def describe(self) -> str:
         return "an IP address such as 192.0.2.1"

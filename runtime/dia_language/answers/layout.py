@@ -33,7 +33,7 @@ class Layout:
         marks = [literal.strip() for literal in self.literals]
         text = text.strip()
         if not text.startswith(marks[0]):
-            raise Unreadable("not the form that is asked for")
+            raise Unreadable("not in the requested form")
         texts, place = [], len(marks[0])
         for mark in marks[1:-1]:
             start, end = _next(mark, text, place)
@@ -41,7 +41,7 @@ class Layout:
             place = end
         end = len(text) - len(marks[-1])
         if not text.endswith(marks[-1]) or end < place:
-            raise Unreadable("not the form that is asked for")
+            raise Unreadable("not in the requested form")
         return [*texts, text[place:end].strip()]
 
 
@@ -55,7 +55,7 @@ def _next(mark: str, text: str, place: int) -> tuple[int, int]:
         space = SPACE.search(text, first.end()) if first else None
         start, end = space.span() if space else (-1, -1)
     if start < 0:
-        raise Unreadable("not the form that is asked for")
+        raise Unreadable("not in the requested form")
     return start, end
 
 

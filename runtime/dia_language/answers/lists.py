@@ -20,7 +20,7 @@ from dia_language.answers.layout import layout_of, written_faults
 from dia_language.answers.list_parsing import is_bracketed, pieces_of
 from dia_language.answers.options import CHOICES
 from dia_language.answers.text import SPECIAL
-from dia_language.diagnostics import LanguageError
+from dia_language.diagnostics import LanguageError, counted
 from dia_language.numbers.values import Value
 
 DEPTH = 8
@@ -60,7 +60,7 @@ class ListAnswer(AnswerType):
             raise unfit(self.name, value, "put the elements in brackets, or declare another `type`")
         length = len(self.of) if self.is_fixed else self.length
         if length is not None and len(value) != length:
-            raise LanguageError(f"the answer has {len(value)} elements, but its type has {length}")
+            raise LanguageError(f"the answer has {counted(len(value), 'element')}, but its type has {length}")
         settled: list[Value] = []
         try:
             for of, item in zip(self.types, value, strict=False):
@@ -87,7 +87,7 @@ class ListAnswer(AnswerType):
     def read(self, text: str, mode: Mode) -> Value:
         pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
         if not self._fits(pieces):
-            raise Unreadable("another number of elements")
+            raise Unreadable("a different number of elements")
         return [of.read_inside(piece, mode) for of, piece in zip(self.types, pieces, strict=False)]
 
     def equal(self, reply: Value, truth: Value) -> bool:

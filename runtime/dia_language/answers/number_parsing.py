@@ -45,7 +45,7 @@ def read_integer(text: str, thousands: str, mode: Mode) -> int:
         text = text.removesuffix(".0")
     digits = _ungrouped(text, thousands, mode)
     if not WHOLE.fullmatch(digits):
-        raise Unreadable("not a whole number in digits")
+        raise Unreadable("not an integer in digits")
     return _integer(digits)
 
 
@@ -95,7 +95,7 @@ def _integer(digits: str) -> int:
 
 def _required_whole(number: Value) -> int:
     if type(number) is not int:
-        raise Unreadable("not a whole number")
+        raise Unreadable("not an integer")
     return number
 
 

@@ -45,7 +45,7 @@ class TermsBuilder:
 
     def name(self, name: str) -> Terms:
         if name not in self.variables:
-            raise Unreadable("another variable")
+            raise Unreadable("an unknown variable")
         place = self.variables.index(name)
         return {tuple(int(at == place) for at in range(len(self.variables))): Fraction(1)}
 
@@ -101,7 +101,7 @@ class TermsBuilder:
 
     def _power(self, base: Terms, exponent: Fraction) -> Terms:
         if exponent.denominator != 1 or not 0 <= exponent <= DEGREE:
-            raise Unreadable("a power that is not a whole number, or too large")
+            raise Unreadable("a power that is not an integer, or is too large")
         if len(base) == 1:
             return self._term_power(base, int(exponent))
         result, square, rest = self.rational(Fraction(1)), base, int(exponent)
@@ -241,7 +241,7 @@ def _terms(value: Any, builder: TermsBuilder) -> Terms:
     if isinstance(value, int | Fraction):
         return builder.rational(Fraction(value))
     if not is_symbolic(value):
-        raise Unreadable("no expression")
+        raise Unreadable("not an expression")
     if value.is_Rational:
         return builder.rational(Fraction(int(value.p), int(value.q)))
     if value.is_Symbol:

@@ -127,7 +127,7 @@ class RecordAnswer(AnswerType):
                 raise Unreadable("a field twice, or without a value")
             texts[field] = piece
         if texts.keys() != self.fields.keys():
-            raise Unreadable("other fields")
+            raise Unreadable("different fields")
         return Record((name, kind.read_inside(texts[name], mode)) for name, kind in self.fields.items())
 
     def _field_named(self, name: str, mode: Mode) -> str:
@@ -135,7 +135,7 @@ class RecordAnswer(AnswerType):
             return name
         same = [field for field in self.fields if field.casefold() == name.casefold()]
         if mode not in LENIENT or len(same) != 1:
-            raise Unreadable("another field")
+            raise Unreadable("an unknown field")
         return same[0]
 
     def equal(self, reply: Value, truth: Value) -> bool:

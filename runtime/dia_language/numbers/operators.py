@@ -454,14 +454,14 @@ def _are_rational(a: Value, b: Value) -> bool:
 def _repeat(container: Any, times: int) -> Any:
     limit = LIST_LENGTH if isinstance(container, list) else TEXT_LENGTH
     if len(container) * max(times, 0) > limit:
-        raise LanguageError(f"{described(container)} longer than {limit}", code="E502")
+        raise LanguageError(f"the result would be {described(container)} longer than {limit:,}", code="E502")
     return container * times
 
 
 def _require_length(container: Any) -> Any:
     limit = LIST_LENGTH if isinstance(container, list) else TEXT_LENGTH
     if len(container) > limit:
-        raise LanguageError(f"{described(container)} longer than {limit}", code="E502")
+        raise LanguageError(f"the result would be {described(container)} longer than {limit:,}", code="E502")
     return container
 
 

@@ -174,7 +174,7 @@ def _require_ascii_numbers(source: Source) -> None:
             if kind in ("integer", "float") and not token.isascii():
                 starts = _line_starts(source.text)
                 offset = source.text.find(token, starts[min(line, len(starts)) - 1])
-                raise error_at(source, offset, "E311", f"`{token}` is no number", "write it in the digits 0 to 9")
+                raise error_at(source, offset, "E311", f"`{token}` is not a number", "write it in the digits 0 to 9")
 
 
 def _syntax_errors(source: Source, error: TemplateSyntaxError) -> tuple[list[Diagnostic], str]:

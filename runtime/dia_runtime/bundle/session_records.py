@@ -121,7 +121,7 @@ def read_sessions(question: Record) -> list[SessionRecord]:
     """Return the sessions of a question, each after those that it needs. Raises ValueError if it is malformed."""
     records = question.get("sessions")
     if not isinstance(records, list) or not 1 <= len(records) <= MOST_SESSIONS:
-        raise ValueError(f"`sessions` is a list of 1 to {MOST_SESSIONS}")
+        raise ValueError(f"`sessions` must be a list of 1 to {MOST_SESSIONS} sessions")
     try:
         sessions = [_session(entry) for entry in records]
     except (KeyError, TypeError, AttributeError):
@@ -158,7 +158,7 @@ def _session(record: Record) -> SessionRecord:
 def _turn(record: Record) -> TurnRecord:
     reply, user, assistant = record.get("reply"), _texts(record.get("user")), _texts(record.get("assistant"))
     if user is None and assistant is None:
-        raise ValueError("a turn says nothing")
+        raise ValueError("a turn is empty")
     named: dict[str, Any] = {}
     if reply is not None:
         limit, format = reply.get("limit", LIMIT), reply.get("format", {"kind": "text"})
@@ -183,7 +183,7 @@ def _texts(value: Any) -> Texts | None:
     if "each" not in value:
         return _code(value)
     if not all(isinstance(text, str) for text in _list(value["each"])):
-        raise ValueError("a text is something else")
+        raise ValueError("a text has the wrong type")
     return tuple(value["each"])
 
 
@@ -226,7 +226,7 @@ def _has_kind(kind: str, value: Any) -> bool:
 
 def _list(value: Any) -> Sequence[Any]:
     if not isinstance(value, list):
-        raise ValueError("a list is something else")
+        raise ValueError("a list has the wrong type")
     return value
 
 

@@ -230,7 +230,7 @@ def _question_problems(bundle: Bundle, has_answers: bool) -> Iterator[Problem]:
     yield from _count_problems(bundle, "questions", ids.count, place)
     yield from _count_problems(bundle, "items", len(ids.items), place)
     if tree.root() != bundle.questions_root:
-        message = f"give the questions' root {tree.root()}, the manifest says {bundle.questions_root}"
+        message = f"has the questions root {tree.root()}, but the manifest says {bundle.questions_root}"
         yield Problem("root", place, message, bundle.questions_root, tree.root())
     if answers is not None:
         yield from answers.end(ids.count)

@@ -127,7 +127,7 @@ def command(options: ImportOptions) -> int:
     echo(str(done.path))
     if not is_quiet(options.quiet):
         for name, replies in done.models.items():
-            echo(f"{name}: {replies:,} replies to {counted(done.questions, 'question')}", err=True)
+            echo(f"{name}: {counted(replies, 'reply', 'replies')} to {counted(done.questions, 'question')}", err=True)
     return 0
 
 

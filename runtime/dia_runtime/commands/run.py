@@ -140,11 +140,11 @@ def _estimates(bundle: Bundle, names: list[str], options: RunCommandOptions, ter
 def _estimate_line(entry: Estimate) -> str:
     """Return an estimate as a line."""
     least = "at least " if entry.is_minimum else ""
-    stored = f" ({entry.kept:,} replies are there)" if entry.kept else ""
+    stored = f" (the run already has {counted(entry.kept, 'reply', 'replies')})" if entry.kept else ""
     cost = "unknown cost" if entry.cost is None else f"about {float(entry.cost):.4g} US dollars"
     return (
         f"{entry.respondent}: {least}{counted(entry.requests, 'request')}{stored}, about {entry.prompt_tokens:,} "
-        f"prompt tokens and {entry.completion_tokens:,} completion tokens ({entry.per_reply:,} a reply, "
+        f"prompt tokens and {entry.completion_tokens:,} completion tokens ({entry.per_reply:,} per reply, "
         f"{entry.basis}), {cost}"
     )
 

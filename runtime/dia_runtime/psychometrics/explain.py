@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, counted
 from dia_language.numbers.values import Value, decode
 from dia_runtime.psychometrics.features import COUNT, LENGTH, SIZE, Feature, reading, shared, word
 from dia_runtime.psychometrics.panel import Panel
@@ -218,7 +218,7 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     groups = [groups[at] for at in columns]
     number = sum(group is None for group in groups)
     if number * 3 > len(rows):
-        message = f"{len(rows)} items are not enough for {number} features"
+        message = f"there are too few items ({len(rows)}) for {counted(number, 'feature')}"
         raise DiaError(Diagnostic("E895", message, None, "calibrate more instances, or fewer templates at once"))
     items_data = _Data(locations, table, design, tuple(groups), tuple(row.template for row in rows))
     everything = np.ones(len(rows), dtype=bool)
@@ -254,7 +254,9 @@ def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
     items_in_bank = {entry.item for entry in bank.items}
     items = [at for at, name in enumerate(panel.items) if name in items_in_bank]
     if len(items) < LEAST_ITEMS or len(models) < 2:
-        message = f"the runs and the bank have {len(models)} models and {len(items)} items in common"
+        message = (
+            f"the runs and the bank have {counted(len(models), 'model')} and {counted(len(items), 'item')} in common"
+        )
         help = "name the runs from which the bank was calibrated, with the same `--items`"
         raise DiaError(Diagnostic("E895", message, None, help))
     return models, items

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, counted
 from dia_runtime.psychometrics.rasch.bank import Bank
 from dia_runtime.psychometrics.rasch.counts import Array
 from dia_runtime.psychometrics.rasch.estimate import finite_or_none
@@ -49,7 +49,7 @@ def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[Link
     other_items = {entry.item: entry for entry in other_bank.items if _links(entry.status)}
     names = [name for name in items if name in other_items]
     if len(names) < LEAST:
-        message = f"the banks have {len(names)} estimated items in common"
+        message = f"the banks have {counted(len(names), 'estimated item')} in common"
         raise DiaError(
             Diagnostic("E895", message, None, f"a link needs at least {LEAST} common items, preferably dozens")
         )

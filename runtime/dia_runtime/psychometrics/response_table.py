@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, install_extra, visible
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
 from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 
@@ -115,7 +115,10 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
     for line, cells in rows:
         if len(cells) != len(header):
             raise input_error(
-                "E861", f"the row has {len(cells)} cells, but the header has {len(header)} columns", path, line
+                "E861",
+                f"the row has {counted(len(cells), 'cell')}, but the header has {counted(len(header), 'column')}",
+                path,
+                line,
             )
         firsts.append((line, cells[0]))
         scored.append(_row(path, line, header[1:], cells[1:]))
@@ -132,8 +135,8 @@ def _matrix(path: Path, header: list[str], rows: Iterator[tuple[int, Sequence[An
         twice = first_repeat(names)
         if twice is not None:
             raise input_error("E861", f"two {what} are named `{twice[:40]}`", path)
-    counted = any(tries is not None for _, tries in scored)
-    trials = [tries or array("d", [1.0]) * len(items) for _, tries in scored] if counted else None
+    has_counts = any(tries is not None for _, tries in scored)
+    trials = [tries or array("d", [1.0]) * len(items) for _, tries in scored] if has_counts else None
     return Matrix(models, items, [row for row, _ in scored], trials)
 
 

@@ -93,8 +93,9 @@ def chat_messages(question: Record, settings: Settings, read: AssetReader | None
 def _asset_part(asset: Record, read: AssetReader | None) -> dict[str, Any]:
     """Return an asset as a content part: an image, audio, text with its name, or another file."""
     if asset["deliver"] != "attach" or read is None:
-        why = "a file for a model with tools" if asset["deliver"] == "file" else "not at hand"
-        raise RequestError("request", f"the asset {asset['name']} is {why}, which a chat endpoint does not support")
+        is_file = asset["deliver"] == "file"
+        why = "is a file for a model with tools, which a chat request cannot contain" if is_file else "is not available"
+        raise RequestError("request", f"the asset {asset['name']} {why}")
     text, kind = text_of_asset(asset, read), media_type_of(asset)
     if text is not None:
         return {"type": "text", "text": f"{asset['name']}:\n{text}"}

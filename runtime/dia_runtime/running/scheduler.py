@@ -442,7 +442,7 @@ class Scheduler:
         if error.kind == "fatal":
             state.end(error.message)
         elif error.wait is not None and error.wait > self.patience:
-            state.end(f"{error.message}: it wants to be asked again in {error.wait:.0f} s")
+            state.end(f"{error.message}: the provider asks for a pause of {error.wait:.0f} s")
         elif (error.kind == "rate_limit" or error.wait is not None) and limiter.refused(sent_at, error.wait):
             state.end(f"{error.message}: no reply came within {self.patience:g} s of waiting for the rate limit")
 

@@ -92,12 +92,12 @@ def read_transcript(text: str) -> list[TranscriptSession]:
     try:
         record = json.loads(text)
         if record["transcript"] != VERSION:
-            raise ValueError("it is of another version")
+            raise ValueError(f"its version is not {VERSION}")
         return [_session(entry) for entry in record["sessions"]]
     except (KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError("it is no transcript") from None
+        raise ValueError("it is not a transcript") from None
     except json.JSONDecodeError:
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
 
 
 def subject_characters(text: str) -> int:
@@ -205,5 +205,5 @@ def _require_shallow(value: Any, depth: int = 0) -> Any:
 
 def _count(value: Any) -> int | None:
     if value is not None and (type(value) is not int or not 0 <= value < 2**53):
-        raise ValueError("a whole number is missing or invalid")
+        raise ValueError("an integer is missing or invalid")
     return value

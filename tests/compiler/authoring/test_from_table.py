@@ -86,7 +86,7 @@ BIG = "a,b\n" + "1,2\n" * 3
         ("t.csv", b"", "t.csv:1:1: error[E111]: the file has no header"),
         ("t.csv", b"a,b\n", "t.csv:1:1: error[E111]: the data file has no rows"),
         ("t.jsonl", b"\n\n", "error[E111]: the data file has no rows"),
-        ("t.csv", b"a,b\n1,2\n3\n", "t.csv:3:1: error[E111]: the row has 1 cells, but the header has 2 columns"),
+        ("t.csv", b"a,b\n1,2\n3\n", "t.csv:3:1: error[E111]: the row has 1 cell, but the header has 2 columns"),
         ("t.csv", b"Peru,34\nChile,20\n", "no header: `34` in the first line is a number, like its column"),
         ("t.csv", b"a,a\n1,2\n", "error[E111]: two columns are named `a`"),
         ("t.csv", b"a\n1\n", "the file has only one column, `a`"),

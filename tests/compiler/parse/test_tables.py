@@ -197,7 +197,7 @@ FAULTS: list[tuple[str, Content, Columns, str, int | None, str]] = [
     ("a.jsonl", '{"a": 1}\n', {"a": "integer"}, "E403", None, "kinds is only for .csv"),
     ("a.jsonl", "\n\n", None, "E111", None, "no rows"),
     ("a.jsonl", b'{"a": 1}\n{"a": "\xff"}\n', None, "E102", 2, "not UTF-8: byte 16"),
-    ("a.csv", "a,b\n1,2\n3\n", None, "E111", 3, "1 cells, but the header has 2"),
+    ("a.csv", "a,b\n1,2\n3\n", None, "E111", 3, "1 cell, but the header has 2"),
     ("a.csv", 'a,b\n"1\n\n",2\n3,4,5\n', None, "E111", 5, "3 cells"),
     ("a.csv", "a,b\n1,2\n\n3,4\n", None, "E111", 3, "empty line"),
     ("a.csv", "a,b,a\n1,2,3\n", None, "E111", 1, "two columns are named `a`"),

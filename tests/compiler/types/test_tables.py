@@ -145,7 +145,7 @@ FAULTS: list[tuple[str, dict[str, Any], str | None, str]] = [
     ("rows", {"size": 1, "stratify": ["level"]}, "stratify", "no column"),
     ("rows", {"group": "kind"}, "group", "no column `kind`"),
     ("rows", {"group": "level", "stratify": "level"}, "stratify", "only one of"),
-    ("rows", {"group": "level", "size": 3}, "size", "no group has 3 rows"),
+    ("rows", {"group": "level", "size": 3}, "size", "no group has 3 or more rows"),
 ]
 
 

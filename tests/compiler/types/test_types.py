@@ -141,7 +141,7 @@ def test_primes_of_a_size_are_evenly_likely() -> None:
         ("prime", {"bits": 64, "residue": [5, 4]}, "residue", "0 <= r < m"),
         ("choice", {"of": []}, "of", "empty"),
         ("choice", {"of": ["a", "a"]}, "of", "duplicate"),
-        ("choice", {"of": ["a", "b"], "weights": [1]}, "weights", "1 weights for 2"),
+        ("choice", {"of": ["a", "b"], "weights": [1]}, "weights", "1 entry for 2 items"),
         ("choice", {"of": ["a", "b"], "weights": [1, 0]}, "weights", "positive integers"),
         ("string", {"alphabet": "", "length": 3}, "alphabet", "at least one"),
         ("string", {"alphabet": "aa", "length": 3}, "alphabet", "duplicate"),

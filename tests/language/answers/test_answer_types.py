@@ -230,7 +230,7 @@ WRONG_KINDS: list[tuple[dict[str, Any], Any, str]] = [
     ({"type": "list", "of": INTEGER}, 5, "type is list"),
     ({"type": "list", "of": INTEGER}, [1, "2"], "element 2: the answer's type is integer"),
     ({"type": "list", "of": {"type": "list", "of": INTEGER}}, [[1], [2, None]], "element 2: element 2: "),
-    ({"type": "tuple", "of": [INTEGER, TEXT]}, [1], "has 1 elements, but its type has 2"),
+    ({"type": "tuple", "of": [INTEGER, TEXT]}, [1], "has 1 element, but its type has 2"),
     ({"type": "tuple", "of": INTEGER}, Record({"a": 1}), "a record"),
 ]
 

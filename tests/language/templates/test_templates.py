@@ -133,7 +133,7 @@ def test_long_rows_and_deep_nests() -> None:
         ("{% raw %}{{ n b }}{% endraw %}{{ n ] }} {% if n", {35: "nothing opens", 40: "`{%` is not closed"}),
         ("{% autoescape true %}{{ n }}{% endautoescape %}", {3: "`autoescape` is not part"}),
         ("seen \0# hidden #\0", {5: "a template cannot contain the character NUL"}),
-        ("\u0663\n{{ n }} {{ 1\U0001d7d8 }} {{ 2.\U0001d7d8 }}", {13: "`1\U0001d7d8` is no number"}),
+        ("\u0663\n{{ n }} {{ 1\U0001d7d8 }} {{ 2.\U0001d7d8 }}", {13: "`1\U0001d7d8` is not a number"}),
     ],
 )
 def test_each_error_of_a_template_is_reported_at_its_place(text: str, messages: dict[int, str]) -> None:

@@ -67,7 +67,7 @@ def test_a_bug_is_told_also_where_no_log_can_be_kept(
     monkeypatch.setattr(cli.dia, "invoke", broken)
     monkeypatch.setattr("tempfile.mkstemp", full)
     assert run(["doctor"]) == 70
-    assert capsys.readouterr().err == "error[E900]: a bug of dia: RuntimeError: broken\n  help: --debug shows it\n"
+    assert capsys.readouterr().err == "error[E900]: a bug in dia: RuntimeError: broken\n  help: --debug shows it\n"
 
 
 @pytest.mark.parametrize(("module", "code"), [("jsonschema_rs.core", 2), ("dia_language.gone", 70)])
@@ -93,7 +93,9 @@ def test_a_full_disk_behind_standard_output_is_no_bug(
     words = [sys.executable, "-m", "dia_compiler.commands.cli", "show", str(tiny())]
     with open("/dev/full", "wb") as out:  # noqa: PTH123
         done = subprocess.run(words, stdout=out, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("error[E603]: the system refuses: no space left on device\n")
+    assert done.returncode == 2 and done.stderr.startswith(
+        "error[E603]: the operating system refused: no space left on device\n"
+    )
     assert "Exception ignored" not in done.stderr
 
 

@@ -295,4 +295,4 @@ def test_ids_that_promptfoo_would_act_on_are_refused(
         questions, answers = list(opened.questions()), list(opened.answers())
         questions[0]["id"] = answers[0]["id"] = id
         exported(bundle_writer(tmp_path / f"b{at}", questions, answers, 3), "promptfoo", tmp_path / f"x{at}", 2)
-        assert "`promptfoo` would act on" in capsys.readouterr().err
+        assert "a special meaning in `promptfoo`" in capsys.readouterr().err

@@ -72,7 +72,7 @@ def test_the_screen_says_what_is_assumed(tiny: Make, capsys: pytest.CaptureFixtu
     options = ["--model", "anthropic/claude-x", "--model", "other/m", "--max-tokens", "1000", "--limit", "5"]
     assert dia(["run", str(bundle), "--dry-run", *options]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert "5 requests" in first and "(1,000 a reply, as many as --max-tokens allows), about 0.05 US dollars" in first
+    assert "5 requests" in first and "(1,000 per reply, as many as --max-tokens allows), about 0.05 US dollars" in first
     assert second.endswith("unknown cost")
 
 

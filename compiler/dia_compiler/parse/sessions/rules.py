@@ -1,4 +1,4 @@
-"""What the schema cannot say of sessions: one truth, no prompt next to them, each key where it belongs."""
+"""Rules for sessions that a schema cannot express: one way to grade, no prompt next to them, each key in its place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def has_sessions(root: Mapping) -> bool:
 
 
 def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
-    """Report what the schema cannot say: one kind of truth, no prompt next to sessions, each key where it belongs."""
+    """Report what a schema cannot express: a second way to grade, a prompt next to sessions, a misplaced key."""
     _check_exclusive(root, diagnostics)
     _check_examples(root, diagnostics)
     grade = root.get("grade")
@@ -96,10 +96,11 @@ def _check_exclusive(root: Mapping, diagnostics: Diagnostics) -> None:
 def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
     truths = [key for name in KINDS if (key := root.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        diagnostics.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
+        message, help = f"`{key.text}` is a second way to determine the verdict", f"use only one of {', '.join(KINDS)}"
+        diagnostics.error("E204", message, key.position, help)
     if not truths:
         place = root.key("sessions") or root.pairs[0][0]
-        message = "`sessions` need a truth: `grade`, `decisions` or `ranking`"
+        message = "`sessions` need `grade`, `decisions` or `ranking`, which determine the verdict"
         diagnostics.error("E202", message, place.position, "add `grade: {correct: ...}`")
     grade = root.get("grade")
     if isinstance(grade, Mapping) and root.get("sessions") is not None:
@@ -120,7 +121,8 @@ def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
         diagnostics.error("E204", f"unknown study `{study.text}`", study.position, help)
     truths = [key for name in KINDS if isinstance(body, Mapping) and (key := body.key(name)) is not None]
     for key in sorted(truths, key=lambda key: key.position)[1:]:
-        diagnostics.error("E204", f"second truth `{key.text}`: use only one of {', '.join(KINDS)}", key.position)
+        message, help = f"`{key.text}` is a second way to determine the verdict", f"use only one of {', '.join(KINDS)}"
+        diagnostics.error("E204", message, key.position, help)
 
 
 def _check_judge(root: Mapping, grade: Node | None, diagnostics: Diagnostics) -> None:

@@ -19,6 +19,6 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
             except (ValueError, RecursionError):
                 row = None
             if not isinstance(row, dict):
-                message = visible(f"line {number} of `{path}` is no row")
+                message = visible(f"line {number} of `{path}` is not a row")
                 raise DiaError(Diagnostic("E707", message, None, "export the bundle again"), 3)
             yield row

@@ -224,7 +224,7 @@ def _texts(cell: Any) -> list[str] | None:
         return [part.strip() for part in cell.split(",") if part.strip()][:ACCEPTED]
     if isinstance(cell, list) and all(isinstance(part, str) for part in cell):
         return cell[:ACCEPTED]
-    raise UnusableRow(f"are {_kind(cell)}, not texts")
+    raise UnusableRow(f"must be texts, not {_kind(cell)}")
 
 
 def _tools(cell: Any) -> str | None:
@@ -242,7 +242,7 @@ def _forms(cell: Any) -> list[Any] | None:
     if cell is None or cell == "":
         return None
     if not isinstance(cell, list) or len(cell) > ACCEPTED:
-        raise UnusableRow(f"is {_kind(cell)}, no list of at most {ACCEPTED:,} further answers")
+        raise UnusableRow(f"is not a list of at most {ACCEPTED:,} further answers")
     return [_gold(form) for form in cell]
 
 

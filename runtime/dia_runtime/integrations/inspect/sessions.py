@@ -68,7 +68,7 @@ class Room:
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
-            message = "sessions are played by asyncio, and Inspect runs another loop"
+            message = "sessions need asyncio, but Inspect runs another event loop"
             raise DiaError(Diagnostic("E714", message, None, "unset INSPECT_ASYNC_BACKEND")) from None
         if self.loop is not here:
             self.evaluator.close()
@@ -121,7 +121,7 @@ class Room:
             why = (
                 transcript.error
                 if isinstance(transcript, (Unfinished, Reply)) and transcript.error
-                else "it could not be played"
+                else "the sessions could not be run"
             )
             raise RuntimeError(visible(f"{row['id']}: {why}"))
         state.output = _output(str(cast[SUBJECT]), transcript)
@@ -256,4 +256,4 @@ def _heading(name: str, item: int | None, role: str, model: str) -> str:
 def outline(sessions: Sequence[SessionRecord]) -> str:
     """What Inspect shows as the input of a sample, since each session begins its own conversation."""
     lines = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
-    return "\n".join(["The turns of each session, played by dia-spec:", *lines])
+    return "\n".join(["The turns of each session, run by dia-spec:", *lines])

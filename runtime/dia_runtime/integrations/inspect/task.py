@@ -104,7 +104,7 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
         try:
             return Sample(id=row["id"], input=outline(read_sessions(row)), metadata=dict(row))
         except ValueError as error:
-            message = visible(f"`{row['id']}` has sessions that nobody can play: {error}")
+            message = visible(f"`{row['id']}` has sessions that cannot be run: {error}")
             raise DiaError(Diagnostic("E714", message, None, "export the bundle again")) from None
     beside = [asset for asset in row["assets"] if asset["deliver"] == "file"]
     if beside and not tools:

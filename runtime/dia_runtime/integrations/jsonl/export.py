@@ -25,7 +25,7 @@ from dia_runtime.integrations.exporting.question_rows import SESSIONS, session_r
 class JsonLines(Exporter):
     """`{"input": [messages], "ideal": reply, "id": ...}` on each line."""
 
-    summary = "one line a question: input, ideal, id"
+    summary = "one line per question: input, ideal, id"
 
     def files(self, bundle: Bundle) -> Files:
         """Yield one file with the questions, and their assets."""

@@ -136,8 +136,8 @@ class Promptfoo(Exporter):
 def _rows(bundle: Bundle) -> Iterator[dict[str, Any]]:
     for row in rows(bundle, "promptfoo", HOLDS):
         if not SAFE.fullmatch(row["id"]) or "{" in row["template"] + row["item"]:
-            message = visible(f"the id `{row['id']}` has signs that `promptfoo` would act on")
-            raise DiaError(Diagnostic("E714", message, None, "give the row another id"))
+            message = visible(f"the id `{row['id']}` contains characters that have a special meaning in `promptfoo`")
+            raise DiaError(Diagnostic("E714", message, None, "use only letters, digits and _ in the id"))
         yield row
 
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from dia_language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError, counted
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
 from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Row
@@ -39,7 +39,9 @@ def _rows(path: Path, text: _Lines) -> Iterator[Row]:
     for cells in reader:
         if len(cells) != len(header):
             if cells:
-                message = f"the row has {len(cells)} cells, but the header has {len(header)} columns"
+                message = (
+                    f"the row has {counted(len(cells), 'cell')}, but the header has {counted(len(header), 'column')}"
+                )
                 raise input_error("E861", message, path, text.start, 1, QUOTING)
         else:
             yield Row(text.start, dict(zip(header, cells, strict=True)), lambda name: text.column(header.index(name)))

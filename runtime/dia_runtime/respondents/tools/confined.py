@@ -16,7 +16,7 @@ from dia_runtime.respondents.tools.session import ToolSession
 
 LIMITS = (
     f"There is no network. Files in the current folder are kept for the next call (at most {FOLDER_BYTES // MIB} MiB). "
-    f"A call may take {{seconds:g}} s and {MEMORY_BYTES // MIB} MiB of memory."
+    f"A call may use {{seconds:g}} s and {MEMORY_BYTES // MIB} MiB of memory."
 )
 Action = Callable[[ToolFolder, Record], ToolRun]
 
@@ -60,7 +60,7 @@ CONFINED_TOOLS: dict[str, tuple[ConfinedTool, ...]] = {
         ConfinedTool(
             "python",
             "Run a Python 3 program and return what it prints; the value of an expression is not printed by itself. "
-            "Only the standard library is there. Variables are not kept from one call to the next. {limits}",
+            "Only the standard library is available. Variables are not kept from one call to the next. {limits}",
             texts_schema(code="The program."),
             lambda folder, arguments: folder.python(arguments["code"]),
         ),
@@ -68,7 +68,7 @@ CONFINED_TOOLS: dict[str, tuple[ConfinedTool, ...]] = {
     "bash": (
         ConfinedTool(
             "bash",
-            "Run a bash script and return its output and error output. The installed programs are there. Variables "
+            "Run a bash script and return its output and error output. The installed programs are available. Variables "
             "are not kept from one call to the next. {limits}",
             texts_schema(command="The script."),
             lambda folder, arguments: folder.bash(arguments["command"]),

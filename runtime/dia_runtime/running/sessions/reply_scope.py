@@ -79,7 +79,7 @@ class ReplyScope:
             return await self.runner.evaluator.decoded(over)
         items = await self.value(over, loops)
         if not isinstance(items, list):
-            raise TurnSkipped("language", "`over` is no list")
+            raise TurnSkipped("language", "`over` is not a list")
         return items
 
 

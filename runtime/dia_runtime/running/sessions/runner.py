@@ -107,7 +107,7 @@ class SessionRunner:
                 return Unfinished(None, one.is_open)  # its error is reported where it occurred
         try:
             if self.backend.model(session.role) is None:
-                raise TurnSkipped("left_out", f"nobody plays the role `{session.role}`")
+                raise TurnSkipped("left_out", f"no model has the role `{session.role}`")
             reply_scope = ReplyScope(self, session)
             items = await reply_scope.items(session.over, {})
             if items is None and session.when is not None and not await reply_scope.holds(session.when, {}):
