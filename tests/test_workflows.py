@@ -32,6 +32,12 @@ def test_each_script_that_a_workflow_calls_is_there(path: Any) -> None:
         assert (ROOT / script).is_file() and (script.endswith(".py") or os.access(ROOT / script, os.X_OK)), script
 
 
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_actions_are_pinned_by_commit_with_their_version_beside_it(path: Any) -> None:
+    uses = re.findall(r"\buses: *(.+)", path.read_text(encoding="utf-8"))
+    assert uses and all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", use) for use in uses), uses
+
+
 def test_every_python_that_the_project_supports_is_tested() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     matrix = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))["jobs"]["tests"][
