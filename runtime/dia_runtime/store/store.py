@@ -27,6 +27,7 @@ from dia_runtime.store.file_starts import Key, database_closed, database_opened
 from dia_runtime.store.schema import (
     APPLICATION_ID,
     COLUMN_NAMES_OF_4,
+    FACT_TYPES,
     FIRST_WITH_LEFT_OUT,
     FIRST_WITH_TOOLS,
     FIRST_WITH_TURNS,
@@ -96,8 +97,12 @@ class Store:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Return the facts that the run stores about its bundle."""
-        return {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
+        """Return the facts that the run stores about its bundle. Raises DiaError (exit 3) if one has another type."""
+        facts = {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
+        for name, value in facts.items():
+            if value is not None and type(value) is not FACT_TYPES.get(name, str):
+                raise self.damaged(f"its fact `{visible(name)}` has the wrong type")
+        return facts
 
     def initialize(self, facts: Mapping[str, Any], questions: Iterable[StoredQuestion]) -> None:
         """Write the schema, the facts and all questions, or nothing."""

@@ -314,6 +314,21 @@ def test_a_stored_record_that_is_no_json_is_told(store: Store, path: Path) -> No
     assert failure(lambda: store.grading("tiny/item_0/0")).exit_code == 3
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("k", "{}"), ("k", "true"), ("benchmark", "{}"), ("questions_root", "7"), ("points_told", "1"), ("new", "[1]")],
+)
+def test_a_fact_of_another_type_is_refused_by_every_command(
+    store: Store, path: Path, capsys: pytest.CaptureFixture[str], name: str, value: str
+) -> None:
+    store._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+    assert failure(lambda: store.facts).exit_code == 3
+    for command in ("score", "show", "questions", f"merge -o {path.parent / 'whole.run'}", "calibrate -o a.bank"):
+        capsys.readouterr()
+        assert dia([*command.split(), str(path)]) == 3, command
+        assert "E803" in capsys.readouterr().err
+
+
 def test_a_run_can_be_read_where_nothing_can_be_written(store: Store, path: Path, tmp_path: Path) -> None:
     store.close()
     copy = tmp_path / "copy"
