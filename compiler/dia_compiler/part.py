@@ -66,7 +66,6 @@ def make_parts(
 
 
 def _works(plan: BundlePlan, number: PartNumber, resources: WorkerResources) -> list[TemplateJob]:
-    """What the part makes of each template."""
     template_jobs = []
     for place, template in enumerate(plan.item.clean):
         bounds = instance_range(template, plan.options.k, place, number)

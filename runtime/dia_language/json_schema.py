@@ -30,7 +30,6 @@ def described(schema: Schema, words: str | None) -> Schema:
 
 
 def text(words: str | None = None, **keywords: Any) -> Schema:
-    """Return a text."""
     return described({"type": "string", **keywords}, words)
 
 
@@ -50,12 +49,10 @@ def identifier(words: str | None = None) -> Schema:
 
 
 def integer(words: str | None = None, **keywords: int) -> Schema:
-    """Return an integer."""
     return described({"type": "integer", **keywords}, words)
 
 
 def number(words: str | None = None, **keywords: int) -> Schema:
-    """Return a number."""
     return described({"type": "number", **keywords}, words)
 
 

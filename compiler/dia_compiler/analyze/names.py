@@ -50,7 +50,6 @@ class Declared:
         return len(self.arguments) + int(self.is_face)
 
     def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
-        """Return each body with the names that are its own."""
         own = frozenset(self.arguments)
         if self.body is not None:
             return [(self.body, own)]

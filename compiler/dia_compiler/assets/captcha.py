@@ -47,13 +47,10 @@ class Seeded:
         return number
 
     def choice(self, items: Sequence[T]) -> T:
-        """One of the items."""
         return items[self.randbelow(len(items))]
 
 
 class Captcha(Picture):
-    """A picture that people read and programs should not."""
-
     summary = "a CAPTCHA: noisy digits or letters, as a PNG picture"
     options = {
         "text": template("1 to 20 digits and letters from A to Z, in either case", required=True),
@@ -63,14 +60,12 @@ class Captcha(Picture):
     libraries = (*Picture.libraries, "captcha")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for the first option that cannot be."""
         size_option(options, LEAST, MOST)
         text = text_option(options, most=CHARACTERS)
         if text is not None and not (text.isascii() and text.isalnum()):
             raise OptionFault("text", "a CAPTCHA can show only digits and letters A to Z", "give 1 to 20 of them")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the file."""
         from captcha import image
 
         width, height = size_option(options, LEAST, MOST) or SIZE

@@ -32,7 +32,6 @@ class Csv(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what is no table."""
         if options.get("separator", "comma") not in tuple(NAMED):
             raise OptionFault("separator", "unknown separator", f"the separators are {', '.join(NAMED)}")
         columns = options.get("columns", [])

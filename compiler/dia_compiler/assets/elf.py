@@ -49,8 +49,6 @@ HELP = "C without a standard library: `put`, `put_number`, `same`, `read_line`, 
 
 
 class Elf(Builder):
-    """A program in C as an ELF file."""
-
     summary = "a C program, compiled for Linux on x86-64"
     options = {
         "source": template("the C source, with a function `main` and without libraries", required=True),
@@ -73,7 +71,6 @@ class Elf(Builder):
             _checked(options["source"])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the ELF file."""
         self.validate(options)
         start = files(__package__).joinpath("elf_start.c").read_text("utf-8")
         flags = [*FLAGS, LEVELS[options.get("optimise", "some")], *(["-s"] if options.get("strip", True) else [])]

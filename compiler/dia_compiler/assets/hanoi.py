@@ -26,8 +26,6 @@ COLOURS: Final[tuple[Colour, ...]] = (
 
 
 class Hanoi(Picture):
-    """A position: which disks lie on which peg."""
-
     summary = "a Tower of Hanoi position, drawn as a PNG picture"
     options = {
         "pegs": data(
@@ -37,7 +35,6 @@ class Hanoi(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what is no position."""
         if "pegs" not in options:
             return
         pegs = options["pegs"]
@@ -49,7 +46,6 @@ class Hanoi(Picture):
             raise OptionFault("labels", "`labels` must contain one letter or digit for each peg")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the file."""
         from PIL import Image, ImageDraw
 
         pegs = options["pegs"]

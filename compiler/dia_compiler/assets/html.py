@@ -17,8 +17,6 @@ ENDS = {"styles": re.compile(r"</style", re.IGNORECASE), "scripts": re.compile(r
 
 
 class Html(Builder):
-    """A page of HTML."""
-
     summary = "a complete, valid HTML page"
     options = {
         "title": data("the page's title", required=True),
@@ -33,7 +31,6 @@ class Html(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what would make no page."""
         _check_title(options.get("title", "page"))
         _check_body(options.get("body", ""))
         _check_metadata(options)

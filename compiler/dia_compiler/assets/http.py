@@ -49,7 +49,6 @@ class Http(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what would make no message."""
         _check_kind(options)
         for name, allowed in (("version", VERSIONS), ("line_ends", tuple(LINE_ENDS))):
             if options.get(name, allowed[0]) not in allowed:

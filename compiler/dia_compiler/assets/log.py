@@ -36,7 +36,6 @@ class Log(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what would make no log."""
         if options.get("style", "json") not in tuple(STYLES):
             raise OptionFault("style", "unknown log style", f"the styles are {', '.join(STYLES)}")
         if not isinstance(options.get("shared", {}), Mapping):

@@ -19,8 +19,6 @@ SHOWN = frozenset(map(chr, [*range(32, 127), *range(0xA1, 0xAD), *range(0xAE, 0x
 
 
 class Pdf(Builder):
-    """A PDF file of text, one page or more."""
-
     summary = "a PDF file of text, optionally encrypted"
     revision = 2  # since 2, the header of an encrypted file states the version of PDF that its cipher needs
     options = {
@@ -52,7 +50,6 @@ class Pdf(Builder):
             _check_passwords(options, options["cipher"])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the PDF file."""
         cipher = _cipher(options)
         _check_passwords(options, cipher)
         plain = _written(options)

@@ -40,8 +40,6 @@ WHITE: Final[Colour] = (255, 255, 255)
 
 
 class Plot(Picture):
-    """A plot of one series."""
-
     summary = "a plot of the given data as bars, a line or points, as a PNG picture"
     options = {
         "kind": data("bar, line or scatter (default bar)"),
@@ -57,7 +55,6 @@ class Plot(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for the first option that cannot be."""
         size_option(options, LEAST, MOST)
         colour_option(options, "colour", "#1f77b4")
         kind = word_option(options, "kind", "bar", KINDS)
@@ -72,7 +69,6 @@ class Plot(Picture):
                 raise OptionFault("x", f"`x` has {len(options['x'])} entries, but `y` has {len(heights)}")
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the file."""
         from PIL import Image, ImageDraw
 
         plotted = _plotted(options)

@@ -32,8 +32,6 @@ MARGINS: Final = 1000
 
 
 class Png(Picture):
-    """A picture with its content and metadata."""
-
     summary = "a PNG picture of pixels, text or noise, optionally with hidden bytes and metadata"
     options = {
         "pixels": data(
@@ -56,7 +54,6 @@ class Png(Picture):
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for the first option that cannot be."""
         size_option(options)
         font_option(options)
         whole_option(options, "margin", MARGIN, 1, MARGINS)
@@ -68,7 +65,6 @@ class Png(Picture):
         check_metadata(options)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the file."""
         image = _base(options, site)
         strength = options.get("noise", 0)
         image = image if strength is True or not strength else _moved(image, strength, site)

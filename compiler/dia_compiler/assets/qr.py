@@ -25,8 +25,6 @@ BORDER, MOST_BORDER = 4, 100
 
 
 class Qr(Picture):
-    """A QR code, black on white."""
-
     summary = "a QR code of a text, as a PNG picture"
     options = {
         "text": template("the text", required=True),
@@ -50,7 +48,6 @@ class Qr(Picture):
             raise OptionFault("text", f"the text of {len(text)} characters is too long for a QR code", help)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the file."""
         import segno
         from PIL import Image
 

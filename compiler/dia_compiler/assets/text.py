@@ -9,8 +9,6 @@ from dia_compiler.assets.base import FILE_NAME, Builder, OptionFault, Site, temp
 
 
 class Text(Builder):
-    """A text of the spec's own template."""
-
     summary = "plain text, such as a log, source code or a page"
     options = {"text": template("the text", required=True), "file_name": FILE_NAME}
     extension = "txt"
@@ -18,11 +16,9 @@ class Text(Builder):
     is_text = True
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what is no text."""
         if not isinstance(options.get("text", ""), str):
             raise OptionFault("text", "`text` must be text")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """Return the text."""
         text: str = options["text"]
         return text

@@ -28,8 +28,6 @@ SIGNS = {".": ((1, True), (1, False)), "-": ((3, True), (1, False)), " ": ((2, F
 
 
 class Wav(Builder):
-    """A recording of tones."""
-
     summary = "a WAV recording: Morse code, telephone keys (DTMF), or given samples"
     options = {
         "morse": template("a text to encode in Morse code"),
@@ -55,7 +53,6 @@ class Wav(Builder):
             _check(name, options[name])
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the WAV file."""
         rate = options.get("rate", RATE)
         samples = _samples(options, rate)
         out = io.BytesIO()

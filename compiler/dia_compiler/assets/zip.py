@@ -39,8 +39,6 @@ class Member:
 
 
 class Zip(Builder):
-    """A ZIP file."""
-
     summary = "a ZIP file, plain or encrypted"
     options = {
         "files": data(
@@ -66,7 +64,6 @@ class Zip(Builder):
             _members(options["files"], TIME)
 
     def build(self, options: Mapping[str, Any], site: Site) -> bytes:
-        """Return the ZIP file."""
         password, cipher = _protection(options)
         method = METHODS[options.get("compression", "stored")]
         body, directory = bytearray(), bytearray()

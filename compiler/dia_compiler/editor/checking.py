@@ -137,7 +137,6 @@ class KeptPool(WorkerPool):
         self.was_interrupted = False
 
     def begin(self) -> None:
-        """Begin a check."""
         self.was_interrupted = False
 
     def stop(self) -> None:

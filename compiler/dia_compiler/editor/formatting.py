@@ -82,7 +82,6 @@ class _Layout:
             self.shifts[number] = indent - width if width else 0
 
     def begins(self, line: int, column: int) -> bool:
-        """Return whether a line begins at a column."""
         return len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip(" ")) == column - 1
 
     def written(self) -> str:

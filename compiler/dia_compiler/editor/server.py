@@ -60,7 +60,6 @@ class SpecServer(LanguageServer):
         return self.schedule
 
     def file(self, uri: str) -> OpenFile | None:
-        """Return an open spec file."""
         return self.files.files.get(uri)
 
     # documents

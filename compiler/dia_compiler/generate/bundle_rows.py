@@ -75,7 +75,6 @@ class Writer:
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
-    """Return the row's entry of the index."""
     is_base = instance.variant is None
     flags = SHOWN * is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
     flags |= LONG * (len(instance.content) > LONGEST or _has_long_turn(instance))

@@ -61,7 +61,6 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
 
 
 def _item(expansion: Expansion, scope: Scope) -> Item:
-    """Return the item that the example is of."""
     each = expansion.drawing.each
     return Item("example", scope[each]) if each is not None else Item()
 

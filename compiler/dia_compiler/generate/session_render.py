@@ -42,7 +42,6 @@ class _Items:
     values: list[Value] | None
 
     def scopes(self, scope: Scope) -> list[Scope]:
-        """Return the scope of each item."""
         assert self.values is not None
         return [{**scope, **named(self.loop, index, value)} for index, value in enumerate(self.values)]
 

@@ -45,7 +45,6 @@ class Datum:
 
     @property
     def position(self) -> Position:
-        """Return its position."""
         return self.node.position
 
 

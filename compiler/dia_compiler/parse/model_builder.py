@@ -302,7 +302,6 @@ class Builder:
 
 
 def build_template(root: Mapping, file: str, builder: Builder) -> Template:
-    """Return the template of a file."""
     name = root.get("template")
     return Template(
         name=name.text if isinstance(name, Scalar) else "",

@@ -148,7 +148,6 @@ class Shape:
 
     @classmethod
     def of(cls, answers: Iterable[str]) -> Shape:
-        """Return the shape that all of these answers have."""
         texts = list(answers)
         kinds = frozenset("9" if char.isdigit() else char.lower() if char.isalpha() else char
                           for text in texts for char in text)  # fmt: skip

@@ -113,7 +113,6 @@ class Weighing(Choose):
         self.random, self.weight = random, 1
 
     def below(self, options: int) -> int:
-        """One of 0..options-1."""
         if options < 1:
             raise Rejected(False)
         if options > VAST:

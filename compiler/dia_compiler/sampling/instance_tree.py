@@ -215,7 +215,6 @@ class RecordingChoose(Choose):
         raise Rejected(False)
 
     def weighted(self, weights: tuple[int, ...]) -> int:
-        """Return a place of the weights, each as likely as its weight."""
         place, ends = len(self.trail), ticket_ends(weights)
         if self.is_vast:
             return bisect_right(ends, self.stream.below(ends[-1]))

@@ -145,7 +145,6 @@ def _instances(opened: _Opened, numbers: range, place: int) -> Iterator[Record]:
 
 
 def _instances_of(opened: _Opened, item: Item, numbers: range, trip: RoundTrip) -> Iterator[Record]:
-    """Yield the instances of these numbers of one item."""
     expansion = opened.template_expansion
     begin, is_any = perf_counter(), False
     try:

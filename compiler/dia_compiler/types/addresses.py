@@ -77,8 +77,6 @@ class Addresses(Enumerable):
 
 
 class IpAddressType(ParameterType):
-    """IP addresses."""
-
     name = "ip_address"
     summary = "an IP address, version 4 or 6"
     options = {

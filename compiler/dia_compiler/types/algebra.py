@@ -68,8 +68,6 @@ class Tuples(Domain):
 
 
 class TupleType(ParameterType):
-    """A list in which each position has its own type."""
-
     name = "tuple"
     summary = "a list in which each position has its own type"
     options = {"of": option("types", "the type of each position", required=True)}
@@ -81,8 +79,6 @@ class TupleType(ParameterType):
 
 
 class VectorType(ParameterType):
-    """A vector, as the list of its components."""
-
     name = "vector"
     summary = "a vector, as a list of its components"
     options = {
@@ -164,8 +160,6 @@ def _is_number(value: Value) -> bool:
 
 
 class PolynomialType(ParameterType):
-    """A polynomial in one variable."""
-
     name = "polynomial"
     summary = "a polynomial in one variable, as an expression"
     options = {

@@ -35,8 +35,6 @@ class ByteStrings(Domain):
 
 
 class BytesType(ParameterType):
-    """Random bytes."""
-
     name = "bytes"
     summary = "random bytes"
     options = {"length": option("data", "number of bytes, or {min, max}", required=True)}

@@ -149,8 +149,6 @@ def _differ(operands: list[Value]) -> bool:
 
 
 class FormulaType(ParameterType):
-    """A boolean formula as a tree."""
-
     name = "formula"
     summary = "a boolean formula, as a tree of operators over variables"
     options = {

@@ -174,8 +174,6 @@ class Graphs(Domain):
 
 
 class GraphType(ParameterType):
-    """Graphs without loops or double edges."""
-
     name = "graph"
     summary = "a graph without loops or double edges; its fields are nodes, edges, directed and, if weighted, weights"
     options = {

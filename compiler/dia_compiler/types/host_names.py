@@ -124,8 +124,6 @@ LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {m
 
 
 class DomainType(ParameterType):
-    """Domain names."""
-
     name = "domain"
     summary = "a domain name, such as quiet-otter.example.org"
     word_lists = HOST_LISTS
@@ -217,8 +215,6 @@ def _written(scheme: str, host: str, segments: Sequence[str], pairs: Sequence[st
 
 
 class UrlType(ParameterType):
-    """URLs."""
-
     name = "url"
     summary = "a URL, such as https://lantern.example.org/kite/canoe?page=7"
     word_lists = HOST_LISTS

@@ -49,8 +49,6 @@ class Uuids(Enumerable):
 
 
 class UuidType(ParameterType):
-    """Universally unique identifiers."""
-
     name = "uuid"
     summary = "a universally unique identifier (UUID)"
     options = {
@@ -160,8 +158,6 @@ class UserAgents(Domain):
 
 
 class UserAgentType(ParameterType):
-    """User-Agent strings of web browsers."""
-
     name = "user_agent"
     summary = "the User-Agent string of a web browser"
     options = {

@@ -50,8 +50,6 @@ class PrimitiveRoots(Domain):
 
 
 class PrimitiveRootType(ParameterType):
-    """A primitive root of a prime."""
-
     name = "primitive_root"
     summary = "a primitive root of a prime p: its powers modulo p are all numbers from 1 to p - 1"
     options = {
@@ -111,8 +109,6 @@ class CurvePoints(Domain):
 
 
 class CurvePointType(ParameterType):
-    """A point of an elliptic curve over a prime field."""
-
     name = "curve_point"
     summary = "a point {x, y} of an elliptic curve over a prime field, never the point at infinity"
     options = {"curve": option("data", "the curve y**2 = x**3 + a x + b, as in `= curve(a, b, p)`", required=True)}
@@ -191,8 +187,6 @@ def _unsieved(start: int) -> list[int]:
 
 
 class RsaKeyType(ParameterType):
-    """An RSA key, drawn from the instance's stream."""
-
     name = "rsa_key"
     summary = "an RSA key {n, e, d, p, q}"
     options = {

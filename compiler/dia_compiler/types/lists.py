@@ -133,8 +133,6 @@ class SortedLists(Domain):
 
 
 class ListType(ParameterType):
-    """A list of values of one type."""
-
     name = "list"
     summary = "a list of values of one type"
     options = {
@@ -186,8 +184,6 @@ class Permutations(Domain):
 
 
 class PermutationType(ParameterType):
-    """The items of a list in random order."""
-
     name = "permutation"
     summary = "the items of a list in random order"
     options = {"of": option("data", "the items, all of which must differ", required=True)}
@@ -228,8 +224,6 @@ class Matrices(Domain):
 
 
 class MatrixType(ParameterType):
-    """A matrix, as a list of rows."""
-
     name = "matrix"
     summary = "a matrix, as a list of rows"
     options = {

@@ -103,8 +103,6 @@ def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
 
 
 class IntegerType(ParameterType):
-    """Integers of any size between bounds."""
-
     name = "integer"
     summary = "an integer of any size"
     options = {
@@ -172,8 +170,6 @@ class Reals(Enumerable):
 
 
 class RealType(ParameterType):
-    """Exact decimals between bounds."""
-
     name = "real"
     summary = "an exact decimal number"
     options = {
@@ -214,8 +210,6 @@ class Booleans(Enumerable):
 
 
 class BooleanType(ParameterType):
-    """True or false."""
-
     name = "boolean"
     summary = "true or false"
     options: ClassVar[Mapping[str, OptionKind]] = {}
@@ -443,8 +437,6 @@ def products_below(bound: int) -> tuple[int, ...]:
 
 
 class PrimeType(ParameterType):
-    """Primes by size."""
-
     name = "prime"
     summary = "a prime number"
     options = {

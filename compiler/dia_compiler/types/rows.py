@@ -99,8 +99,6 @@ def _name_of(value: Value, number: int) -> str:
 
 
 class RowType(ParameterType):
-    """A row of a data file."""
-
     name = "row"
     summary = "a row of a data file, as a record of its columns"
     options = {
@@ -122,7 +120,6 @@ class RowLists(Domain):
         self.table = table
 
     def listed(self, numbers: Sequence[int]) -> Value:
-        """Return the rows with these numbers."""
         return [self.table.at(number) for number in numbers]
 
     def contains(self, value: Value) -> bool:
@@ -269,8 +266,6 @@ class GroupSamples(RowLists):
 
 
 class RowsType(ParameterType):
-    """Several rows of a data file."""
-
     name = "rows"
     summary = "several different rows of a data file, in file order"
     options = {

@@ -232,8 +232,6 @@ class Sentences(Domain):
 
 
 class SentenceType(ParameterType):
-    """Random English sentences."""
-
     name = "sentence"
     summary = "an English sentence"
     word_lists = frozenset(name for lists in LISTS.values() for name in lists)
@@ -271,8 +269,6 @@ class Paragraphs(Domain):
 
 
 class ParagraphType(ParameterType):
-    """Random English paragraphs."""
-
     name = "paragraph"
     summary = "several English sentences, separated by single spaces"
     word_lists = SentenceType.word_lists

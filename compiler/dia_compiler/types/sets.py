@@ -142,8 +142,6 @@ def sets_of(of: Domain, low: int, high: int, is_ascending: bool, name: str) -> D
 
 
 class SetType(ParameterType):
-    """A set of values of one type."""
-
     name = "set"
     summary = "a list of different values of one type, in ascending order"
     options = {

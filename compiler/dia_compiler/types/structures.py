@@ -75,8 +75,6 @@ class Records(Domain):
 
 
 class RecordType(ParameterType):
-    """A record of fields, each with its own type."""
-
     name = "record"
     summary = "a record with named fields, each with its own type"
     options = {"fields": option("fields", "the name and type of each field", required=True)}
@@ -194,8 +192,6 @@ class PlainEntries(Entries, Enumerable):
 
 
 class EntryType(ParameterType):
-    """An entry of a catalog with its parameters drawn."""
-
     name = "entry"
     summary = "an entry of a catalog, with its parameters drawn"
     options = {

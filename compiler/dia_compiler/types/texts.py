@@ -83,8 +83,6 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
 
 
 class ChoiceType(ParameterType):
-    """One item of a list."""
-
     name = "choice"
     summary = "an item of a list"
     options = {
@@ -157,8 +155,6 @@ def power(base: int, exponent: int) -> int:
 
 
 class StringType(ParameterType):
-    """Random text over an alphabet."""
-
     name = "string"
     summary = "a text of characters from an alphabet"
     options = {

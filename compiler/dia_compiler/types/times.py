@@ -94,8 +94,6 @@ class Dates(Enumerable):
 
 
 class DateType(ParameterType):
-    """Dates of the calendar."""
-
     name = "date"
     summary = "a date of the Gregorian calendar, as ISO 8601 text such as 2026-01-31"
     options = {
@@ -146,8 +144,6 @@ class Timestamps(Enumerable):
 
 
 class TimestampType(ParameterType):
-    """Times with second precision."""
-
     name = "timestamp"
     summary = "a time in UTC with second precision, as ISO 8601 text such as 2026-01-31T12:00:00Z"
     options = {

@@ -114,7 +114,6 @@ class _Parser:
         return result
 
     def product(self) -> Any:
-        """Return a product."""
         result, is_quotient = self.factor(), False
         while True:
             sign = self.take("*", "/")

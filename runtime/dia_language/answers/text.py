@@ -78,7 +78,6 @@ class TextAnswer(AnswerType):
         return self.compared(reply).strip() == self.compared(truth).strip()
 
     def compared(self, text: str) -> str:
-        """Return the text as it is compared."""
         if self.is_exact:
             return text
         if self.folds_unicode:

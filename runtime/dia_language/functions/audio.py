@@ -63,7 +63,6 @@ def wav_samples(recording: bytes) -> list[int]:
 
 
 def _rate_and_samples(recording: bytes) -> tuple[int, list[int]]:
-    """The sample rate and the samples."""
     import io
     import wave
     from struct import unpack

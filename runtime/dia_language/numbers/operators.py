@@ -372,7 +372,6 @@ def field(container: Value, name: Value) -> Value:
 
 
 def record(names: Iterable[str], values: Iterable[Value]) -> Record:
-    """Return a record of the names and values."""
     return Record(zip(names, values, strict=True))
 
 

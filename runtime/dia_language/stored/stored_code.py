@@ -109,13 +109,11 @@ class Program:
 
     @property
     def expression(self) -> CompiledExpression:
-        """The code as an expression."""
         assert isinstance(self.code, CompiledExpression)
         return self.code
 
     @property
     def template(self) -> CompiledTemplate:
-        """The code as a template."""
         assert not isinstance(self.code, CompiledExpression)
         return self.code
 
@@ -202,7 +200,6 @@ class _Builder:
         return rendered
 
     def code(self, kind: str, text: str) -> CompiledExpression | CompiledTemplate:
-        """Return the code itself."""
         return self.expression(text) if kind == "expression" else self.template(text)
 
     def expression(

@@ -110,7 +110,6 @@ class OwnFork:
         self.is_over = False
 
     def kill(self) -> None:
-        """Kill it."""
         if not self.is_over:
             os.kill(self.pid, signal.SIGKILL)
 

@@ -93,7 +93,6 @@ class Difference:
 
     @property
     def manifest(self) -> list[FactChange]:
-        """Return the facts of the manifests that differ."""
         old, new = _facts(self.old), _facts(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 

@@ -63,7 +63,6 @@ class Problem:
         return CODES.get(self.kind, "E708")
 
     def as_diagnostic(self) -> Diagnostic:
-        """Return the problem as a diagnostic."""
         return Diagnostic(self.code, visible(f"`{self.path}` {self.message}"))
 
 

@@ -133,7 +133,6 @@ class ModelArguments:
 
     @property
     def tool_arguments(self) -> ToolArguments:
-        """Return the arguments that give models tools."""
         return ToolArguments(self.tools, self.tool_calls, self.tool_seconds, self.tool_commands, self.mcp_commands)
 
 

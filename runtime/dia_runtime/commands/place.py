@@ -143,7 +143,6 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
 
 
 def _placement_options(options: PlaceOptions) -> PlacementOptions:
-    """Return the options for the placement."""
     from dia_runtime.psychometrics.boundary.placement import EstimationMethod, StoppingRule
     from dia_runtime.psychometrics.boundary.placing import PlacementOptions
     from dia_runtime.psychometrics.boundary.selection import SelectionRule

@@ -138,7 +138,6 @@ def _estimates(bundle: Bundle, names: list[str], options: RunCommandOptions, ter
 
 
 def _estimate_line(entry: Estimate) -> str:
-    """Return an estimate as a line."""
     least = "at least " if entry.is_minimum else ""
     stored = f" (the run already has {counted(entry.kept, 'reply', 'replies')})" if entry.kept else ""
     cost = "unknown cost" if entry.cost is None else f"about {float(entry.cost):.4g} US dollars"

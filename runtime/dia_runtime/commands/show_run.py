@@ -152,7 +152,6 @@ def _tools(text: str | None) -> dict[str, Any]:
 
 
 def run_text(facts: Mapping[str, Any]) -> str:
-    """Return the facts as text."""
     if "replies" not in facts:
         lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
         name = " ".join(str(facts[key]) for key in ("benchmark", "version") if facts[key] is not None)

@@ -120,7 +120,6 @@ def verification_facts(
 
 
 def _signed_by(bundle: Path, public_key: Path | None, problems: list[Problem]) -> SignatureFacts | None:
-    """Return the facts of the signature; None if the bundle has none."""
     if not (bundle / SIGNATURE).exists():
         return None
     signature = signing.read_signature(bundle)

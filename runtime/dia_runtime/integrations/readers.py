@@ -29,6 +29,5 @@ READERS = LOGS | TABLES
 
 
 def reader_of(name: str) -> Reader:
-    """Return the reader of that name."""
     reader: Reader = import_module(READERS[name]).rows
     return reader

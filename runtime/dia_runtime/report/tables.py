@@ -211,7 +211,6 @@ def displayed_width(cell: str) -> int:
 
 
 def as_markdown(tables: Sequence[Table]) -> str:
-    """Return the tables in Markdown."""
     return "\n\n".join(map(_markdown, tables)) + "\n"
 
 

@@ -37,7 +37,6 @@ class Interface:
     is_listed: bool = False
 
     def accepts(self, media_type: str) -> bool:
-        """Return whether the interface accepts a media type."""
         return any(fnmatchcase(media_type, pattern) for pattern in self.media_types)
 
 
@@ -275,7 +274,6 @@ def decoded(body: Any) -> Any:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield all texts in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

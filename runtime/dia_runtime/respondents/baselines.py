@@ -94,7 +94,6 @@ class Guess(Baseline):
         return {"seed": self.truth.seed}
 
     def reply(self, question: Question) -> Reply:
-        """Return a guess."""
         texts = self.truth.texts(question["item"])
         other_texts = [text for instance, text in sorted(texts.items()) if instance != question["instance"]]
         text = pick_by_hash(other_texts or answer_options(question) or [UNKNOWN], self.truth.seed, question["id"])

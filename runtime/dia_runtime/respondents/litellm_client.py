@@ -138,7 +138,6 @@ class LiteLLMClient:
         return f"openai/{self.model}" if self.options.base_url and "/" not in self.model else self.model
 
     def request(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the request for a question."""
         messages = chat_messages(question, self.base_settings, self.options.read)
         parameters = settings_for(question, self.base_settings).parameters()
         parameters |= tool_parameters(question)

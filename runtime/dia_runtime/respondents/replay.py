@@ -237,7 +237,6 @@ class _RunReplies:
         return next((asdict(turn) for turn in turns if (turn.session, turn.item, turn.turn, turn.step) == place), None)
 
     def close(self) -> None:
-        """Close the run."""
         self.store.close()
 
 
@@ -264,7 +263,6 @@ class _JsonLinesReplies:
             raise
 
     def record(self, question: str, attempt: int) -> Record | None:
-        """Return the record of this question and attempt."""
         query = "SELECT line FROM reply WHERE respondent = ? AND question = ? AND attempt = ?"
         row = self.table.execute(query, (self.respondent, question, attempt)).fetchone()
         return None if row is None else _parse_record(row[0])

@@ -342,7 +342,6 @@ class Scheduler:
         return await ToolLoop(toolbox, question, read, Path(self.bundle.path), ask).run()
 
     def turn_writer(self, state: RespondentState) -> TurnWriter:
-        """Return the writer of a respondent's turns."""
         return self.writers.setdefault(state.number, TurnWriter(self.store_thread, state.number))
 
     def limits(self, respondent: AsyncRespondent) -> tuple[RateLimiter, ParallelRequests]:
@@ -467,7 +466,6 @@ class QuestionBackend:
         return str(self.job.position)
 
     def model(self, role: str) -> str | None:
-        """Return the model of a role; None if it has none."""
         respondent = self.state.roles.get(role)
         return None if respondent is None else respondent.model
 
@@ -476,7 +474,6 @@ class QuestionBackend:
         return self.scheduler.store.turns(self.state.number, self.job.attempt, scope)
 
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
-        """Return the reply to a turn."""
         respondent = self.state.roles[role]
         assert respondent is not None  # a role without a model is never asked
         return await self.scheduler.reply(self.state, respondent, turn, self.job.attempt) or Unfinished()

@@ -65,7 +65,6 @@ class TurnWriter:
         self.busy = asyncio.Lock()
 
     async def keep(self, attempt: int, turn: StoredTurn) -> None:
-        """Store the turn."""
         self.waiting.append((attempt, turn))
         self.received += 1
         number = self.received

@@ -49,7 +49,6 @@ class TranscriptReply:
     reasoning_tokens: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the reply as a transcript has it."""
         names = ("name", "turn", "item", "text", "tokens", "seconds", "finish_reason")
         more = ("error", "extracted", "prompt_tokens", "cost", "reasoning_tokens")
         optional = {name: getattr(self, name) for name in more if getattr(self, name) is not None}
@@ -69,7 +68,6 @@ class TranscriptSession:
     replies: tuple[TranscriptReply, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the session as a transcript has it."""
         names = ("name", "item", "role", "model", "shared")
         fields = {name: getattr(self, name) for name in names}
         return {**fields, "messages": list(self.messages), "replies": [reply.as_json() for reply in self.replies]}

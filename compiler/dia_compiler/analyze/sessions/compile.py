@@ -117,7 +117,6 @@ class SessionAnalysis(Presence):
     # sessions
 
     def session(self, session: Session) -> SessionCode:
-        """Return a session compiled."""
         values = self.values | session.loop.names
         replies = [turn.reply for turn in session.turns if turn.reply is not None]
         instructed = frozenset({FORMAT_INSTRUCTION}) if len(replies) == 1 else frozenset()
@@ -138,7 +137,6 @@ class SessionAnalysis(Presence):
         )
 
     def turn(self, turn: Turn, values: frozenset[str], session: Session) -> TurnCode:
-        """Return a turn compiled."""
         inner = values | turn.loop.names
         text = inner | ({FORMAT_INSTRUCTION} if turn.reply is not None else frozenset())
         text |= self.reference_names(session)
@@ -197,7 +195,6 @@ class SessionAnalysis(Presence):
             self.refuse_programs_in(piece.parsed, "the truth")
 
     def weigh(self, truth: Truth | None, figures: Iterable[Figure], values: frozenset[str]) -> WeighCode:
-        """Return a truth and figures compiled."""
         code = WeighCode(truth)
         if truth is not None:
             self.check_loop(truth.loop)

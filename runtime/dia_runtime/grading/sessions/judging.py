@@ -39,7 +39,6 @@ class Truth:
 
     @property
     def kind(self) -> str:
-        """Return the kind of the truth."""
         return str(next(iter(self.stored["truth"])))
 
 

@@ -90,7 +90,6 @@ def origin(bundle: Bundle, question: Record) -> dict[str, Any]:
 
 
 def assets_of(bundle: Bundle) -> Files:
-    """Yield the asset files of the bundle."""
     for name in sorted(bundle.manifest["files"]):
         if name.startswith("assets/"):
             yield name, bundle.pieces(name)

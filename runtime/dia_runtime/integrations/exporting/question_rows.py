@@ -81,7 +81,6 @@ def session_record(bundle: Bundle, question: Record, answer: Record | None) -> d
 
 
 def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
-    """Return a question with its answer."""
     return origin(bundle, question) | {
         "category": question["category"],
         "domain": question["domain"],

@@ -87,7 +87,6 @@ class Cells:
         return ReplyRow(values["id"], values.get("questions_root"), *attempt_and_reply(values, model))
 
     def values(self, row: Row) -> dict[str, Any]:
-        """Return the value of each field."""
         return {name: self._cell(row, name) for name in self.of}
 
     def _cell(self, row: Row, field: str) -> Any:

@@ -151,7 +151,6 @@ class Desk:
         return scope, self.epoch, tuple((role, self.cast[role]) for role in sorted(self.cast))
 
     def model(self, role: str) -> str | None:
-        """Return the model of a role; None if it has none."""
         model = self.cast.get(role)
         return None if model is None else str(model)
 

@@ -37,7 +37,6 @@ class Members:
             self.of[info.filename] = info
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a member."""
         info = self.of[name]
         self.left -= info.file_size
         if info.file_size > MEMBER or info.compress_size > MEMBER:

@@ -51,7 +51,6 @@ class Space:
         return all(dimension.size < 2 for dimension in self.dimensions) and (not self.skills or self.most < 1)
 
     def contains(self, cell: Cell) -> bool:
-        """Return whether the cell is one of this space."""
         if len(cell.levels) != len(self.dimensions) or not self.allows(cell.skills):
             return False
         return all(0 <= level < dimension.size for level, dimension in zip(cell.levels, self.dimensions, strict=True))

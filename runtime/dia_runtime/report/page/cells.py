@@ -43,7 +43,6 @@ def word(text: str) -> Cell:
 
 
 def count(number: int) -> Cell:
-    """Return a cell with a number."""
     return Cell(f"{number:,}", key=number)
 
 

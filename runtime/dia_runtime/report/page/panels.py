@@ -63,7 +63,6 @@ def unit_words(score: Score) -> tuple[str, str]:
 
 
 def with_article(name: str) -> str:
-    """Return the name with its article."""
     return f"an {name}" if name[0] in "aeiou" else f"a {name}"
 
 

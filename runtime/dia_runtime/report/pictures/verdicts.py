@@ -100,12 +100,10 @@ def by_label(score: Score, label: str) -> Drawing:
 
 
 def domains(data: PictureData) -> Drawing:
-    """Return the verdicts by domain."""
     return by_label(data["score"], "domain")
 
 
 def categories(data: PictureData) -> Drawing:
-    """Return the verdicts by category."""
     return by_label(data["score"], "category")
 
 

@@ -45,9 +45,7 @@ class SessionBackend(Protocol):
         """Return the key under which the question's own turns are stored."""
         ...
 
-    def model(self, role: str) -> str | None:
-        """Return the model of a role; None if it has none."""
-        ...
+    def model(self, role: str) -> str | None: ...
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
         """Return the turns that were stored before."""

@@ -201,7 +201,6 @@ class Conversation:
         return replies if self.item is None else replies[self.item]
 
     def set_reply(self, name: str, reply: SessionReply | list[SessionReply]) -> None:
-        """Set the reply of this name."""
         if self.item is None:
             self.runner.replies[name] = reply
         else:
@@ -235,5 +234,4 @@ def merge_assistant_messages(messages: Sequence[Mapping[str, str]]) -> list[Mapp
 
 
 def sent_message(message: Mapping[str, str]) -> dict[str, str]:
-    """Return a message as it is sent."""
     return {"role": message["role"], "content": message["content"]}

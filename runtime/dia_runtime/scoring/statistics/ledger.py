@@ -30,7 +30,6 @@ class Ledger:
 
 
 def have_same_questions(marks: Sequence[Marks]) -> bool:
-    """Return whether all have marks of the same questions."""
     questions = [{item: of_item.keys() for item, of_item in each.items()} for each in marks]
     return all(each == questions[0] for each in questions)
 
