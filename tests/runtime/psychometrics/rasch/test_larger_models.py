@@ -17,6 +17,7 @@ from dia_runtime.psychometrics.rasch.partial_credit import binomial_tau, column_
 from dia_runtime.psychometrics.rasch.plausible import plausible_values
 from dia_runtime.psychometrics.rasch.slopes import group_slopes, item_slopes
 from helpers.places import ROOT
+from scipy.optimize import minimize
 
 ERM = ROOT / "tests" / "data" / "erm"  # figures.R says how its figures were computed
 FIGURES = json.loads((ERM / "figures.json").read_text(encoding="utf-8"))
@@ -201,8 +202,8 @@ def test_counts_of_independent_trials_are_a_case_of_partial_credit() -> None:
 
 def test_slopes_of_items_are_the_published_ones() -> None:
     # LSAT-6: coef and logLik of ltm(LSAT ~ z1),
-    # https://rstudio-pubs-static.s3.amazonaws.com/1049111_d258e411eefe4ba085e3bbc59b32dbeb.html; with equal slopes, the
-    # log likelihood is that of test_published_scales.py. LSAT-7: coef(mirt(dat)),
+    # https://rstudio-pubs-static.s3.amazonaws.com/1049111_d258e411eefe4ba085e3bbc59b32dbeb.html; log likelihood with
+    # equal slopes: https://philchalmers.github.io/mirt/reference/LSAT6.html. LSAT-7: coef(mirt(dat)),
     # https://philchalmers.github.io/mirt/reference/LSAT7.html; more digits in tests/testthat/test-09-mirt.model.R of
     # mirt's repository.
     for counts, slopes, distance, log_likelihood_ratio in (
@@ -215,6 +216,23 @@ def test_slopes_of_items_are_the_published_ones() -> None:
         assert len(scores) == 1000 and fit is not None and fit.values == pytest.approx(slopes, abs=distance)
         if log_likelihood_ratio is not None:
             assert fit.statistic == pytest.approx(log_likelihood_ratio, abs=2e-3)
+
+
+def test_the_log_likelihood_of_lsat_6_with_equal_slopes_is_the_published_one() -> None:
+    """It is computed here by the trapezoidal rule and scipy's minimiser, without the project's estimators."""
+    patterns = np.array([[float(bit) for bit in f"{number:05b}"] for number in range(32)])
+    nodes = np.linspace(-8, 8, 401)
+    density = np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi) * (nodes[1] - nodes[0])
+
+    def minus_log_likelihood(parameters: np.ndarray) -> float:
+        slope, intercepts = parameters[0], parameters[1:]
+        chances = 1 / (1 + np.exp(-(slope * nodes[:, None] + intercepts)))
+        logs = np.log(chances) @ patterns.T + np.log(1 - chances) @ (1 - patterns).T
+        return -float(np.array(LSAT_6) @ np.log(density @ np.exp(logs)))
+
+    fit = minimize(minus_log_likelihood, np.ones(6), method="BFGS", options={"gtol": 1e-6})
+    assert fit.fun == pytest.approx(2466.938, abs=5e-4) and fit.x[0] == pytest.approx(0.755, abs=5e-4)
+    assert fit.x[1:] == pytest.approx([2.730, 0.999, 0.240, 1.307, 2.100], abs=6e-4)  # as mirt's page prints them
 
 
 def test_slopes_of_templates_are_detected_and_equal_ones_are_not() -> None:
