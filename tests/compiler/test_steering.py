@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import runpy
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +110,8 @@ def test_chosen_instances_are_where_they_were_asked_for_and_can_be_chosen_again(
         assert abs(float(answer["predicted"]["success"]) - mean) < 0.005 and abs(mean - 0.6) < 0.105
     assert abs(facts["steering"]["success"]["mean"] - 0.6) < 0.02
     assert len({json.dumps(answer["parameters"]) for answer in answers}) == 24
+    (template,) = facts["steering"]["templates"]
+    assert template == {"template": "add", **{name: facts["steering"][name] for name in ("success", "difficulty")}}
     reasons = {entry["template"]: entry["why"] for entry in facts["steering"]["refused"]}
     assert reasons == {"double": "the bank has 6 of its items", "fixed": "it has `each`, so its items are fixed"}
     assert bundle.manifest["steering"]["bank"] == json.loads(Path("bank.json").read_bytes())["checksum"]
@@ -121,6 +124,31 @@ def test_chosen_instances_are_where_they_were_asked_for_and_can_be_chosen_again(
     assert first == [answer["parameters"] for answer in answers[:9]]
     again = compiled(capsys, "--success", "0.6", "--for", "able", "--k", "9", "-o", "other", "--no-cache")
     assert again["digest"] == fewer["digest"]
+
+
+def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_predictions_there_are(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The hardest instance, `10000 and 1?`, has a predicted difficulty of 2.77: at an ability of 2.4, 0.41 or more."""
+    bank = ["compile", "sums", "--bank", "bank.json", "--jobs", "1", "--ability", "2.4", "--k", "12"]
+    for again in range(2):  # the second time, the bundle is already there
+        assert run([*bank, "--success", "0.35"]) == 0, again
+        message = " ".join(capsys.readouterr().err.split())
+        assert "sums/add.yaml:1:11: warning[off-target]: the chosen instances are easier than asked" in message
+        pattern = (
+            r"mean predicted success is (0\.\d\d) instead of 0\.35, because none of [\d,]+ drawn instances is below 0\.35;"
+            r" they are predicted from (0\.\d\d) to (?:0\.9\d|1\.00)"
+        )
+        match = re.search(pattern, message)
+        assert match is not None and 0.41 <= float(match[2]) <= float(match[1]) <= 0.45
+    assert run([*bank, "--success", "0.35", "--strict", "--force", "--no-cache"]) == 2
+    capsys.readouterr()
+    assert run([*bank, "--success", "0.45"]) == 0  # a fifth of what there is, on both sides
+    assert "off-target" not in capsys.readouterr().err
+    spec = Path("sums/add.yaml")
+    spec.write_text(spec.read_text(encoding="utf-8") + "allow: {off-target: no sum is harder}\n", encoding="utf-8")
+    assert run([*bank, "--success", "0.35", "--force"]) == 0
+    assert "off-target" not in capsys.readouterr().err
 
 
 def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:

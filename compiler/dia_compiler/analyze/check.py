@@ -413,6 +413,10 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "k-equals-d": "The bundle contains every instance that the template can make.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
+    "off-target": (
+        "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because (nearly) "
+        "all instances are easier, or harder. Only `dia compile --success` looks for it."
+    ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (
         "A prompt prints a person with pronouns, or a row, as a whole: `{name: Ann, they: she, ...}`. Probably one of "

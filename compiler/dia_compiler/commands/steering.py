@@ -74,7 +74,7 @@ def _error(message: str, help: str) -> DiaError:
 
 
 def predictions(bundle: Path) -> dict[str, Any] | None:
-    """Return mean, lowest and highest prediction of a bundle's instances, and the templates that were refused.
+    """Return mean, lowest and highest prediction of a bundle and of each template, and the templates that were refused.
 
     None for a bundle whose instances were not chosen by their difficulty.
     """
@@ -83,11 +83,19 @@ def predictions(bundle: Path) -> dict[str, Any] | None:
     opened = open_bundle(bundle)
     if "steering" not in opened.manifest:
         return None
-    records = [answer["predicted"] for answer in opened.answers() if "predicted" in answer]
+    records: dict[str, list[dict[str, str]]] = {}
+    for answer in opened.answers():
+        if "predicted" in answer:
+            records.setdefault(answer["template"], []).append(answer["predicted"])
+    templates = [{"template": template, **_summaries(own)} for template, own in records.items()]
+    whole = _summaries([record for own in records.values() for record in own])
+    return {**whole, "templates": templates, "refused": opened.manifest["steering"]["refused"]}
+
+
+def _summaries(records: list[dict[str, str]]) -> dict[str, dict[str, float] | None]:
     return {
         "success": _summary([float(record["success"]) for record in records if "success" in record]),
         "difficulty": _summary([float(record["difficulty"]) for record in records]),
-        "refused": opened.manifest["steering"]["refused"],
     }
 
 
@@ -98,11 +106,16 @@ def _summary(values: list[float]) -> dict[str, float] | None:
 
 
 def prediction_lines(facts: dict[str, Any]) -> list[str]:
-    """Return the predictions in words."""
+    """Return the predictions in words; the success of each template too if there are several."""
     lines = []
     for name, unit in (("success", ""), ("difficulty", " logits")):
-        summary = facts[name]
-        if summary is not None:
-            mean, low, high = (f"{summary[key]:.2f}" for key in ("mean", "low", "high"))
-            lines.append(f"  predicted {name} {mean}{unit}, from {low} to {high}")
+        if facts[name] is not None:
+            lines.append(f"  predicted {name} {_ends(facts[name], unit)}")
+    if facts["success"] is not None and len(facts["templates"]) > 1:
+        lines += [f"    {visible(entry['template'])}: {_ends(entry['success'])}" for entry in facts["templates"]]
     return lines
+
+
+def _ends(summary: dict[str, float], unit: str = "") -> str:
+    mean, low, high = (f"{summary[key]:.2f}" for key in ("mean", "low", "high"))
+    return f"{mean}{unit}, from {low} to {high}"

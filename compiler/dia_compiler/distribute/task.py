@@ -136,10 +136,22 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
     except TargetUnreached as why:
         refused = str(why)
     yield from batches.rest()
+    if refused is None:
+        _warn_off_target(expansion, diagnostics)
     summary = _summary(expansion, diagnostics, total, is_straight, place + 1, job.estimates)
     if refused is None:
         _require_mistakes(expansion, unseen)
     yield replace(summary, refused=refused)
+
+
+def _warn_off_target(expansion: Expansion, diagnostics: Diagnostics) -> None:
+    """Warn if the chosen instances are on one side of the success that was asked for."""
+    template = expansion.prepared.template
+    for chooser in expansion.choosers:
+        message = chooser.off_target()
+        if message is not None and "off-target" not in template.allow:
+            help = "change its parameters, ask for a success in that range, or allow it: `allow: {off-target: reason}`"
+            diagnostics.warn("off-target", message, template.position, help)
 
 
 def _require_mistakes(expansion: Expansion, unseen: set[str]) -> None:

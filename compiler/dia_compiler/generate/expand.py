@@ -23,7 +23,7 @@ from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoose, Stream, derived
-from dia_compiler.sampling.steering import Prediction
+from dia_compiler.sampling.steering import Chooser, Prediction
 from dia_compiler.types.base import written
 from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
@@ -119,6 +119,7 @@ class Expansion:
         self.same_gradings: dict[bool, Grading] = {}  # where all (un)answerable instances are graded alike
         self.asset_builder = AssetBuilder(prepared.assets, resources)
         self.points_rule = settings.points_rule
+        self.choosers: list[Chooser] = []  # of the items, if instances are chosen by their predicted difficulty
 
     @property
     def answer(self) -> Answer:
@@ -196,6 +197,7 @@ class Expansion:
                 yield position, scope, None
             return
         chooser = steering.chooser()
+        self.choosers.append(chooser)
         for position, scope in self.drawing.positions(item):
             parameters = {name: scope[name] for name in self.prepared.makers}
             predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))

@@ -20,6 +20,7 @@ from dia_runtime.psychometrics.features import EXACT, Feature, exact
 from dia_runtime.psychometrics.rasch.bank import Bank, as_record
 
 WITHIN = Decimal("0.1")  # of the success that was asked for
+OFF_TARGET = Decimal("0.05")  # from the success that was asked for: a mean farther away gets a warning
 LOGISTIC = Decimal("0.392699081698724")  # pi / 8
 MEAN_SIZE = Decimal("0.797884560802865")  # of a standard normal number: sqrt(2 / pi)
 HALF = Decimal("0.5")
@@ -213,6 +214,7 @@ class Chooser:
     passed_over: int = 0
     failures: int = 0
     seen: list[Decimal] = field(default_factory=list)
+    count: int = 0
 
     def takes(self, prediction: Prediction) -> bool:
         """Return whether the next instance is kept. Raises TargetUnreached after very many that are not."""
@@ -231,8 +233,26 @@ class Chooser:
         if abs(balance) > WITHIN and abs(balance) > abs(self.balance) and self.passed_over < PATIENCE:
             self.passed_over += 1
             return False
-        self.balance, self.passed_over = balance, 0
+        self.balance, self.passed_over, self.count = balance, 0, self.count + 1
         return True
+
+    def off_target(self) -> str | None:
+        """Return a warning if the kept instances are on one side of the success that was asked for, otherwise None."""
+        asked = self.steering.target.success
+        if asked is None or not self.count or abs(self.balance) <= WITHIN:
+            return None
+        miss = self.balance / self.count
+        if abs(miss) <= OFF_TARGET:
+            return None
+        word, side = ("easier", "below") if miss > 0 else ("harder", "above")
+        beyond = sum(success < asked if miss > 0 else success > asked for success in self.seen)
+        few = f"only {beyond:,}" if beyond else "none"
+        low, high = (f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
+        return (
+            f"the chosen instances are {word} than asked: their mean predicted success is {asked + miss:.2f} instead of"
+            f" {asked}, because {few} of {len(self.seen):,} drawn instances is {side} {asked}; they are predicted"
+            f" from {low} to {high}"
+        )
 
     def unreached(self) -> TargetUnreached:
         """Return the reason for which there are no more instances where they were asked for."""
