@@ -238,19 +238,19 @@ class Chooser:
 
     def off_target(self) -> str | None:
         """Return a warning if the kept instances are on one side of the success that was asked for, otherwise None."""
-        asked = self.steering.target.success
-        if asked is None or not self.count or abs(self.balance) <= WITHIN:
+        goal = self.steering.target.success
+        if goal is None or not self.count or abs(self.balance) <= WITHIN:
             return None
         miss = self.balance / self.count
         if abs(miss) <= OFF_TARGET:
             return None
         word, side = ("easier", "below") if miss > 0 else ("harder", "above")
-        beyond = sum(success < asked if miss > 0 else success > asked for success in self.seen)
+        beyond = sum(success < goal if miss > 0 else success > asked for success in self.seen)
         few = f"only {beyond:,}" if beyond else "none"
         low, high = (f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
         return (
-            f"the chosen instances are {word} than asked: their mean predicted success is {asked + miss:.2f} instead of"
-            f" {asked}, because {few} of {len(self.seen):,} drawn instances is {side} {asked}; they are predicted"
+            f"the chosen instances are {word} than asked: their mean predicted success is {goal + miss:.2f} instead of"
+            f" {goal}, because {few} of {len(self.seen):,} drawn instances is {side} {goal}; they are predicted"
             f" from {low} to {high}"
         )
 
