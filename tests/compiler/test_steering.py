@@ -7,12 +7,14 @@ import math
 import re
 import runpy
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
 from dia_compiler.recompile import recompile
+from dia_compiler.sampling.steering import Prediction, Target, TemplateRule, TemplateSteering
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
@@ -149,6 +151,30 @@ def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_pred
     spec.write_text(spec.read_text(encoding="utf-8") + "allow: {off-target: no sum is harder}\n", encoding="utf-8")
     assert run([*bank, "--success", "0.35", "--force"]) == 0
     assert "off-target" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("successes", "message"),
+    [
+        (
+            ["0.41", "0.43"] * 200,
+            "harder than asked: their mean predicted success is 0.42 instead of 0.5, because none of",
+        ),
+        (["0.41", "0.43"] * 199 + ["0.51"], "because only 1 of 399 drawn instances is above 0.5"),
+        (["0.46", "0.47"] * 200, None),  # on one side, but near enough
+        (["0.41", "0.43", "0.59"] * 200, None),
+        (["0.59"], None),  # a single instance is within the tolerance
+    ],
+)
+def test_the_warning_is_about_means_that_miss_by_more_than_half_of_the_tolerance(
+    successes: list[str], message: str | None
+) -> None:
+    rule = TemplateRule(Decimal(0), (), Decimal("0.5"))
+    chooser = TemplateSteering("add", Target(Decimal("0.5"), ability=Decimal(0)), rule).chooser()
+    for success in successes:
+        chooser.takes(Prediction(Decimal(0), Decimal(success)))
+    warning = chooser.off_target()
+    assert warning is None if message is None else message in (warning or "")
 
 
 def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:

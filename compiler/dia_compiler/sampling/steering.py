@@ -245,7 +245,7 @@ class Chooser:
         if abs(miss) <= OFF_TARGET:
             return None
         word, side = ("easier", "below") if miss > 0 else ("harder", "above")
-        beyond = sum(success < goal if miss > 0 else success > asked for success in self.seen)
+        beyond = sum(success < goal if miss > 0 else success > goal for success in self.seen)
         few = f"only {beyond:,}" if beyond else "none"
         low, high = (f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
         return (
