@@ -1,4 +1,4 @@
-"""Specs to bundles: what is unchanged stays, all else is made. Nothing heavy is imported before it is needed."""
+"""Compile specs to bundles. Unchanged results are reused; slow modules are imported only when needed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from dia_compiler.sampling.steering import Steering, SteeringRequest
 
 Progress = Callable[[str, int, int], None]
-TRIAL = 3  # instances of each template that a check makes
-STRICT_TRIAL = 60  # where it also looks for shortcuts
+TRIAL = 3  # instances of each template in a check
+STRICT_TRIAL = 60  # instances in a check that also looks for shortcuts
 PROBED = 400
 HEAVY, MANY = ("sympy", "numpy"), 20  # this many templates surely need them, which saves each worker half a second
 
@@ -104,7 +104,7 @@ def compile(
 def _worker_pool(
     folders: list[Folder], jobs: int, k: int, cluster: str | None = None, forks: bool = False
 ) -> WorkerPool:
-    """Workers that get ready while the rest of dia is imported and the specs are read: as many as there is use for.
+    """Start workers while the rest of dia is imported and the specs are read, as many as can be used.
 
     With `forks`, this process forks the workers of few templates, which costs them no imports.
     """
@@ -113,7 +113,7 @@ def _worker_pool(
 
         return ClusterPool(cluster, jobs)
     files = sum(len(folder.chosen or folder.files) for folder in folders)
-    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all
+    most = jobs if k > SPAN else min(jobs, max(1, files))  # a large template is divided among all workers
     if forks and files < MANY and may_fork():
         return ForkingPool(most, "dia_compiler.distribute.task")
     return WorkerPool(most, "dia_compiler.distribute.task", HEAVY if files >= MANY else ())
@@ -162,10 +162,10 @@ def check_specs(
     finds_shortcuts: bool = False,
     k: int = TRIAL,
 ) -> Checked:
-    """Return every error of every spec: of its text, of its examples, and of the first k instances of each template.
+    """Return every error of every spec: in its text, in its examples, and in the first k instances of each template.
 
     With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. With
-    `finds_shortcuts`, more instances are made, and rules that need no understanding are tried on them.
+    `finds_shortcuts`, more instances are made, and simple rules are tried on them.
     """
     options = CompileOptions(k, jobs=jobs or os.cpu_count() or 1, is_strict=is_strict, programs=allow_programs)
     if finds_shortcuts:
@@ -181,11 +181,11 @@ def check_specs(
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The best shortcut of each template that has one to seek, by position, and what the check reported."""
+    """The best shortcut of each template for which one can be sought, by position, and the result of the check."""
 
     checked: Checked
     shortcuts: tuple[Shortcut, ...]
-    reasons: dict[tuple[str, str], str]  # why a spec allows a shortcut, by benchmark and template
+    reasons: dict[tuple[str, str], str]  # the reasons for which specs allow a shortcut, by benchmark and template
 
 
 def probe_specs(
@@ -196,7 +196,8 @@ def probe_specs(
     allow_programs: str = NO,
     on_progress: Progress | None = None,
 ) -> Probe:
-    """Return how far rules get that do not understand the question, learnt on one half of k instances of each template.
+    """Return how often simple rules, which do not understand the question, are right; they are learned on half of k
+    instances of each template.
 
     Shortcuts above their limit are also warnings of the check, unless the template allows them. Raises DiaError (exit
     code 2) for `k` below 20 and for paths without specs; errors of the specs are in the check.

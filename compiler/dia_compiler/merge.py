@@ -1,4 +1,4 @@
-"""Parts -> the bundle that one compile would have made, byte for byte.
+"""Merge parts into the bundle that one compile would have made, byte for byte.
 
 The rows are those of the parts. Everything else is made from the specs that the parts hold, by the stages of a compile.
 """
@@ -45,7 +45,7 @@ MOST_TOLD = 5
 
 @dataclass(frozen=True, slots=True)
 class MergedBundle:
-    """The bundle, the warnings that all rows together give, and how many instances had to be made here."""
+    """The bundle, the warnings about all rows together, and how many instances had to be made again."""
 
     frozen: FrozenBundle
     warnings: tuple[Diagnostic, ...]
@@ -82,7 +82,9 @@ def _order(first: StoredPart, target: Path | None, jobs: int, force: bool, progr
 
 
 def parts_of_one_compile(parts: list[StoredPart]) -> list[StoredPart]:
-    """The parts in order. Raises DiaError (exit 2) unless they are all the parts of one compile, and of versions."""
+    """Return the parts in order. Raises DiaError (exit 2) unless they are all parts of one compile with the same
+    versions.
+    """
     if not parts:
         raise DiaError(Diagnostic("E610", "there are no parts to merge"))
     first, here = parts[0], versions()
@@ -119,7 +121,7 @@ def _require_all(by_number: Mapping[int, StoredPart], of: int) -> None:
 
 
 def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """Why two descriptions are not of one compile, in words; None if they are."""
+    """Return in words why two descriptions do not belong to one compile; None if they do."""
     if one["benchmark"] != other["benchmark"]:
         return f"one is of `{one['benchmark']}`, the other of `{other['benchmark']}`"
     if one["of"] != other["of"]:
@@ -136,7 +138,7 @@ def _foreign(one: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
 
 
 def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> None:
-    """Raise DiaError (exit 2) unless the specs give the same templates here as where the parts were made."""
+    """Raise DiaError (exit 2) unless the specs give the same templates here as on the machines that made the parts."""
     there = {item["template"] for item in parts[0].facts["left_out"]}
     for item in plan.item.left_out:
         if item.template not in there:
@@ -159,7 +161,7 @@ def _require_same_templates(plan: BundlePlan, parts: Sequence[StoredPart]) -> No
 def _merged(plan: BundlePlan, parts: Sequence[StoredPart], checked: Checked, private: Path) -> MergedBundle:
     try:
         return _frozen(plan, parts, checked, private)
-    except ValueError:  # rows that no worker writes, though every digest agrees
+    except ValueError:  # rows that no worker writes, although every digest matches
         raise damaged_part(parts[0].folder, "its rows, or those of another part, cannot be read") from None
 
 
@@ -224,7 +226,7 @@ class _JoinedTemplate:
         return TemplateRows(self.template, spool, self.summary, statistics)
 
     def reported_summary(self, part: StoredPart, piece: TemplatePart) -> Summary:
-        """What the workers of a part said of the template."""
+        """Return the summary of the template that the workers of a part reported."""
         try:
             total = piece.summary["wanted"]
             if total is not None and type(total) is not int:
@@ -235,7 +237,7 @@ class _JoinedTemplate:
 
     @staticmethod
     def require_artefacts(part: StoredPart, spool: Spool) -> None:
-        """Raise DiaError (exit 3) unless each artefact of a part has the name that a compile gives it."""
+        """Raise DiaError (exit 3) unless each artefact of a part has the name that a compile would give it."""
         for name, content in spool.assets():
             digest, _, extension = name.partition(".")
             if sha256(content).hexdigest() != digest or not (extension.isascii() and extension.isalnum()):
@@ -254,7 +256,7 @@ class _JoinedTemplate:
         return IndexEntry._make(ENTRY.unpack(first)), IndexEntry._make(ENTRY.unpack(last))
 
     def task(self, place: int, scratch: str) -> Task:
-        """Return the making of what is broken."""
+        """Return the task that makes the wrong rows again."""
         assert self.broken is not None and self.instances is not None
         job = replace(job_of(self.plan, self.template), resources=WorkerResources(scratch, self.plan.item.programs))
         seconds = float(self.template.limits.get("seconds", SECONDS))
@@ -279,7 +281,7 @@ def _added(summaries: Sequence[Summary]) -> Summary:
 
 
 def _remake(broken: Sequence[_JoinedTemplate], checked: Checked, private: Path, jobs: int) -> None:
-    """Make the instances after a hole that their part could not know of."""
+    """Make the instances after a hole that their part could not know about."""
     if not broken:
         return
     spools = [Spool(private, f"again-{place}") for place, _ in enumerate(broken)]

@@ -1,4 +1,4 @@
-"""One part of a compile: its share of the instances, in a folder of its own that `merge` joins with the others."""
+"""One part of a compile: its share of the instances, in a separate folder that `merge` joins with the others."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Part:
 def make_parts(
     folders: list[Folder], options: CompileOptions, number: PartNumber, pool: WorkerPool, on_progress: Progress | None
 ) -> tuple[list[Part], tuple[Diagnostic, ...], dict[str, str]]:
-    """That part of each benchmark's bundle, the warnings, and the texts of the specs.
+    """Return the part of each benchmark's bundle, the warnings, and the texts of the specs.
 
     Raises DiaError with every error; nothing is written then.
     """
@@ -80,7 +80,7 @@ def _works(plan: BundlePlan, number: PartNumber, resources: WorkerResources) -> 
 def _written(
     plan: BundlePlan, number: PartNumber, gathered: list[tuple[TemplateJob, GatheredRows]], folder: Path
 ) -> Part:
-    """Return the part, made in a private folder and moved to its own."""
+    """Write the part in a private folder, move it to its place, and return it."""
     target = plan.options.folder / f"{plan.folder_name}.part-{number.number}-of-{number.of}"
     pieces = [TemplatePart(job.template.name, job.first, rows.spool, _merge_facts(rows)) for job, rows in gathered]
     folder.mkdir()
@@ -91,7 +91,7 @@ def _written(
 
 
 def _merge_facts(rows: GatheredRows) -> dict[str, Any]:
-    """Return what merging needs to know about the template besides its rows."""
+    """Return what merging needs of the template besides its rows."""
     assert rows.summary is not None
     return {**summary_facts(replace(rows.summary, warnings=())), "wanted": rows.summary.instances}
 

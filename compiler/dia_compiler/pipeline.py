@@ -1,4 +1,4 @@
-"""The stages in order: check, expand (in workers, or from the cache), look at all rows together, freeze."""
+"""The stages of a compile in order: check, expand (in workers, or from the cache), check all rows together, freeze."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.steering import Steering, SteeringRequest
 
-if TYPE_CHECKING:  # what only a compile needs is imported there: a check begins sooner without it
+if TYPE_CHECKING:  # modules that only a compile needs are imported there, so that a check starts sooner
     from dia_compiler.freeze.incremental import BundleResult, Inputs
 
 BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
 MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
-NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # facts of a benchmark that no question depends on
+NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # keys of a benchmark that no question depends on
 
 
 class SpecFaults(DiaError):
@@ -64,7 +64,7 @@ def make_bundles(
         plans = [plan_of(item, options) for item in checked.benchmarks]
         require_room(sum(options.k * len(plan.item.clean) for plan in plans), options.folder)
         inputs = {folder.path: folder_inputs for folder, folder_inputs in to_make}
-        inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # an unreadable folder has no plan
+        inputs_of_plans = [inputs[plan.item.folder.path] for plan in plans]  # a folder that cannot be read has no plan
         rows = _RowStore(plans, inputs_of_plans, private, checked.diagnostics, on_progress)
         resources = WorkerResources(str(private.absolute() / "tools"))
         ready = rows.rows_of_plans(pool, options, resources)
@@ -86,10 +86,11 @@ def check_instances(
     look: Callable[[TemplateJob, GatheredRows], None] | None = None,
     unsaved: Mapping[Path, bytes] = NO_FILES,
 ) -> Checked:
-    """Return every error of every spec, including those that only the first k instances show; nothing is written.
+    """Return every error of every spec, including errors that only occur in the first k instances; nothing is written.
 
     With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. `look` is
-    called with the rows of each template that could be expanded, while they are there. `unsaved` is that of `check`.
+    called with the rows of each template that could be expanded, before they are deleted. `unsaved` is the same as for
+    `check`.
     """
     with scratch_folder() as scratch:
         checked = check(
@@ -99,7 +100,7 @@ def check_instances(
         template_jobs = [
             trial_job(plan, template, scratch, estimates) for plan in plans for template in plan.item.clean
         ]
-        private = None if look is None else Path(scratch)  # many rows do not stay in memory
+        private = None if look is None else Path(scratch)  # many rows are written to disk
         gathering = Gatherer(template_jobs, checked.diagnostics, private, on_progress, explainer(plans))
         for job, rows in zip(template_jobs, gathering.run(pool), strict=True):
             if rows.summary is None:
@@ -117,13 +118,13 @@ def check_instances(
 
 
 def trial_job(plan: BundlePlan, template: Template, scratch: str, estimates: bool = False) -> TemplateJob:
-    """Return the job of the first instances of a template, which a check makes."""
+    """Return the job that makes the first instances of a template for a check."""
     resources = WorkerResources(scratch, plan.item.programs)
     return replace(job_of(plan, template, is_trial=True), resources=resources, estimates=estimates)
 
 
 def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnostic]]:
-    """Return what reports the errors of a template that the check leaves to the workers."""
+    """Return a function that reports the errors of a template whose expressions were left to the workers."""
     items = {plan.item.benchmark.folder: plan.item for plan in plans}
     return lambda job: faults_of(items[job.benchmark.folder], job.template)
 
@@ -150,7 +151,7 @@ def _steer(plan: BundlePlan, request: SteeringRequest | Steering) -> None:
 
 
 def _why_unfit(template: Template) -> str | None:
-    """Return why the instances of a template cannot be chosen, None if they can."""
+    """Return why the instances of a template cannot be chosen, or None if they can."""
     if template.each is not None:
         return "it has `each`, so its items are fixed"
     if template.instances == ALL:
@@ -168,7 +169,7 @@ def require_steered(plan: BundlePlan) -> None:
 
 
 def require_room(questions: int, folder: Path) -> None:
-    """Refuse to begin what cannot end: a bundle that needs more than the free space. Raises DiaError (exit code 2)."""
+    """Raise DiaError (exit code 2) before a compile whose bundle needs more than the free disk space."""
     need, free = questions * BYTES_OF_A_QUESTION, shutil.disk_usage(folder).free
     if questions >= MANY and need > free:
         message = f"{questions:,} questions need at least {need / 1e9:,.0f} GB, and {free / 1e9:,.0f} GB are free"
@@ -183,7 +184,7 @@ def raise_errors(checked: Checked, is_strict: bool) -> None:
 
 
 def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tuple[Diagnostic, ...]]:
-    """Return the warnings of each benchmark; one without a place in the files of another is the last one's."""
+    """Return the warnings of each benchmark; those that are in the files of no other one belong to the last."""
     diagnostics = checked.diagnostics.ordered(checked.sources)
     shared: list[list[Diagnostic]] = [[] for _ in folders]
     for entry in diagnostics:
@@ -194,7 +195,7 @@ def _warnings_by_benchmark(checked: Checked, folders: list[Folder]) -> list[tupl
 
 
 def job_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> TemplateJob:
-    """What a worker needs to expand the template, and nothing that its rows do not depend on."""
+    """Return what a worker needs to expand the template, and nothing that its rows do not depend on."""
     item = plan.item
     facts = {name: value for name, value in item.benchmark.facts.items() if name not in NOT_SEEN}
     benchmark = Benchmark(
@@ -211,7 +212,7 @@ def job_of(plan: BundlePlan, template: Template, is_trial: bool = False) -> Temp
 
 @dataclass(slots=True)
 class _TemplateState:
-    """A template of a plan: what a worker needs for it, its key in the cache, its rows from there or from a worker."""
+    """A template of a plan: the worker's job, the key in the cache, and the rows from the cache or a worker."""
 
     plan: BundlePlan
     job: TemplateJob
@@ -221,7 +222,7 @@ class _TemplateState:
 
 
 class _RowStore:
-    """The rows of all templates of all bundles, and what of them is worth keeping."""
+    """The rows of all templates of all bundles, and which of them are worth caching."""
 
     def __init__(
         self,
@@ -242,7 +243,7 @@ class _RowStore:
     def rows_of_plans(
         self, pool: WorkerPool, options: CompileOptions, resources: WorkerResources
     ) -> list[tuple[BundlePlan, list[TemplateRows]]]:
-        """Return the rows of every plan; what goes wrong is added to the errors."""
+        """Return the rows of every plan; errors are added to the diagnostics."""
         from dia_compiler.freeze.cache import Cache
 
         self.cache = Cache(options.folder, "templates")
@@ -260,7 +261,7 @@ class _RowStore:
         return [(plan, [a.ready for a in self.states if a.plan is plan and a.ready]) for plan in self.plans]
 
     def look_at(self, state: _TemplateState, rows: GatheredRows) -> None:
-        """Report what all rows of a template together show."""
+        """Report what only all rows of a template together show."""
         if rows.summary is not None and rows.summary.refused is not None:
             assert state.plan.steering is not None
             state.plan.steering = state.plan.steering.refusing([(state.job.template.name, rows.summary.refused)])
@@ -314,7 +315,7 @@ class _RowStore:
         try:
             for name, part in ready.spool.parts.items():
                 part.flush(part.path or self.private / name)
-        except OSError:  # the bundle is there: a disk without room for more is no error
+        except OSError:  # the bundle is complete, so a full disk is not an error here
             return
         facts = {
             "rows": ready.spool.rows,
@@ -326,7 +327,7 @@ class _RowStore:
 
 
 def _keyed(plan: BundlePlan, folder_inputs: Inputs | None) -> Iterator[tuple[TemplateJob, str | None]]:
-    """What a worker needs for each template, and its key: a digest of just that, of data files and of the machinery."""
+    """Return the job of each template and its key: a digest of the job, of data files and of the code."""
     from dia_compiler.freeze.fingerprint import digest_of, machinery
 
     specs = set(plan.item.files)
@@ -338,12 +339,12 @@ def _keyed(plan: BundlePlan, folder_inputs: Inputs | None) -> Iterator[tuple[Tem
 
 
 def _is_known(plan: BundlePlan, folder_inputs: Inputs) -> bool:
-    """Return whether every file that was read is among those of which the digests are known."""
+    """Return whether the digest of every file that was read is known."""
     return set(plan.item.files) <= set(folder_inputs.files)
 
 
 def _requirements(plan: BundlePlan) -> list[tuple[str, str, str | None]]:
-    """What the templates require, and what the host lacks of it."""
+    """Return what the templates require, and which of it the machine lacks."""
     folder = plan.item.folder.path
     templates = plan.item.benchmark.templates
     pairs = {(key.text, value.text) for template in templates for key, value in template.requires}

@@ -1,4 +1,4 @@
-"""A bundle made again from its own specs, seed and k, and compared file by file."""
+"""Compile a bundle again from its own specs, seed and k, and compare the result file by file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
 
 
 def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
-    """Return the folder of the specs, or the template files where the bundle was made of some of them."""
+    """Return the folder of the specs, or the template files if the bundle was made from some of them."""
     rows = [json.loads(row) for row in (bundle / "templates.jsonl").read_bytes().splitlines()]
     sources = {row["source"] for row in rows}
     specs = {
@@ -68,7 +68,7 @@ def _paths(bundle: Path, manifest: dict[str, Any]) -> list[Path]:
 
 
 def _revisions(manifest: dict[str, Any]) -> list[str]:
-    """Functions, types and word lists of which this version has another revision."""
+    """Return the functions, types and word lists that have another revision in this version."""
     functions = {name: item.revision for name, item in library().items()}
     types = {name: item.revision for name, item in TYPES.items()}
     builders = {name: item.revision for name, item in BUILDERS.items()}
@@ -102,7 +102,7 @@ def _differences(fresh: dict[str, Any], old: dict[str, Any]) -> list[str]:
 
 
 def _versions(bundle: Path) -> dict[str, list[str]]:
-    """Library or interpreter -> the version that made the bundle and the one that is here, where they differ."""
+    """Return each library or interpreter whose version differs: the version that made the bundle, and ours."""
     try:
         stored = json.loads((bundle / PROVENANCE).read_bytes())
         tools = {name: version for name, version in stored.get("tools", {}).items() if name in LANGUAGES}
@@ -130,12 +130,12 @@ def _of_programs(tools: Mapping[str, str | None]) -> dict[str, str | None]:
 
 
 def _of_builders(libraries: Mapping[str, str]) -> set[str]:
-    """Those of the libraries that asset builders name."""
+    """Return the versions of the libraries that asset builders name."""
     return {name for builder in BUILDERS.values() for name in builder.libraries if name in libraries}
 
 
 def _installed(packages: Mapping[str, str]) -> dict[str, str]:
-    """Return the versions of those of the packages that are here."""
+    """Return the versions of those packages that are installed here."""
     versions_by_name = {}
     for name in packages:
         with suppress(PackageNotFoundError):

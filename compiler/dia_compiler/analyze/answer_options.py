@@ -1,4 +1,4 @@
-"""The options of `answer` that the schema cannot judge: its type, and how its options fit together."""
+"""Checks of `answer` that a schema cannot express: its type, and whether its options fit together."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OTHER_NAMES = {
 
 
 def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
-    """Report what is wrong with the type and the options of an answer, except the keys that have been reported."""
+    """Report what is wrong with the type and the options of an answer, except for keys that were already reported."""
     wrong = {path[1] for path in reported_paths if len(path) > 1 and path[0] == "answer"}
     if not isinstance(node, Mapping) or ("answer",) in reported_paths or "type" in wrong:
         return
@@ -47,7 +47,7 @@ def check_answer(node: Node | None, reported_paths: set[Path], diagnostics: Diag
 
 
 def warn_of_decimals(node: Node | None, diagnostics: Diagnostics) -> None:
-    """Warn about the old word for a tolerance, which means the number of places in a parameter."""
+    """Warn about `decimals`, the old option for a tolerance: in a parameter, it is the number of decimal places."""
     decimals = node.get("decimals") if isinstance(node, Mapping) else None
     if isinstance(decimals, Scalar):
         message = f"`decimals: {decimals.text}` of an answer is a tolerance, not a number of decimal places"
@@ -56,7 +56,7 @@ def warn_of_decimals(node: Node | None, diagnostics: Diagnostics) -> None:
 
 
 def check_format(template: Template, benchmark: Benchmark, reported_paths: set[Path], diagnostics: Diagnostics) -> None:
-    """Report what is wrong with the options of the answer format, the template's own or the benchmark's."""
+    """Report what is wrong with the options of the answer format, of the template or of the benchmark."""
     node = template.node.get("format")
     format_facts = template.facts.get("format", benchmark.facts.get("format", {}))
     if any(path[:1] == ("format",) for path in reported_paths) or not isinstance(format_facts, Map):
@@ -73,7 +73,7 @@ def check_format(template: Template, benchmark: Benchmark, reported_paths: set[P
 
 
 def _is_known(kind: Scalar, diagnostics: Diagnostics) -> bool:
-    """Return whether the answer's type is one of ours; report it if it is not."""
+    """Return whether the answer's type exists; report it if it does not."""
     if kind.text in ANSWER_TYPES:
         return True
     known_types = ", ".join(sorted(ANSWER_TYPES))
@@ -105,7 +105,7 @@ def _word(word: str, node: Node, is_key: bool) -> Position | None:
 
 
 def _has_expressions(node: Node) -> bool:
-    """Return whether a text inside is marked as an expression, so that the datum is only known for an instance."""
+    """Return whether the datum contains an expression, so that its value depends on the instance."""
     if isinstance(node, Scalar):
         return marked(node) is not None
     inner = node.items if isinstance(node, Sequence) else [value for _, value in node.pairs]

@@ -1,4 +1,4 @@
-"""The assets of a template: options compiled, what is the same in all instances judged before any work."""
+"""Compile the options of a template's assets, and check the options that are the same in all instances."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dia_language.yaml_nodes import pairs
 
 
 class Artefacts(OwnFunctions):
-    """Compiles the options of assets; an asset is made of other values as a let value is."""
+    """Compiles the options of assets; like a let value, an asset can use other values."""
 
     def prepare_assets(self) -> None:
-        """The assets compiled, each with what it is made of."""
+        """Compile the assets, each with the names that it uses."""
         for asset in self.template.assets:
             code = self.asset(asset)
             if code is not None:
@@ -29,7 +29,7 @@ class Artefacts(OwnFunctions):
                 self.diagnostics.error("E303", f"unknown asset `{key.text}`", key.position, help)
 
     def asset(self, asset: Asset) -> AssetCode | None:
-        """One asset, or None after telling why not."""
+        """Compile an asset; None if it has errors, which are reported."""
         before = len(self.diagnostics.errors)
         options: dict[str, OptionCode] = {}
         used: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Artefacts(OwnFunctions):
         return code if self.is_possible(code) else None
 
     def asset_option(self, option: Datum | Snippet) -> tuple[DatumCode | CompiledTemplate | None, frozenset[str]]:
-        """One option compiled, and the names that it uses; it must not speak of the answer."""
+        """Compile an option, and return the names that it uses; it must not depend on the answer."""
         if isinstance(option, Datum):
             code = self.datum(option, "an asset")
             return code, self.depends.needed(code) if code is not None else frozenset()

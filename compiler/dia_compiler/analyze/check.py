@@ -1,4 +1,4 @@
-"""Nodes -> specs that are valid as far as schema, names and types can show without evaluating; all errors at once."""
+"""Build specs from nodes and check everything that needs no evaluation: schema, names and types. Reports all errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NO_FILES: Map[Path, bytes] = MappingProxyType({})
 
 @dataclass(slots=True)
 class LeftOut:
-    """A template that is left out for want of something, and why."""
+    """A template that is left out because something is missing, and the reason."""
 
     template: str
     why: str
@@ -78,7 +78,7 @@ class CheckedBenchmark:
 
 @dataclass(slots=True)
 class Checked:
-    """What a check found: benchmarks, errors, the texts of all files for excerpts, and the files' order."""
+    """The result of a check: benchmarks, errors, the texts of all files for excerpts, and the files' order."""
 
     benchmarks: list[CheckedBenchmark]
     diagnostics: Diagnostics
@@ -89,7 +89,7 @@ class Checked:
 
     @property
     def is_full(self) -> bool:
-        """Whether all files together are more than a computer can bear."""
+        """Whether all files together are too large to check in reasonable time and memory."""
         return self.bytes > BYTES_TOGETHER or self.nodes > NODES_TOGETHER
 
     def add(self, text: str, position: Position, root: Node | None = None) -> None:
@@ -114,11 +114,11 @@ def check(
 ) -> Checked:
     """Return the benchmarks of the folders, and every error of every file that can be found without evaluating.
 
-    With `defers` the expressions of templates that are clean so far are left to the workers, which compile them anyway;
-    `faults_of` then returns the errors of one template. `programs` says whether specs may start programs.
-    `parser` turns the text of a file with that name into nodes, or returns those that it kept of the same text.
-    `unsaved` has what an editor shows in place of the spec files with these resolved paths. With `skips_others`, the
-    other template files of a folder with chosen ones are not parsed, so that nothing is said of them.
+    With `defers`, expressions of templates without errors so far are not compiled here, because the workers compile
+    them anyway; `faults_of` then returns the errors of a template. `programs` says whether specs may start programs.
+    `parser` parses the text of a file, or returns the cached nodes of the same text. `unsaved` maps resolved paths of
+    spec files to their text in an editor. With `skips_others`, only the named template files are parsed, so errors in
+    the others are not reported.
     """
     checked = Checked([], Diagnostics(), {})
     for folder in folders:
@@ -127,14 +127,14 @@ def check(
         ).run()
         if benchmark is not None:
             checked.benchmarks.append(benchmark)
-    if checked.is_full:  # nothing of it is worth an evaluation
+    if checked.is_full:  # the errors make an evaluation pointless
         for benchmark in checked.benchmarks:
             benchmark.clean.clear()
     return checked
 
 
 def faults_of(item: CheckedBenchmark, template: Template) -> list[Diagnostic]:
-    """What is wrong with the names, expressions and templates of a template."""
+    """Return the errors in the names, expressions and templates of a template."""
     diagnostics = Diagnostics()
     prepare(template, item.benchmark, diagnostics, item.lists_of(template), item.programs)
     tell_split_values(template.node, diagnostics, 0)
@@ -145,7 +145,7 @@ TEMPLATE_FILE = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t]*(?:#[^\n]*)?\r?\n)*templ
 
 
 class _Checker:
-    """The check of one benchmark's folder."""
+    """Checks the folder of one benchmark."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class _Checker:
         return result
 
     def tell_nothing(self, root: Mapping, others: list[tuple[Path, Node | None]]) -> None:
-        """Report a benchmark without a template, unless its files have errors that say why."""
+        """Report a benchmark without templates, unless errors in its files already explain why."""
         chosen = [node for path, node in others if self.is_chosen(path)]
         if any(not isinstance(node, Mapping) or not self.is_catalog(node) for node in chosen):
             return
@@ -208,7 +208,7 @@ class _Checker:
         self.diagnostics.error("E202", message, place, help)
 
     def node(self, path: Path) -> Node | None:
-        """Return the root node of a file, or None after telling why not."""
+        """Return the root node of a file; None if it has errors, which are reported."""
         display_name = path.as_posix()
         if self.checked.is_full:
             return None
@@ -242,7 +242,7 @@ class _Checker:
         return bool(node.pairs) and node.pairs[0][0].text == "catalog"
 
     def has_too_many(self, root: Mapping) -> bool:
-        """Return whether a key declares too many entries for the later stages, and report it."""
+        """Return whether a key declares more entries than the later stages support; if so, report it."""
         for key, node in root.pairs:
             parts = node.pairs if isinstance(node, Mapping) else node.items if isinstance(node, Sequence) else ()
             if len(parts) > DECLARED:
@@ -252,7 +252,7 @@ class _Checker:
         return False
 
     def is_spec(self, node: Mapping) -> bool:
-        """Return whether the file is meant to be a template; report one that is not in one line."""
+        """Return whether the file is meant to be a template; if it is neither a template nor a catalog, report that."""
         if any(key.text == "template" or closest(key.text, ["template"]) for key, _ in node.pairs):
             return True
         place = node.pairs[0][0].position if node.pairs else node.position
@@ -293,14 +293,14 @@ class _Checker:
         result: CheckedBenchmark,
         is_clean: bool,
     ) -> Template | None:
-        """Return the template of a file; it joins the clean ones where nothing is wrong with it."""
+        """Return the template of a file; it is added to the clean ones if it has no errors."""
         before, since = len(self.diagnostics.errors), len(self.diagnostics.entries)
         if self.has_too_many(node):
             return None
         reported_paths = check_schema(node, "template", self.diagnostics)
         own = Builder(self.diagnostics, builder.types, catalogs, self.data_files.read)
         template = replace(build_template(node, path.as_posix(), own), session_spec=build_sessions(node))
-        file_diagnostics = self.data_files.take_diagnostics()  # a template that is left out needs no file
+        file_diagnostics = self.data_files.take_diagnostics()  # the files of a template that is left out are not needed
         lists = self.read_lists(template.shared.lists)
         missing = missing_requirement(template, self.folder.path, self.diagnostics)
         if missing and len(self.diagnostics.errors) == before:
@@ -324,7 +324,9 @@ class _Checker:
             result.left_out.append(LeftOut(template.name, why))
 
     def check_whole(self, template: Template, reported_paths: set[KeyPath]) -> None:
-        """What the schema cannot say: an answer and a prompt, options of the answer's type, known health warnings."""
+        """Check what a schema cannot: that there is an answer and a prompt, the options of the answer, names of
+        warnings.
+        """
         node, place = template.node, template.position
         check_sessions(node, self.diagnostics)
         has_answer = any(node.get(key) is not None or is_misspelled(key, node) for key in ("answer", "choices"))
@@ -348,7 +350,7 @@ class _Checker:
                 self.diagnostics.error("E204", f"unknown health warning `{key.text}`", key.position, help)
 
     def read_lists(self, lists: Map[str, Datum]) -> dict[str, list[str]]:
-        """Return the lists that come from files, one item a line, and built-in word lists."""
+        """Read the lists that come from files (one item per line) and from built-in word lists."""
         items_by_list = {}
         for name, datum in lists.items():
             words = datum.node.get("words") if isinstance(datum.node, Mapping) else None
@@ -388,7 +390,7 @@ class _Checker:
         return [line for line in text.replace("\r\n", "\n").split("\n") if line]
 
     def check_names(self, templates: list[Template]) -> None:
-        """Report templates of one name, in one benchmark."""
+        """Report templates of a benchmark that have the same name."""
         first: dict[str, Position] = {}
         for template in templates:
             earlier = first.get(template.name)

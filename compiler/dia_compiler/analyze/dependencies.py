@@ -1,4 +1,4 @@
-"""What depends on what: let values and functions on parameters and the answer, sessions on each other's replies."""
+"""Dependencies: let values and functions use parameters and the answer, sessions use replies of other sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Needs = Mapping[str, Iterable[str]]
 
 @dataclass(slots=True)
 class Dependencies:
-    """What each let value uses, and what the bodies of each own function reach."""
+    """What each let value uses, and what the body of each function of the spec uses."""
 
     lets: dict[str, frozenset[str]] = field(default_factory=dict)
     functions: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Dependencies:
         return frozenset(names_used)
 
     def used(self, tree: ParsedExpression | ParsedTemplate) -> frozenset[str]:
-        """Return every value that an expression or template uses, itself or by the functions that it calls."""
+        """Return every value that an expression or template uses, directly or through functions."""
         return self.reached(tree.names, (*tree.calls, *tree.function_names))
 
     def needed(self, part: Maker | DatumCode) -> frozenset[str]:
@@ -35,7 +35,7 @@ class Dependencies:
         return self.reached((use for _, use in part.uses), (use for _, use in part.calls))
 
     def base(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the names with every let value among them followed to all that it is made of."""
+        """Return the names, with let values replaced by everything that they are computed from."""
         names_used, waiting = set(names), list(names)
         while waiting:
             fresh = self.lets.get(waiting.pop(), frozenset()) - names_used
@@ -44,7 +44,7 @@ class Dependencies:
         return frozenset(names_used)
 
     def circle(self, name: str) -> list[str]:
-        """Return the way from a let value back to itself, or an empty list."""
+        """Return a circular chain of let values, starting with this one; an empty list if there is none."""
         stack = [[name]]
         visited: set[str] = set()
         while stack:
@@ -58,7 +58,7 @@ class Dependencies:
         return []
 
     def ordered(self, names: set[str]) -> list[str]:
-        """Return the let values, each after those that it uses; else in the order of the file."""
+        """Return the let values in evaluation order; otherwise in the order of the file."""
         done: list[str] = []
         visited: set[str] = set()
 
@@ -76,7 +76,8 @@ class Dependencies:
 
 
 def ordered(names: Sequence[str], needs: Needs) -> list[str]:
-    """The names in an order in which each comes after those that it needs, the earlier ones first where either may be.
+    """Return the names in an order in which each comes after those that it needs, otherwise in their original order.
+    Names in a cycle come last.
 
     Names that wait for each other stand at the end.
 
@@ -95,7 +96,7 @@ def ordered(names: Sequence[str], needs: Needs) -> list[str]:
 
 
 def circles(needs: Needs) -> list[list[str]]:
-    """Return the circles of names that wait for each other, each once, starting with the name that comes first.
+    """Return the dependency cycles, each once, starting with the name that comes first.
 
     >>> circles({"a": ["b"], "b": ["a"], "c": ["a"]})
     [['a', 'b']]
@@ -113,7 +114,7 @@ def circles(needs: Needs) -> list[list[str]]:
 
 
 def _circle(name: str, needs: Needs) -> list[str]:
-    """Return a shortest way from a name back to itself, or nothing."""
+    """Return a shortest cycle through a name, or nothing."""
     ways = [[name]]
     visited: set[str] = set()
     while ways:

@@ -1,4 +1,4 @@
-"""From the use of a type in a spec to its domain: options are evaluated, nested types built, conditions attached."""
+"""Make the domain of a type in a spec: evaluate its options, build nested types, attach conditions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dia_language.yaml_nodes import Node, Scalar, Sequence
 Scope = dict[str, Value]
 Evaluated = Callable[[Scope], Value]
 PLAIN = frozenset({int, str, bool})
-MOST_CACHED = 32  # domains of one use of a type that are kept
+MOST_CACHED = 32  # cached domains of one type in a template
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class DatumCode:
 
 
 def compile_datum(node: Node, namespace: Namespace, values: frozenset[str]) -> DatumCode:
-    """Return the datum as a function of the scope; texts marked by `= ` are expressions."""
+    """Return the datum as a function of the scope; texts that start with `= ` are expressions."""
     if isinstance(node, Scalar):
         piece = marked(node)
         if piece is None:
@@ -87,7 +87,7 @@ def _named_list(name: Scalar, values: frozenset[str]) -> DatumCode:
 
 
 def truth_of(value: Value, source: Source) -> bool:
-    """Return the condition's value as a boolean. Raises DiaError at the condition where it is something else."""
+    """Return the condition's value as a boolean. Raises DiaError if it is not one."""
     try:
         return truth(value)
     except LanguageError as error:
@@ -95,7 +95,7 @@ def truth_of(value: Value, source: Source) -> bool:
 
 
 class Filtered(Domain):
-    """A domain under conditions: a value that fails one is drawn again in place."""
+    """A domain with conditions: values that fail one are redrawn."""
 
     __slots__ = ("base", "failed", "holds")
     is_counted = False
@@ -125,7 +125,7 @@ class Filtered(Domain):
 
 
 def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
-    """Raise DiaError where a word of data is the name of characters or items: it would stand for its own letters."""
+    """Raise DiaError if a plain word is used where characters or items are expected: it would mean its own letters."""
     if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
         return
     message = f"`{node.text}` is a plain word here, not the value with that name"
@@ -133,7 +133,7 @@ def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
 
 
 class Maker:
-    """Makes the domain of one use of a type; a constant one is made once."""
+    """Makes the domain of a type in a template; a constant domain is made once."""
 
     def __init__(self, use: TypeUse, namespace: Namespace, values: frozenset[str], catalogs: Mapping[str, Any],
                  name: str = "") -> None:  # fmt: skip
@@ -143,7 +143,7 @@ class Maker:
         self.calls: list[tuple[Snippet, Use]] = []
         self.nested: list[Maker] = []
         self.parts = {key: self._part(key, option, namespace, values) for key, option in use.options.items()}
-        # what the domain depends on; its conditions, which come later, look at its values
+        # what the domain depends on; conditions are evaluated later and see its values
         impure = namespace.own.keys() - namespace.pure
         is_pure = all(use.name not in impure for _, use in self.calls) and not self.has_inner_conditions
         self.reads = tuple(dict.fromkeys(use.name for _, use in self.uses)) if is_pure else ()
@@ -153,7 +153,7 @@ class Maker:
         self.where = [self._condition(piece, namespace, bound) for piece in use.where]
         self.is_fixed = not self.uses and not self.calls
         self.is_alike = not self.uses and not self.where and all(use.name not in namespace.own for _, use in self.calls)
-        # the library's functions give the same for the same, so it is not made for each draw
+        # library functions are pure, so the domain need not be made again for each draw
         self.is_the_same = self.is_constant or (self.is_alike and all(maker.is_alike for maker in self.nested))
         self.constant_domain: Domain | None = None
         self.base: Domain | None = None
@@ -162,11 +162,11 @@ class Maker:
 
     @property
     def has_inner_conditions(self) -> bool:
-        """Whether a type within this one has a `where`, which looks at the scope of its own draw."""
+        """Whether a nested type has a `where`, which uses the scope of its own draw."""
         return any(maker.where or maker.has_inner_conditions for maker in self.nested)
 
     def conditions(self) -> Iterator[CompiledExpression]:
-        """Yield the conditions of the type, then those of the types within it."""
+        """Yield the conditions of the type, then those of nested types."""
         yield from self.where
         for maker in self.nested:
             yield from maker.conditions()
@@ -212,7 +212,7 @@ class Maker:
         return maker
 
     def _of_row(self, datum: Datum, namespace: Namespace, values: frozenset[str]) -> Callable[[Scope], Any]:
-        """Return an expression over a row, as a function of the row that is made anew for each scope."""
+        """Return an expression over a row as a function of the row; a new function for each scope."""
         piece = marked(datum.node) if isinstance(datum.node, Scalar) else None
         if piece is None:
             raise DiaError(
@@ -232,7 +232,7 @@ class Maker:
         return lambda scope: domain
 
     def make(self, scope: Scope) -> Domain:
-        """Return the domain under the scope. Raises DiaError at the option that cannot be."""
+        """Return the domain under the scope. Raises DiaError at an invalid option."""
         if self.constant_domain is not None:
             return self.constant_domain
         domain = self.base
@@ -245,7 +245,7 @@ class Maker:
         return Filtered(domain, self._holds(scope), self._failed(scope)) if self.where else domain
 
     def _cached(self, scope: Scope) -> Domain:
-        """Return the domain, made once for the same few plain values, or for the very lists, that it depends on."""
+        """Return the domain, cached by what it depends on if that is a few plain values or the same lists."""
         if not self.reads:
             return self._build(scope)
         values = [scope.get(name) for name in self.reads]
@@ -282,7 +282,7 @@ class Maker:
         return holds
 
     def _failed(self, scope: Scope) -> Callable[[Value], str]:
-        """Return the function from a value to the first condition that it fails, as written."""
+        """Return a function that gives the source of the first condition that a value fails."""
 
         def failed(value: Value) -> str:
             own = {"it": value, **({self.name: value} if self.name else {})}

@@ -1,4 +1,4 @@
-"""What depends on what: parameters, conditions and let values in the order in which they are drawn and computed."""
+"""The order in which parameters, conditions and let values are drawn and computed, from their dependencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Planning(Artefacts):
                 self.result.makers[parameter.name] = maker
 
     def prepare_lets(self) -> dict[str, CompiledExpression]:
-        """Return the let values and assets compiled; circles of them are reported."""
+        """Compile the let values and assets; circular references are reported."""
         lets = self.result.lets
         for name, piece in self.template.let.items():
             code = self.code(piece, self.values | self.solved)
@@ -55,7 +55,7 @@ class Planning(Artefacts):
     def plan(
         self, lets: dict[str, CompiledExpression], wheres: list[tuple[CompiledExpression, frozenset[str]]]
     ) -> None:
-        """Orders the draw: each parameter, then the conditions whose names are drawn, with the let values they need."""
+        """Plan the draw: each parameter, then the conditions whose names are drawn, with the let values for them."""
         drawn: set[str] = set()
         computed: set[str] = set()
         waiting = list(wheres)
@@ -85,13 +85,13 @@ class Planning(Artefacts):
         self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - reply_let_names)]
 
     def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
-        """Report an asset that is used while parameters are still drawn."""
+        """Report an asset that is used before all parameters are drawn."""
         for name in sorted(self.depends.base(used) & self.asset_names):
             message = f"`{name}` is built after all parameters are drawn, so it cannot be used in {what}"
             self.diagnostics.error("E307", message, place, "use the parameters in the condition instead")
 
     def plan_order(self, computed: set[str], lets: dict[str, CompiledExpression]) -> None:
-        """The order of the options of a multiple choice is drawn last, when it is known how many there are."""
+        """Plan the order of the options of a multiple choice; it is drawn last, when the number of options is known."""
         choices = self.template.choices
         if choices is None:
             return
@@ -111,7 +111,7 @@ class Planning(Artefacts):
         self.result.plan.append(Step("order"))
 
     def check_names_of_parameters(self) -> None:
-        """Report a key that names a parameter and does not."""
+        """Report a key whose value should be the name of a parameter, but is not."""
         redrawn = [name for variant in self.template.variants for name in variant.redraw]
         for scalar in (self.template.balance, self.template.each, *redrawn):
             if scalar is not None and scalar.text not in self.parameter_names:
@@ -130,11 +130,11 @@ class Planning(Artefacts):
                 self.diagnostics.error("E405", message, scalar.position)
 
     def is_settled(self, maker: Maker) -> bool:
-        """Return whether a domain depends on lists at most."""
+        """Return whether a domain depends on nothing but lists."""
         return self.depends.base(self.depends.needed(maker)) <= self.list_names
 
     def check_order(self, name: str, maker: Maker, needed: frozenset[str], drawn: set[str]) -> bool:
-        """Report parameters that are used before they are drawn; whether there were any."""
+        """Report parameters that are used before they are drawn; return whether there are any."""
         bases = self.depends.base(needed)
         late = sorted((bases & self.parameter_names) - drawn - {name})
         if name in bases:
@@ -162,7 +162,7 @@ class Planning(Artefacts):
         return bool(late)
 
     def check_early_reply(self, name: str, maker: Maker) -> bool:
-        """Report each part of a parameter's type that needs a reply."""
+        """Report each part of a parameter's type that uses a reply."""
         are_reported = [
             self.tell_hidden(piece, use, f"the type of `{name}`") for piece, use in (*maker.uses, *maker.calls)
         ]

@@ -1,4 +1,6 @@
-"""Which fields of a value a piece reads: a bundle's questions hold these alone, for the others may be the truth."""
+"""The fields of a value that a piece reads. A bundle's questions contain only these, because others may reveal the
+answer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ Fields = dict[str, frozenset[str]]
 
 
 def fields_of(tree: ParsedExpression | ParsedTemplate) -> Fields:
-    """For each name the fields that are read of it, with WHOLE where it is used otherwise."""
+    """Return the fields that are read of each name; WHOLE if a name is used in any other way."""
     pairs = _in_template(tree.tree) if isinstance(tree, ParsedTemplate) else _in_expression(tree.tree)
     fields: Fields = {}
     for name, field in pairs:
@@ -25,12 +27,14 @@ def fields_of(tree: ParsedExpression | ParsedTemplate) -> Fields:
 
 
 def merged(one: Fields, other: Fields) -> Fields:
-    """What either reads."""
+    """Merge the fields that two pieces read."""
     return {name: one.get(name, frozenset()) | other.get(name, frozenset()) for name in {**one, **other}}
 
 
 def narrowed(value: Value, fields: frozenset[str]) -> Value:
-    """The value with the fields alone that are read; what is no record, or is read as a whole, stays as it is."""
+    """Return the record with only the fields that are read; other values, and records that are used whole, are
+    unchanged.
+    """
     if type(value) is not Record or WHOLE in fields:
         return value
     return Record((name, field_value) for name, field_value in value.items() if name in fields)

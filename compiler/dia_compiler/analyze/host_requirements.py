@@ -1,6 +1,6 @@
-"""What the host has of what templates ask for: extras of the project, data files, tools.
+"""What templates require of the machine: extras of the project, data files, tools.
 
-Apart from the templates, because an unchanged compile asks it and imports little.
+A separate module, because an unchanged compile uses it without importing the code for templates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = ("extra", "file", "tool")
 
 
 def lacks(kind: str, name: str, folder: Path) -> str | None:
-    """What the host lacks of an extra, file or tool, with how to get it; None if it is there."""
+    """Return the missing extra, file or tool, with how to get it; None if it is available."""
     if kind == "extra":
         is_here = name in EXTRAS and all(find_spec(module) is not None for module in EXTRAS[name])
         return None if is_here else f"the extra `{name}`: {install_extra(name)}"

@@ -42,7 +42,9 @@ def items_of(domain: Domain, position: Position) -> list[Item]:
 
 
 def _names(domain: Enumerable, accepted: Sequence[tuple[int, Value]]) -> list[str]:
-    """The values' own names where the domain has them; else their texts where all are short and plain; else numbers."""
+    """Return the items' names: those of the values if they have names, else their texts if short and plain, else
+    numbers.
+    """
     named = [domain.name_at(place) for place, _ in accepted]
     own = [name for name in named if name is not None]
     texts = own if len(own) == len(accepted) else [_text(value) for _, value in accepted]

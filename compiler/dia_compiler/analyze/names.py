@@ -1,4 +1,4 @@
-"""The names of a template: what declares them, which are taken, and the functions, macros and faces among them."""
+"""The names of a template: where they are declared, which are taken, and functions, macros and faces by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dia_language.yaml_nodes import Scalar, pairs
 WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})
 OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
-# Words of the language, of Python's expressions and of Jinja
+# Reserved words of the language, of Python's expressions and of Jinja
 TAKEN = RESERVED | frozenset(kwlist) | WRAPPER_NAMES | PROMPT_NAMES | {"loop", "self", "super"}
 TAKEN_WORDS = "is a reserved name"
 RENAME = "choose another name"
@@ -25,7 +25,7 @@ VALUES = ("list", "parameter", "let value", "asset", "slot", "reply")
 
 @dataclass(slots=True)
 class Declared:
-    """An own function, a macro or a face under one name."""
+    """A function of the spec, a macro or a face, by its name."""
 
     name: str
     arguments: tuple[str, ...]
@@ -41,12 +41,12 @@ class Declared:
 
     @property
     def is_face(self) -> bool:
-        """Whether entries decide what it does."""
+        """Whether it is a face, whose body depends on the entry."""
         return self.body is None
 
     @property
     def arity(self) -> int:
-        """How many arguments it takes, the entry included."""
+        """The number of arguments, including the entry."""
         return len(self.arguments) + int(self.is_face)
 
     def bodies(self) -> list[tuple[Snippet, frozenset[str]]]:
@@ -62,7 +62,7 @@ class Declared:
 
 
 def missing(scope: Mapping[str, Value], *arguments: Value) -> Value:
-    """A placeholder for a function that did not compile; never called, since that is an error."""
+    """A placeholder for a function that did not compile. It is never called, because that is already an error."""
     raise AssertionError("call of a function that did not compile")
 
 
@@ -82,11 +82,11 @@ class Declarations:
         self.assets = frozenset(asset.name for asset in template.assets)
         self.values |= self.assets
         named = frozenset(template.session_spec.replies if template.session_spec is not None else ())
-        self.replies = named - self.values - RESERVED  # a name that is taken has been reported
+        self.replies = named - self.values - RESERVED  # already reported
         self.values |= named
 
     def declare(self) -> None:
-        """Gathers every name of the benchmark and the template, and what own functions there are."""
+        """Collect every name of the benchmark and the template, and the functions of the spec."""
         for shared in self.sources:
             for name, kind, place in shared.positions:
                 self.add_name(name, kind, place)
@@ -115,7 +115,7 @@ class Declarations:
             self.declare_variant(variant)
 
     def declare_replies(self) -> None:
-        """The names of replies are unique among all names; those of items are, except for other items."""
+        """Declare the replies. Their names are unique; the names of items may repeat among themselves."""
         session_spec = self.template.session_spec
         if session_spec is None:
             return
@@ -128,7 +128,7 @@ class Declarations:
         self.check_items([loop.variable for loop in loops if loop.variable is not None])
 
     def check_items(self, items: list[Scalar]) -> None:
-        """Items have names that no value has; several lists may have an item of one name."""
+        """Check the names of loop items: they must differ from all values, but several loops may use the same name."""
         values = {name: (kind, place) for name, kind, place in reversed(self.declared) if kind in VALUES}
         for item in items:
             if item.text in TAKEN:
@@ -139,7 +139,7 @@ class Declarations:
                 self.diagnostics.error("E310", message, item.position, RENAME)
 
     def declare_variant(self, variant: Variant) -> None:
-        """The names of a variant are its own; two variants may have the same ones."""
+        """Declare the names of a variant, which only this variant sees; two variants may use the same ones."""
         before = len(self.declared)
         for part, kind in (("params", "parameter"), ("let", "let value")):
             for key, _ in pairs(variant.node.get(part)):
@@ -148,7 +148,9 @@ class Declarations:
         self.check_taken(self.declared + own, {place for _, _, place in own})
 
     def declare_faces(self, catalog: Catalog) -> None:
-        """Two catalogs may share a face of the same arguments; the entry decides."""
+        """Declare the faces. Two catalogs may share a face with the same arguments; the entry determines which one is
+        used.
+        """
         for item in catalog.faces:
             function = self.functions.get(item.name)
             if function is not None and function.is_face and function.arguments == item.arguments:
@@ -163,7 +165,7 @@ class Declarations:
             )
 
     def check_arguments(self, name: str, arguments: tuple[str, ...], place: Position) -> bool:
-        """Return whether the arguments have names of their own; report those that do not."""
+        """Return whether the names of the arguments are free and different; report those that are not."""
         reserved = [argument for argument in arguments if argument in TAKEN]
         for argument in dict.fromkeys(reserved):
             self.diagnostics.error("E309", f"the argument `{argument}` of `{name}` {TAKEN_WORDS}", place, RENAME)
@@ -180,7 +182,7 @@ class Declarations:
     def check_taken(
         self, declarations: list[tuple[str, str, Position]], only: Collection[Position] | None = None
     ) -> None:
-        """Report every second thing of one name, in the order of the files; with `only`, those at these places."""
+        """Report every further declaration of a name, in file order; with `only`, just those at these places."""
         first: dict[str, tuple[str, Position]] = {}
         own = self.template.file
         for name, kind, place in sorted(declarations, key=lambda item: (item[2].file == own, item[2])):

@@ -1,4 +1,4 @@
-"""What preparation makes of a template: everything compiled and ordered, nothing evaluated."""
+"""A prepared template: everything compiled and ordered, nothing evaluated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Step:
 
 @dataclass(slots=True)
 class Wording:
-    """The texts of a question, and for a variant what is drawn and computed for it in addition to the instance."""
+    """The texts of a question; for a variant, also what is drawn and computed in addition to the instance."""
 
     name: str | None
     prompt: CompiledTemplate | None = None
@@ -49,7 +49,7 @@ class Wording:
 
 @dataclass(slots=True)
 class Options:
-    """The options of a multiple choice: what the right one and the others are made of."""
+    """The options of a multiple choice: the expressions for the correct one and the distractors."""
 
     choices: Choices
     correct: CompiledExpression
@@ -73,7 +73,7 @@ def is_constant(code: OptionCode) -> bool:
 
 @dataclass(slots=True)
 class AssetCode:
-    """An asset whose options are compiled: by whom it is built, and how it reaches the model."""
+    """An asset with compiled options: its builder, and how it is delivered to the model."""
 
     asset: Asset
     builder: Builder
@@ -90,7 +90,7 @@ class AssetCode:
         return {name: option_value(code, no_values) for name, code in self.options.items() if is_constant(code)}
 
     def fault(self, option_fault: OptionFault) -> DiaError:
-        """Return the error of an option, at the position of the option."""
+        """Return the error of an option, at its position."""
         option = self.asset.options.get(option_fault.option or "")
         first = next(iter(option), None) if isinstance(option, tuple) else option
         place = first.position if first is not None else self.asset.position
@@ -99,7 +99,8 @@ class AssetCode:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a piece reaches: values of the instance, and parts that are the same in all instances.
+    """What a piece uses: values of the instance, and parts that are the same in all instances. `fields` are the fields
+    of each value that it reads.
 
     `fields` are those that are read of each value.
     """
@@ -109,7 +110,7 @@ class Reached:
     fields: Fields = field(default_factory=dict)
 
     def record(self, kind: str, text: str, scope: Mapping[str, Value], is_narrow: bool = False) -> dict[str, Any]:
-        """Return the piece as it is stored with the values of an instance; narrow: of these what is read alone."""
+        """Return the piece as it is stored with the values of an instance, reduced to the fields that it reads."""
         values = {name: scope[name] for name in sorted(self.names) if name in scope}
         if is_narrow:
             values = {name: narrowed(value, self.fields.get(name, ALL)) for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Spec -> prepared template: names resolved, order of evaluation found, everything compiled, nothing evaluated."""
+"""Prepare a template: resolve names, order the evaluation, and compile everything. Nothing is evaluated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def prepare(
     lists: Mapping[str, list[str]],
     programs: str = NO,
 ) -> Prepared:
-    """Return the prepared template; whatever is wrong with it is added to the errors.
+    """Return the prepared template; its errors are added to `diagnostics`.
 
     `lists` are those read from files, `programs` says whether the template may start any.
     """
@@ -32,7 +32,7 @@ def prepare(
 
 
 class _Preparation(SessionAnalysis):
-    """The work of `prepare`, one method a part; a part that fails is reported and left out."""
+    """The work of `prepare`, one method per part; a part with errors is reported and left out."""
 
     def run(self) -> Prepared:
         """Return the prepared template."""
@@ -41,7 +41,7 @@ class _Preparation(SessionAnalysis):
         return self.result
 
     def prepare(self) -> None:
-        """Prepare all parts in order; stop when there are so many errors that more of them would help nobody."""
+        """Prepare all parts in order; stop after so many errors that more would not help."""
         self.check_names()
         self.prepare_lists()
         self.own_functions()
@@ -65,7 +65,7 @@ class _Preparation(SessionAnalysis):
             options = self.result.options
             if self.template.choices is None:
                 self.result.answer = self.code(answer.value, self.values | answer_if_named(answer.value))
-            elif options is not None:  # compiled already, for the draw of the order
+            elif options is not None:  # already compiled, for the draw of the order
                 self.result.answer = options.correct
             if self.result.answer is not None:
                 tree = self.result.answer.parsed
@@ -105,7 +105,7 @@ class _Preparation(SessionAnalysis):
             self.result.skills = self.datum(template.skills, "`skills`")
 
     def wrapper(self, piece: Snippet) -> CompiledTemplate | None:
-        """Return the benchmark's wrapper: it and what it calls see only what is the same for all templates."""
+        """Compile the benchmark's wrapper; it and the functions that it calls see only what all templates share."""
         tree = self.parsed_template(piece, read=parse_template if self.asset_names else read_once)
         if tree is None:
             return None
@@ -129,7 +129,7 @@ class _Preparation(SessionAnalysis):
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_answer(self) -> frozenset[str]:
-        """What the answer, its options and the types of parameters are made of."""
+        """Return what the answer, its options and the types of parameters are computed from."""
         used = self.result.uses.get("answer", frozenset()) | self.result.uses.get("distractors", frozenset())
         if self.result.comparison is not None:
             used |= self.depends.base(self.depends.needed(self.result.comparison))
@@ -140,12 +140,12 @@ class _Preparation(SessionAnalysis):
         return used
 
     def used_by_conditions(self) -> frozenset[str]:
-        """What the conditions that span parameters are made of."""
+        """Return what conditions over several parameters are computed from."""
         codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
         return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))
 
     def note_ignored(self) -> None:
-        """Warns of parameters that are shown, and that neither the answer nor anything that proves it depends on."""
+        """Warn of parameters that are shown, but that neither the answer nor the checks depend on."""
         if self.diagnostics.errors or self.result.answer is None:
             return
         used = self.used_by_answer()
@@ -187,7 +187,7 @@ class _Preparation(SessionAnalysis):
 
 @lru_cache(maxsize=2)
 def read_once(piece: Snippet, replies: frozenset[str]) -> ParsedTemplate:
-    """The parsed wrapper of a benchmark, the same for its templates: only if there are assets is it written to."""
+    """The parsed wrapper of a benchmark, shared by its templates; templates with assets parse it again to modify it."""
     return parse_template(piece, replies)
 
 
@@ -203,7 +203,7 @@ def is_answer(tree: ast.expr) -> bool:
 
 
 def unfolded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> str:
-    """Return the expression in one normal text, with let values written out once."""
+    """Return the expression in a normal form, with each let value expanded once."""
     for _ in range(len(lets) + 1):
         if not isinstance(tree, ast.Name) or tree.id not in lets:
             break

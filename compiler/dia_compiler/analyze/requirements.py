@@ -1,4 +1,4 @@
-"""What a template asks of the host, and what of that is missing."""
+"""What a template requires of the machine, and what of it is missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dia_language.diagnostics import Diagnostics, did_you_mean
 
 
 def missing_requirement(template: Template, folder: Path, diagnostics: Diagnostics) -> str | None:
-    """What the template needs and the host lacks, with how to get it; None if nothing is missing."""
+    """Return what the template requires and the machine lacks, with how to get it; None if nothing is missing."""
     for key, value in template.requires:
         kind, name = key.text, value.text
         if kind == "extra" and name not in EXTRAS:
@@ -21,7 +21,7 @@ def missing_requirement(template: Template, folder: Path, diagnostics: Diagnosti
         elif kind == "file" and inside(folder, name) is None:
             help = "put it in the folder of `benchmark.yaml`, and write its path relative to that folder"
             diagnostics.error("E101", f"the path `{name}` leads outside the spec folder", value.position, help)
-        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would reveal what else is on the host
+        elif kind == "tool" and ("/" in name or "\\" in name):  # a path would reveal which other files exist
             diagnostics.error(
                 "E204", f"`{name}` is a path, not the name of a tool", value.position, "write only the name"
             )

@@ -1,4 +1,4 @@
-"""What a compile fixes for all instances of a template: seed, format, skip token, points."""
+"""The settings of a compile that are the same for all instances of a template: seed, format, skip token, points."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Settings:
     format: Mapping[str, Any]
     skip: str
     points: Record
-    steering: TemplateSteering | None = None  # which drawn instances are kept; all of them without it
+    steering: TemplateSteering | None = None  # which drawn instances are kept; None keeps all
 
     def instruction(self, answer_phrase: str, format: Mapping[str, Any] | None = None) -> str:
-        """Return how to write the final answer, as the format (or that of one instance) puts it."""
+        """Return the format's sentence on how to write the final answer, for the template or for one instance."""
         record = self.format if format is None else format
         return FORMATS[record["kind"]].instruction(record, answer_phrase)
 
     @property
     def points_rule(self) -> str:
-        """What the verdicts are worth, in words."""
+        """Return the sentence on what the verdicts are worth."""
         return points_sentence(self.points)
 
     @property
     def stored_points(self) -> dict[str, Any]:
-        """The points as bundles hold them: integers, or fractions as text."""
+        """Return the points as bundles store them: integers, or fractions as text."""
         return {name: _stored(value) for name, value in self.points.items()}
 
 
@@ -50,7 +50,7 @@ def _stored(value: Value) -> Any:
 
 
 def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> Settings:
-    """Return the settings of a template: its own where it has them, else the benchmark's, else the defaults."""
+    """Return the settings of a template: its own, else the benchmark's, else the defaults."""
     facts = {**benchmark.facts, **({} if template is None else template.facts)}
     skip = str(benchmark.facts.get("skip", DEFAULT_SKIP))
     format_facts = facts.get("format")
@@ -58,10 +58,10 @@ def settings_of(benchmark: Benchmark, template: Template | None, seed: str) -> S
         **(format_facts if isinstance(format_facts, Mapping) else DEFAULT_FORMAT),
         "skip": skip,
         "rules": RULES,
-    }  # a wrong shape has been reported
+    }  # a wrong shape has already been reported
     return Settings(seed, chosen, skip, Record(facts.get("points", DEFAULT_POINTS)))
 
 
 def seed_of(benchmark: Benchmark, seed: str | None) -> str:
-    """Return the seed as text: the command's, else the benchmark's, else 0."""
+    """Return the seed as text: of the command, else of the benchmark, else 0."""
     return seed if seed is not None else str(benchmark.facts.get("seed", DEFAULT_SEED))

@@ -1,4 +1,4 @@
-"""The pieces of a template that are compiled: expressions, templates, data and types, with what they may not show."""
+"""Compile the pieces of a template (expressions, templates, data and types), and check what they must not reveal."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ PROGRAMS = frozenset({"program", "run_elf"})
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """A piece that was parsed before its turn, for what it calls; whoever compiles it takes it away."""
+    """A piece that was parsed early to find its calls; it is removed when it is compiled."""
 
-    piece: Snippet  # held, so that no other can get its number
+    piece: Snippet  # keeps the object alive, so that no other gets its id
     replies: frozenset[str]
     parsed: ParsedExpression | ParsedTemplate
 
@@ -50,7 +50,7 @@ class Enough(Exception):
 
 
 class Pieces:
-    """Compiles the pieces of one template; a piece that fails is reported and left out."""
+    """Compiles the pieces of one template; a piece with errors is reported and left out."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Pieces:
         self.refused: dict[int, ParsedTemplate] = {}  # already reported; the names in them are still looked up
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Add errors; a call of what a broken catalog may have meant to declare is none."""
+        """Add errors, except calls of functions that a broken catalog may have been meant to declare."""
         self.diagnostics.entries += [
             entry for entry in diagnostics if not (self.has_broken_catalog and entry.code == "E304")
         ]
@@ -101,7 +101,7 @@ class Pieces:
         arguments: tuple[str, ...] = (),
         entry: frozenset[str] | None = None,
     ) -> CompiledExpression | None:
-        """Return the piece compiled as an expression, or None after telling why not."""
+        """Compile the piece as an expression; None if it has errors, which are reported."""
         self.charge(piece)
         ahead = self.ahead.pop(id(piece), None)
         parsed = ahead.parsed if ahead is not None and isinstance(ahead.parsed, ParsedExpression) else None
@@ -116,12 +116,12 @@ class Pieces:
     def template_code(
         self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
     ) -> CompiledTemplate | None:
-        """Return the piece compiled as a template, or None after telling why not; its `own` names win over replies."""
+        """Compile the piece as a template; None if it has errors, which are reported. Names in `own` hide replies."""
         parsed = self.parsed_template(piece, own)
         return self.compiled_template(parsed, values) if parsed else None
 
     def charge(self, piece: Snippet) -> None:
-        """Reject more text than can be read in reasonable time."""
+        """Report an error if there is more text than can be parsed in reasonable time."""
         self.characters += len(piece.text)
         if self.characters > CHARACTERS:
             message = f"expressions and templates have more than {CHARACTERS:,} characters in total"
@@ -163,19 +163,19 @@ class Pieces:
         self.note_calls([(piece, use) for use in calls])
 
     def note_calls(self, calls: Sequence[tuple[Any, Use]]) -> None:
-        """Remember which functions of the library are used; report those that may not be."""
+        """Record which functions of the library are used; report those that are not allowed."""
         self.result.used_functions |= {use.name for _, use in calls if use.name not in self.functions}
         self.check_programs(calls)
 
     def check_programs(self, calls: Sequence[tuple[Any, Use]]) -> None:
-        """Report each use of a function that starts programs, where none may be started."""
+        """Report each use of a function that starts programs where programs are not allowed."""
         for piece, use in calls if not self.may_run else ():
             if use.name in PROGRAMS and use.name not in self.functions:
                 message = f"`{use.name}` cannot start a program here"
                 self.add_diagnostics([Diagnostic("E314", message, piece.place(use.offset), REFUSED)])
 
     def starts_programs(self, calls: Iterable[Use]) -> bool:
-        """Return whether one of the functions starts a program, itself or by what it calls."""
+        """Return whether one of the functions starts a program, directly or through other functions."""
         return any(use.name in (self.runners if use.name in self.functions else PROGRAMS) for use in calls)
 
     def refuse_programs(self, code: CompiledExpression | None, key: str) -> None:
@@ -185,7 +185,7 @@ class Pieces:
 
     def refuse_programs_in(self, tree: ParsedExpression | ParsedTemplate, what: str) -> None:
         """Report calls that would start a program wherever a bundle is run or scored."""
-        if not self.may_run:  # which has been reported at the calls themselves
+        if not self.may_run:  # already reported at the calls themselves
             return
         for use in (*tree.calls, *tree.function_names):
             if self.starts_programs([use]):
@@ -204,7 +204,9 @@ class Pieces:
         return maker
 
     def datum(self, datum: Datum, visible_in: str = "") -> DatumCode | None:
-        """Return the datum compiled, or None after telling why not; it must not depend on the answer if it is shown."""
+        """Compile the datum; None if it has errors, which are reported. If it is shown, it must not depend on the
+        answer.
+        """
         try:
             code = compile_datum(datum.node, self.namespace, self.values | self.solved)
         except DiaError as error:
@@ -217,7 +219,7 @@ class Pieces:
         return code
 
     def visible_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
-        """Return a template that the model reads: nothing in it may depend on the answer."""
+        """Compile a template that the model reads; nothing in it may depend on the answer."""
         tree = self.parsed_template(piece)
         if tree is None:
             return None
@@ -243,14 +245,14 @@ class Pieces:
             self.warn("record-in-prompt", message, piece.place(offset), help)
 
     def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
-        """Report each part of a piece that depends on the answer although it must not; whether there is any."""
+        """Report each part of a piece that depends on the answer but must not; return whether there is any."""
         names = [self.tell_hidden(piece, use, what, use.name) for use in tree.names]
         calls = [*tree.calls, *tree.function_names]
         names += [self.tell_hidden(piece, use, what, *self.depends.functions.get(use.name, ())) for use in calls]
         return any(names)
 
     def tell_hidden(self, piece: Snippet, use: Use, what: str, *names: str) -> bool:
-        """Report a part that depends on the answer or on a reply where it must not; whether it does.
+        """Report a part that depends on the answer or a reply but must not; return whether it does.
 
         `names` are those that it uses; without any, those of a value or a function of its name.
         """
@@ -263,11 +265,11 @@ class Pieces:
         return "answer" in base or bool(replies)
 
     def needs_replies(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
-        """Report each part of a piece that needs a reply where nothing has been asked yet; whether there is any."""
+        """Report each part of a piece that uses a reply before any model is asked; return whether there is any."""
         return bool(self.depends.base(self.depends.used(tree)) & self.replies) and self.leaks(tree, piece, what)
 
     def tell_leak(self, piece: Snippet, use: Use, what: str) -> None:
-        """One part that depends on the answer where it must not."""
+        """Report a part that depends on the answer but must not."""
         is_call = use.name in self.functions and use.name not in self.values
         words = (
             "" if use.name == "answer" else " uses the answer, so it" if is_call else " depends on the answer, so it"
@@ -276,7 +278,7 @@ class Pieces:
         self.add_diagnostics([Diagnostic("E308", message, piece.place(use.offset), INSTEAD)])
 
     def tell_early(self, piece: Snippet, use: Use, what: str, reply: str) -> None:
-        """One part that needs a reply where nothing has been asked yet."""
+        """Report a part that uses a reply before any model is asked."""
         words = "is a reply, so it" if use.name == reply else f"depends on the reply `{reply}`, so it"
         message = f"`{use.name}` {words} cannot be used in {what}"
         help = "this is fixed before the model is asked anything: use the reply in a turn or in the truth"
@@ -284,12 +286,12 @@ class Pieces:
 
 
 def answer_if_named(piece: Snippet) -> frozenset[str]:
-    """The answer's name where a piece that must not speak of the answer does: as a leak, not as an unknown name."""
+    """Return the name `answer` if the piece uses it, so that it is reported as a leak and not as an unknown name."""
     return frozenset({"answer"}) if "answer" in piece.text else frozenset()
 
 
 def _field_to_print(use: TypeUse) -> str | None:
-    """Return the field that a prompt probably means by a parameter of this type; None if it is no record."""
+    """Return the field that a prompt probably means by a parameter of this type; None if it is not a record."""
     if use.kind == "name":
         pronouns = use.options.get("pronouns")
         return "name" if isinstance(pronouns, Datum) and data(pronouns.node) is True else None

@@ -1,4 +1,4 @@
-"""Expressions and templates as a bundle stores them: the text, values of an instance, what else it uses."""
+"""Expressions and templates as a bundle stores them: their text, the values of an instance, and functions they use."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dia_language.templates.templates import ParsedTemplate, parse_template
 
 
 def reached(prepared: Prepared, tree: ParsedExpression | ParsedTemplate) -> Reached:
-    """What a piece of a session or of its truth reaches: templates, let values and replies as well."""
+    """Return what a piece of a session or of its grading uses, including templates, let values and replies."""
     return _Reach(prepared, tree, None).collect(frozenset())
 
 
 def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the template's `accept_if` for one instance, self-contained. Raises DiaError if it needs a template."""
+    """Return the template's `accept_if` for one instance, self-contained. Raises DiaError if it uses a template."""
     assert prepared.accept_if is not None
     if prepared.accept_parts is None:
         prepared.accept_parts = _of_reply(prepared, prepared.accept_if, "accept_if")
@@ -30,7 +30,7 @@ def condition_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str
 
 
 def share_record(prepared: Prepared, scope: Mapping[str, Value]) -> dict[str, Any]:
-    """Return the template's `share` for one instance, self-contained. Raises DiaError if it needs a template."""
+    """Return the template's `share` for one instance, self-contained. Raises DiaError if it uses a template."""
     assert prepared.share is not None
     if prepared.share_parts is None:
         prepared.share_parts = _of_reply(prepared, prepared.share, "share")
@@ -42,7 +42,8 @@ def _of_reply(prepared: Prepared, code: CompiledExpression, key: str) -> Reached
 
 
 class _Reach:
-    """Follows a piece through own functions, faces and let values that need replies.
+    """Follows a piece through functions of the spec, faces, and let values that use replies. `key` is the key of the
+    answer that it belongs to, which may not use templates.
 
     `key` is that of an answer, which reaches no template.
     """
@@ -61,7 +62,7 @@ class _Reach:
         self.start, self.key = start, key
 
     def collect(self, own: frozenset[str]) -> Reached:
-        """Return all that is reached from the start on, whose `own` names are given to it."""
+        """Return everything that is used; `own` are names that are passed in."""
         self.follow(self.start, own)
         record: dict[str, Any] = {"functions": self.functions, "faces": self.faces}
         record["lets"] = [[name, text] for name, text in self.lets.items()]
@@ -82,7 +83,9 @@ class _Reach:
                 self.face(use.name)
 
     def value(self, name: str) -> None:
-        """A value: a reply, a let value that needs replies (after those that it is made of), or one of the instance."""
+        """Follow a value: a reply, a let value that uses replies (after what it is computed from), or a value of the
+        instance.
+        """
         if name in self.all_replies:
             self.replies.add(name)
         elif name not in self.reply_lets:
@@ -93,7 +96,7 @@ class _Reach:
             self.lets[name] = parsed.source.text
 
     def body(self, body: Snippet, is_template: bool, own: frozenset[str]) -> dict[str, Any]:
-        """Return the body of a function or face as it is stored."""
+        """Return the body of a function or face as stored."""
         self.follow(parse_template(body, self.all_replies - own) if is_template else parse(body), own)
         return {"template" if is_template else "expression": body.text}
 

@@ -1,4 +1,4 @@
-"""Lists, own functions, macros, faces and catalogs of a template: what its expressions can name besides parameters."""
+"""The lists, functions, macros, faces and catalogs of a spec, which its expressions can use besides parameters."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dia_language.yaml_nodes import Sequence
 
 
 class OwnFunctions(Pieces):
-    """Compiles what a benchmark and its template declare, each thing after those that it uses."""
+    """Compiles the declarations of a benchmark and its template, each after those that it uses."""
 
     def check_names(self) -> None:
-        """Warns where a name hides one of the library."""
+        """Warn of names that hide a function of the library."""
         for name, function in self.functions.items():
-            if name in FUNCTIONS:  # not in plug-ins, which would all be loaded to know
+            if name in FUNCTIONS:  # not of plug-ins, which would all have to be loaded
                 self.warn("shadowed-function", f"`{name}` hides a library function", function.position)
 
     def prepare_lists(self) -> None:
@@ -36,7 +36,7 @@ class OwnFunctions(Pieces):
                     self.result.lists[name] = DatumCode(lambda scope, items=items: items, (), (), True)  # type: ignore[misc]
                     continue
                 if not isinstance(datum.node, Sequence):
-                    continue  # a file that cannot be read, or a wrong shape: both have been reported
+                    continue  # the file cannot be read, or has the wrong shape; both have been reported
                 try:
                     self.result.lists[name] = compile_datum(datum.node, self.namespace, frozenset())
                     self.check_programs(self.result.lists[name].calls)
@@ -44,7 +44,7 @@ class OwnFunctions(Pieces):
                     self.add_diagnostics(error.diagnostics)
 
     def own_functions(self) -> None:
-        """Compile own functions, macros and faces, each after those that it calls."""
+        """Compile the spec's functions, macros and faces, each after those that it calls."""
         done: set[str] = set()
         for name in self.functions:
             self.own_function(name, done, ())
@@ -78,7 +78,7 @@ class OwnFunctions(Pieces):
         )
         if any(self.starts_programs(calls) for _, _, calls in parts):
             self.runners.add(name)
-        depends_on_instance = bool(self.depends.functions[name] - self.list_names)  # lists are the same in all of them
+        depends_on_instance = bool(self.depends.functions[name] - self.list_names)  # lists are the same in all
         is_pure = not function.is_template and name not in self.runners and not depends_on_instance
         compiled = self.compiled_function(function)
         self.namespace.add(name, function.arity, compiled or missing, is_pure and function.body is not None)
@@ -143,7 +143,7 @@ class OwnFunctions(Pieces):
         return rendered
 
     def prepare_catalogs(self) -> None:
-        """Makers of the parameters of every entry; they may use lists and earlier parameters of their entry."""
+        """Make the makers of the parameters of every entry; these may use lists and earlier parameters of the entry."""
         for shared in self.sources:
             for catalog in shared.catalogs:
                 entries = {entry.name: self.entry_domains(catalog, entry) for entry in catalog.entries}
@@ -158,7 +158,7 @@ class OwnFunctions(Pieces):
                 makers[parameter.name] = maker
         self.result.entry_makers[(catalog.name, entry.name)] = makers
         if not makers:
-            return dict  # most entries have no values of their own, and are drawn by the thousand
+            return dict  # most entries have no parameters and are drawn thousands of times
         scope: dict[str, Value] = {}
 
         def domains() -> dict[str, Domain]:

@@ -1,4 +1,4 @@
-"""The wordings of a template: its prompt with slots, and variants that say the same instances in other words."""
+"""The wordings of a template: its prompt with slots, and variants that put the same instances in other words."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Wordings(Planning):
 
     @property
     def prompt_names(self) -> frozenset[str]:
-        """What a prompt sees besides parameters, let values and lists."""
+        """Return the names that a prompt can use besides parameters, let values and lists."""
         # The name exists even if `choices` has errors, which are reported elsewhere.
         has_options = self.template.choices is not None or self.template.node.get("choices") is not None
         options = {OPTIONS} if has_options else frozenset()
         return PROMPT_NAMES | self.template.slots.keys() | options
 
     def prepare_wordings(self) -> None:
-        """The base wording, then the variants, each with names of its own."""
+        """Return the base wording, then the variants, each with its own names."""
         wording = self.result.wording
         wording.slots = self.slots(self.template.slots)
         if self.template.prompt is not None:
@@ -40,17 +40,17 @@ class Wordings(Planning):
             self.values, self.depends, self.result.makers = values, depends, makers
 
     def text(self, piece: Snippet, names: frozenset[str] | None = None) -> CompiledTemplate | None:
-        """Return a text that the model reads, with the names of prompts unless others are given."""
+        """Compile a text that the model reads, with the names of prompts unless others are given."""
         return self.visible_template(piece, self.values | (self.prompt_names if names is None else names))
 
     def slots(self, pieces: Map[str, Snippet]) -> dict[str, CompiledTemplate]:
-        """Return the texts of slots; they see what prompts see, except other slots."""
+        """Compile the texts of slots; they can use what prompts can use, except other slots."""
         names = self.prompt_names - self.template.slots.keys()
         texts = {name: self.text(piece, names) for name, piece in pieces.items()}
         return {name: text for name, text in texts.items() if text is not None}
 
     def variant(self, variant: Variant) -> Wording:
-        """One variant: its own parameters and let values, then its texts."""
+        """Compile a variant: its parameters and let values, then its texts."""
         plan, makers = self.variant_plan(variant)
         base = self.result.wording
         self.check_slots(variant)
@@ -85,7 +85,7 @@ class Wordings(Planning):
                 self.diagnostics.error("E303", f"the template has no session `{scalar.text}`", scalar.position, help)
 
     def variant_plan(self, variant: Variant) -> tuple[list[Step], dict[str, Maker]]:
-        """The steps of a variant after those of the template: parameters and let values, each after what it needs."""
+        """Return the steps of a variant, which follow those of the template, each after what it needs."""
         lets = {name: code for name, piece in variant.let.items()
                 if (code := self.code(piece, self.values | self.solved)) is not None
                 and not self.needs_replies(code.parsed, piece, "a variant")}  # fmt: skip
@@ -123,7 +123,7 @@ class Wordings(Planning):
     def check_variant_order(
         self, variant: Variant, name: str, maker: Maker, needed: frozenset[str], drawn: dict[str, Maker]
     ) -> bool:
-        """Report a parameter that uses the answer, itself or a later one; whether it does."""
+        """Report parameters that use the answer, themselves or later parameters; return whether there are any."""
         bases = self.depends.base(needed)
         own = {parameter.name for parameter in variant.parameters}
         late = sorted((bases & own) - drawn.keys())

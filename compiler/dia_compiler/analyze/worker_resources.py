@@ -1,4 +1,4 @@
-"""What a compile gives its workers besides their jobs; no byte of a bundle depends on it."""
+"""Settings of worker processes that no byte of a bundle depends on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dia_runtime.data import data_folder
 
 @dataclass(frozen=True, slots=True)
 class WorkerResources:
-    """The folder for what asset builders write meanwhile; where it is empty, a temporary one is made.
+    """The folder for temporary files of asset builders; if empty, a temporary folder is made.
 
     `programs` is what specs may do that ask for programs to be run: `no`, `confined` or `unconfined`.
     """
@@ -24,7 +24,9 @@ NO_RESOURCES = WorkerResources()
 
 
 def programs_of(folder: Path, permission: str) -> str:
-    """What the specs of a folder may do: what was asked for, but those that come with dia may run confined programs."""
+    """Return what the specs of a folder may run: what was allowed; those that come with dia may always run programs in
+    a sandbox.
+    """
     shipped = (data_folder() / "specs").resolve()
     comes_with_dia = permission == NO and (shipped == folder.resolve() or shipped in folder.resolve().parents)
     return CONFINED if comes_with_dia else permission

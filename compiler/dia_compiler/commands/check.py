@@ -23,7 +23,7 @@ from dia_compiler.commands.console import (
 )
 from dia_compiler.commands.programs import allow_programs
 
-PAUSE = 0.3  # seconds between two looks at the files
+PAUSE = 0.3  # seconds between two checks for changes
 
 
 @click.command("check")

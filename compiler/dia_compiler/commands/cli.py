@@ -51,7 +51,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "prove": ("dia_runtime.commands.prove", "Prove one answer of a sealed bundle."),
     "scan": ("dia_runtime.commands.scan", "Find a benchmark in a corpus, such as training data."),
 }
-# The first command of each group -> the heading of the group.
+# The first command of each group -> the group's heading
 HEADINGS = {
     "new": "Write templates",
     "compile": "Compile bundles",
@@ -60,9 +60,9 @@ HEADINGS = {
     "export": "Publish bundles",
 }
 
-ALONE = {"--allow-programs": "--allow-programs=confined"}  # options and what they mean without a value
-COMPLETION = "_DIA_COMPLETE"  # set by the shell that wants to know how a line may go on
-YOUNG = 250_000  # objects between two looks for garbage: what a command makes mostly stays to its end
+ALONE = {"--allow-programs": "--allow-programs=confined"}  # options whose value is optional, with the default
+COMPLETION = "_DIA_COMPLETE"  # set by a shell that asks for completions
+YOUNG = 250_000  # objects between two garbage collections; most objects of a command live until its end
 EPILOG = "Example: dia compile specs/ --k 5"
 
 
@@ -80,11 +80,11 @@ class LazyGroup(click.Group):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order in which a newcomer needs them."""
+        """Return the names, in the order in which a new user needs them."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported now."""
+        """Return the command of that name, importing its module."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -137,13 +137,13 @@ class Tee:
         self.log = open(path, "a", encoding="utf-8")  # noqa: PTH123, SIM115 - pathlib costs start-up time
 
     def write(self, text: str) -> int:
-        """Write to both."""
+        """Write to both streams."""
         self.log.write(text)
         self.log.flush()
         return int(self.stream.write(text))
 
     def closed(self) -> Any:
-        """Return the stream alone; the log file is closed."""
+        """Close the log file, and return the stream."""
         with contextlib.suppress(OSError):
             self.log.close()
         return self.stream
@@ -163,7 +163,7 @@ def _log(ctx: click.Context, parameter: click.Parameter, value: str | None) -> N
 
 
 def _common() -> list[click.Option]:
-    """Return the options that every command takes, at the group and after the command's name."""
+    """Return the options that every command takes, before and after the command's name."""
     return [
         click.Option(
             ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_remember, help="Print no progress."
@@ -220,8 +220,9 @@ dia = LazyGroup(
 
 
 def main() -> None:
-    """Run the command line and exits with a documented code: 0 done, 1 a difference or a failed gate,
-    2 input or arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted."""
+    """Run the command line and exit with a documented code: 0 done, 1 a difference or a failed gate, 2 input or
+    arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted.
+    """
     if COMPLETION in os.environ:
         dia.main(prog_name="dia", complete_var=COMPLETION)
     gc.set_threshold(YOUNG)
@@ -230,7 +231,7 @@ def main() -> None:
     except KeyboardInterrupt:  # before its first line, or while an error is being printed
         _say("interrupted")
         code = 130
-    gc.freeze()  # all that is left goes with the process, and need not be looked through once more
+    gc.freeze()  # the process ends, so a last garbage collection would be wasted
     sys.exit(code)
 
 
@@ -253,7 +254,7 @@ def run(arguments: list[str]) -> int:
         click.echo("interrupted", err=True)
         return 130
     except BrokenPipeError:
-        return 0  # the reader of our output has gone
+        return 0  # the reader of our output is gone
     except DiaError as error:
         tell(error)
         return error.exit_code
@@ -274,7 +275,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _drop_unwritable_output() -> None:
-    """Discard output that cannot be written: Python would try once more at its end, and exit with code 120."""
+    """Discard output that cannot be written; otherwise Python tries again when it ends, and exits with code 120."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -283,7 +284,7 @@ def _drop_unwritable_output() -> None:
 
 
 def tell(error: Any) -> None:
-    """Print the diagnostics of an expected failure, with excerpts where the sources are at hand."""
+    """Print the diagnostics of an expected failure, with excerpts of the sources if available."""
     from dia_language.diagnostics import render_diagnostic
 
     for entry in error.diagnostics:
@@ -291,14 +292,14 @@ def tell(error: Any) -> None:
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C caused the error: Python 3.11 wraps what is raised while a class is made."""
+    """Return whether Ctrl-C caused the error: Python 3.11 wraps exceptions raised while a class is created."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__
     return error is not None
 
 
 def _show(error: click.ClickException) -> None:
-    """Print an error in the arguments, which may quote the name of a file."""
+    """Print an error in the arguments, which may contain the name of a file."""
     from io import StringIO
 
     from dia_language.diagnostics import visible
@@ -309,13 +310,13 @@ def _show(error: click.ClickException) -> None:
 
 
 def _say(text: str) -> None:
-    """Print to standard error; if that is closed, only the exit code says it."""
+    """Print to standard error; if it is closed, only the exit code remains."""
     with contextlib.suppress(OSError):
         click.echo(text, err=True)
 
 
 def _refused(error: OSError, context: click.Context | None) -> int:
-    """Report what the system does not do: a name that is too long, a disk that is full, a folder that is closed."""
+    """Report an error of the operating system: a name that is too long, a full disk, a folder without permission."""
     from dia_language.diagnostics import DiaError, Diagnostic, visible
 
     if error.errno is None or (context is not None and context.find_root().meta.get("dia.debug")):
@@ -327,7 +328,7 @@ def _refused(error: OSError, context: click.Context | None) -> int:
 
 
 def _missing(error: ModuleNotFoundError, context: click.Context | None) -> int:
-    """Report a package that is not installed, as after an update of a clone; a missing module of dia is a bug."""
+    """Report a package that is not installed, for example after an update; a missing module of dia is a bug."""
     from dia_language.diagnostics import DiaError, Diagnostic
 
     name = str(error.name).partition(".")[0]
@@ -339,7 +340,7 @@ def _missing(error: ModuleNotFoundError, context: click.Context | None) -> int:
 
 
 def _bug(context: click.Context | None) -> int:
-    """Write the traceback to a log file, or shows it with --debug."""
+    """Write the traceback to a log file, or show it with --debug."""
     import traceback
 
     meta = context.find_root().meta if context is not None else {}
@@ -354,7 +355,7 @@ def _bug(context: click.Context | None) -> int:
 
 
 def _saved_traceback(text: str, path: str | None) -> str:
-    """Return where the traceback was saved; an empty text if no disk takes it."""
+    """Return where the traceback was saved; an empty text if it cannot be saved."""
     import tempfile
 
     try:

@@ -117,7 +117,7 @@ def command(
 
 
 def _bundle_facts(bundle: FrozenBundle) -> dict[str, Any]:
-    """Return the JSON of a bundle, with the predictions for its instances if these were chosen by them."""
+    """Return the JSON of a bundle, with the predictions if the instances were chosen by predicted difficulty."""
     from dia_compiler.commands.steering import predictions
 
     facts = predictions(bundle.path)

@@ -72,7 +72,7 @@ def progress(quiet: bool, has_lines: bool = True) -> Iterator[Progress | None]:
 
 @contextmanager
 def _bar() -> Iterator[Progress]:
-    """Show one progress bar for all templates, if there is something to wait for."""
+    """Show one progress bar for all templates, once there is something to wait for."""
     bar = _LateBar()
     try:
         yield bar.report
@@ -95,7 +95,7 @@ class _LateBar:
         """Remember how far the template is, and show it."""
         with self.lock:
             self.rows[name], self.name = (done, total), name
-            if self.timer is None:  # not before: a process with threads is not forked
+            if self.timer is None:  # not earlier: a process with threads must not fork
                 self.timer = threading.Timer(LATE, self.start)
                 self.timer.daemon = True
                 self.timer.start()

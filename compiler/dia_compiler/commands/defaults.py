@@ -33,7 +33,7 @@ DEEPEST = 300
 def default_map(command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
     """Return the defaults of a command's options by the names of its parameters.
 
-    Raises DiaError (exit code 2) for a file that cannot be read, and for keys that are no option or command.
+    Raises DiaError (exit code 2) for a file that cannot be read, and for unknown options or commands.
     """
     source, table = _table()
     if not table:
@@ -56,7 +56,7 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
 
 
 def _table() -> tuple[str, Mapping[str, Any]]:
-    """Return the file that has defaults, and what it says."""
+    """Return the file with the defaults, and its content."""
     if os.path.isfile(OWN):  # noqa: PTH113 - pathlib costs start-up time
         return OWN, _read(OWN)
     if os.path.isfile(PROJECT):  # noqa: PTH113
@@ -76,7 +76,7 @@ def _read(name: str) -> Mapping[str, Any]:
         if len(text) > LARGEST:
             raise ValueError(f"larger than {LARGEST:,} bytes")
         if any(part.count(b".") > DEEPEST for part in re.split(rb"[=\n]", text)):
-            raise ValueError(f"a key with more than {DEEPEST:,} parts")  # tomllib takes cubic time for it
+            raise ValueError(f"a key with more than {DEEPEST:,} parts")  # tomllib needs cubic time for such a key
         return tomllib.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)

@@ -1,4 +1,4 @@
-"""Where `dia` begins, before any other module is read: standard streams exist, and Ctrl-C says only `interrupted`."""
+"""The entry point of `dia`. Before other modules are imported, it opens standard streams and handles Ctrl-C."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line; exit code 130 where it is interrupted before it knows its command."""
+    """Run the command line; exit code 130 if it is interrupted before the command is known."""
     try:
         open_standard_streams()
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on small matrices threads wait for each other
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # on small matrices, threads only wait
         from dia_compiler.commands.cli import main as begin
 
         begin()
@@ -30,6 +30,6 @@ def open_standard_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number is this one
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import OnProgress, SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
-OWN = ("seed",)  # what a search has for itself
+OWN = ("seed",)  # options that the search itself needs
 ENDINGS = {
     "items": "found the requested number of items",
     "budget": "budget spent",
@@ -131,7 +131,7 @@ def command(
 
 
 def _search_options(chosen: dict[str, Any]) -> SearchOptions:
-    """What is to be explored; what says how to ask is left."""
+    """Return the options of the search, and leave the options for asking."""
     from dia_runtime.psychometrics.boundary.search import Plan
 
     from dia_compiler.explore.search import SearchOptions
@@ -152,7 +152,7 @@ def _require_one(model: str, temperatures: tuple[str, ...]) -> None:
 
 
 def _announce(model: str, options: ModelOptions, quiet: bool) -> None:
-    """Report where a key goes before anything is asked. Raises DiaError (exit 2) for a model that there is not."""
+    """Report where a key is sent before anything is asked. Raises DiaError (exit 2) for an unknown model."""
     from dia_runtime.respondents.registry import built_in_beside_url, key_destinations, require_known
 
     require_known(model, options)
@@ -184,7 +184,7 @@ def progress_text(replied: int, total: int, step: Progress) -> str:
 
 
 def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
-    """Return the result in words: a line for each accepted item, then what it took."""
+    """Return the result in words: a line for each accepted item, then how many replies it took."""
     accepted = record["accepted"]
     width = max((len(entry["item"]) for entry in accepted), default=0)
     lines = []

@@ -8,7 +8,7 @@ import click
 from dia_language.functions import Function, library
 from dia_runtime.commands.terminal import echo
 
-MOST_MATCHING = 12  # functions that help names
+MOST_MATCHING = 12  # matching functions that are listed
 
 
 @click.command("functions")
@@ -30,7 +30,7 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
     groups = {item.module for item in all_functions}
     unknown = [name for name in dict.fromkeys(names) if name not in library_functions and name not in groups]
     named = [library_functions[name] for name in dict.fromkeys(names) if name in library_functions]
-    groups &= set(names) - library_functions.keys()  # graph is both
+    groups &= set(names) - library_functions.keys()  # graph is both a group and a function
     grouped = [item for item in all_functions if item.module in groups and item not in named]
     chosen: list[Function] = named + grouped if names else all_functions
     errors = [Diagnostic("E304", f"unknown function `{name}`", None, _help(name, all_functions)) for name in unknown]
@@ -53,7 +53,7 @@ def command(names: tuple[str, ...], as_json: bool) -> int:
 
 
 def _help(name: str, functions: list[Function]) -> str:
-    """Return what may be meant: the name that is close, and the functions whose description has the word."""
+    """Return suggestions: the closest name, and the functions whose description contains the word."""
     from dia_language.diagnostics import did_you_mean
 
     word = name.lower().replace("_", " ")

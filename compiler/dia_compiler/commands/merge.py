@@ -1,4 +1,4 @@
-"""`dia merge`: parts to the bundle of one compile, runs to one run."""
+"""`dia merge`: join parts into one bundle, or runs into one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dia probe`: shortcuts to the answers that need no understanding."""
+"""`dia probe`: find shortcuts, rules that answer without understanding."""
 
 from __future__ import annotations
 

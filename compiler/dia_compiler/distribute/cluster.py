@@ -1,4 +1,4 @@
-"""Workers on other machines: the tasks of a compile, handed to a Dask cluster in handfuls.
+"""Workers on other machines: the tasks of a compile, sent to a Dask cluster in batches.
 
 `distributed` is imported here and nowhere else. The cluster is the user's own: it runs what is sent to it.
 """
@@ -24,13 +24,13 @@ from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visibl
 from dia_language.workers.pool import Outcome, Task, WorkerBug, WorkerPool
 
 LOCAL = "local"
-HANDFUL = 10  # tasks that go to a worker together: what a scheduler does for each costs about a millisecond
-AHEAD = 2  # handfuls for each thread of the workers, so that none waits for the client
+HANDFUL = 10  # tasks in a batch for a worker: a scheduler needs about a millisecond for each batch
+AHEAD = 2  # batches for each thread of the workers, so that none waits for the client
 SECONDS_TO_CONNECT = 10
 SECONDS_WITHOUT_WORKERS = 30.0
 SECONDS_BETWEEN_LOOKS = 2.0
 SECONDS_BETWEEN_TRIES = 0.2
-# Workers of our own need not watch themselves, which takes each 4 % of a core.
+# Our own workers need not measure themselves, which costs each of them 4 % of a core.
 LEAN = {
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.admin.tick.interval": "500ms",
@@ -43,7 +43,7 @@ class ClusterPool(WorkerPool):
     """The workers of a Dask cluster; those of `local` are started on this machine and ended with it."""
 
     def __init__(self, address: str, jobs: int) -> None:
-        """Raise DiaError: exit 2 where `distributed` is missing, exit 4 where nobody answers."""
+        """Raise DiaError: exit 2 where `distributed` is missing, exit 4 if the scheduler does not answer."""
         super().__init__(0)
         distributed = _distributed()
         self.token, self.threads, self.looked = secrets.token_hex(8), 0, 0.0
@@ -72,7 +72,7 @@ class ClusterPool(WorkerPool):
         return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
 
     def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
-        """Yield the outcomes of all tasks as they come; closing the generator cancels what is under way."""
+        """Yield the outcomes of all tasks as they come; closing the generator cancels running tasks."""
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         done: SimpleQueue[Any] = SimpleQueue()
         under_way: dict[str, Any] = {}
@@ -87,7 +87,7 @@ class ClusterPool(WorkerPool):
             self.close()
 
     def _hand_over(self, waiting: deque[Task], under_way: dict[str, Any], done: SimpleQueue[Any]) -> None:
-        """Return the scheduler as much as the workers need to be busy."""
+        """Submit as many tasks as the workers need to be busy."""
         self._look()
         while waiting and len(under_way) < AHEAD * self.threads:
             tasks = _handful(waiting, max(1, min(HANDFUL, len(waiting) // (AHEAD * self.threads))))
@@ -97,7 +97,7 @@ class ClusterPool(WorkerPool):
             future.add_done_callback(done.put)
 
     def _look(self) -> None:
-        """Count the workers' threads now and then. Raises DiaError (exit 4) if there are none for long."""
+        """Count the workers' threads from time to time. Raises DiaError (exit 4) if there are none for too long."""
         start = monotonic()
         while not self.threads or monotonic() - self.looked > SECONDS_BETWEEN_LOOKS:
             self.threads, self.looked = sum(self._ask(self.client.nthreads).values()), monotonic()
@@ -108,7 +108,7 @@ class ClusterPool(WorkerPool):
             sleep(SECONDS_BETWEEN_TRIES)
 
     def _completed(self, under_way: dict[str, Any], done: SimpleQueue[Any]) -> Iterator[Outcome]:
-        """What has come back."""
+        """Return the completed tasks."""
         try:
             future = done.get(timeout=SECONDS_BETWEEN_LOOKS)
         except Empty:
@@ -121,7 +121,7 @@ class ClusterPool(WorkerPool):
         yield from outcomes
 
     def _ask(self, question: Callable[[], Any]) -> Any:
-        """What the cluster says. Raises DiaError for what it cannot."""
+        """Ask the cluster. Raises DiaError for its errors."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
         from distributed.comm.core import CommClosedError
@@ -151,7 +151,7 @@ class ClusterPool(WorkerPool):
         return unusable(f"lost the connection to the scheduler of `{self.address}`")
 
     def close(self) -> None:
-        """End what was kept on the workers for this compile, and what was started here."""
+        """Delete what the workers keep for this compile, and stop what was started here."""
         super().close()
         client, self.client = self.client, None
         cluster, self.cluster = self.cluster, None
@@ -166,12 +166,12 @@ class ClusterPool(WorkerPool):
 
 
 def unusable(message: str) -> DiaError:
-    """Return the error for a cluster that does not do its work (exit 4)."""
+    """Return the error for a cluster that cannot be used (exit 4)."""
     return DiaError(Diagnostic("E620", visible(message), None, "start it, and compile again: nothing was written"), 4)
 
 
 def _handful(waiting: deque[Task], most: int) -> list[Task]:
-    """Return the first tasks, as many as stand together and are of one template."""
+    """Return the first batch: consecutive tasks of one template."""
     tasks = [waiting.popleft()]
     while waiting and len(tasks) < most and waiting[0].arguments[0] is tasks[0].arguments[0]:
         tasks.append(waiting.popleft())
@@ -189,7 +189,7 @@ def _distributed() -> ModuleType:
 
 @contextlib.contextmanager
 def _deaf() -> Generator[None, None, None]:
-    """Processes that are started meanwhile do not hear Ctrl-C: who has started them ends them."""
+    """Make new processes ignore Ctrl-C; the process that started them ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,6 +1,6 @@
-"""What a worker of a cluster does: tasks of a compile, in a process of its own that can be killed as everywhere.
+"""The tasks of a compile on a worker of a cluster, in a separate process that can be killed.
 
-A bundle of tasks is a pure function of its arguments: made twice, on whatever machine, it gives the same.
+A batch of tasks is a pure function of its arguments: it gives the same result on every machine.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _IDLE: dict[str, list[WorkerPool]] = {}
 
 
 class OtherVersions(Exception):
-    """A worker whose bytes might differ: what it has otherwise."""
+    """A worker whose output might differ, and the versions that differ."""
 
 
 def outcomes_of(token: str, tasks: list[Task], expected: Mapping[str, str]) -> list[Outcome]:
-    """Everything that comes of the tasks. Raises OtherVersions if this machine is not as the client's.
+    """Return the outcomes of the tasks. Raises OtherVersions if this machine has other versions than the client.
 
-    The token names the compile: what a process has prepared for one of them is of no use to another.
+    The token identifies the compile, because a process is prepared for one compile only.
     """
     other = difference(_versions(), expected)
     if other is not None:
@@ -55,7 +55,7 @@ def _versions() -> dict[str, str]:
 
 
 def _at_home(task: Task) -> Task:
-    """Return the task with a temporary folder of this machine instead of one of the client's."""
+    """Return the task with a temporary folder on this machine instead of the client's."""
     job, *others = task.arguments
     return replace(task, arguments=(replace(job, resources=replace(job.resources, scratch="")), *others))
 
@@ -70,7 +70,9 @@ def _borrowed(token: str) -> WorkerPool:
 
 @contextmanager
 def _may_have_children() -> Iterator[None]:
-    """Dask's workers are daemons, to which Python refuses children; ours end with their parent all the same."""
+    """Allow child processes. Dask's workers are daemons, which Python does not allow children; ours end with their
+    parent.
+    """
     facts: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
     was_daemon = facts.pop("daemon", None)
     try:

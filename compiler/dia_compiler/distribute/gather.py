@@ -1,6 +1,6 @@
 """The rows of all templates, made by workers or found in the cache, kept on disk until they are frozen.
 
-Which stretches of instances a template is divided into depends on the template alone, never on the number of workers.
+How a template is divided into chunks of instances depends only on the template, never on the number of workers.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from dia_language.diagnostics import Diagnostic, Diagnostics
 from dia_language.workers.pool import SECONDS, Outcome, Task, WorkerPool
 
 Progress = Callable[[str, int, int], None]
-ENDED = "E502"  # the code of what is ended because it takes too long or too much
-ORDERED = 1024  # stretches of a template that are handed out or wait for it; the others cost no memory yet
+ENDED = "E502"  # the error code for tasks that are stopped because of a limit
+ORDERED = 1024  # chunks of a template that are running or waiting; others use no memory yet
 
 
 @dataclass(slots=True)
 class GatheredRows:
-    """The rows of one template, and the summary where all of them were made."""
+    """The rows of one template, and the summary once all of them exist."""
 
     template: Template
     spool: Spool
@@ -42,13 +42,13 @@ class GatheredRows:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every row is there."""
+        """Whether all rows exist."""
         return self.summary is not None
 
 
 @dataclass(slots=True)
 class _Chunk:
-    """A stretch of instances that a worker makes, or has made."""
+    """A chunk of instances that a worker makes, or has made."""
 
     spool: Spool
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -58,29 +58,29 @@ class _Chunk:
 
 @dataclass(slots=True)
 class _JobState:
-    """A template in the making; stretches are added to it in order, whenever they come."""
+    """The state of a template; chunks are added to it in order, whenever they arrive."""
 
     number: int
     job: TemplateJob
-    sent: TemplateJob  # one object for all stretches, by which a cluster knows that they belong together
+    sent: TemplateJob  # shared by all chunks, so that a cluster knows that they belong together
     rows: GatheredRows
     folder: Path | None
     summary: Summary | None = None
     stretches: dict[int, _Chunk] = field(default_factory=dict)
     begins: deque[int] = field(default_factory=deque)
     rows_done: int = 0
-    following: int = 0  # the instance from which on no stretch has been ordered, where there are more
+    following: int = 0  # the first instance that is in no chunk yet, if there are more
     is_ready: bool = False
     is_over: bool = False
 
     @property
     def last(self) -> int:
-        """The number before which the instances end that are made in stretches; 0 where none are."""
+        """The end of the instances that are made in chunks; 0 if none are."""
         total = self.summary.instances if self.summary is not None else None
         return (total if total is None or self.job.last is None else min(total, self.job.last)) or 0
 
     def task(self, function: Callable[..., Any], first: int, *arguments: int) -> Task:
-        """Return the task of making instances from the number `first` on."""
+        """Return the task that makes instances from number `first` on."""
         seconds = float(self.job.template.limits.get("seconds", SECONDS))
         task_arguments = (self.sent, first, *arguments) if arguments else (self.sent,)
         name = f"{self.number}-{first}"
@@ -90,7 +90,7 @@ class _JobState:
 
 
 class Gatherer:
-    """Hands out the work of many templates and gathers what comes back."""
+    """Distributes the work of many templates, and collects the results."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Gatherer:
         on_progress: Progress | None,
         explain: Callable[[TemplateJob], list[Diagnostic]],
     ) -> None:
-        """`explain` reports the errors of a template that can be found without a worker."""
+        """`explain` reports those errors of a template that can be found without a worker."""
         spools = [Spool(folder, str(number)) for number in range(len(template_jobs))]
         self.states = [
             _JobState(
@@ -112,10 +112,10 @@ class Gatherer:
         self.waiting: deque[Task] = deque()
 
     def run(self, pool: WorkerPool) -> list[GatheredRows]:
-        """Return the rows of every template, made by the pool; what goes wrong is added to the errors."""
+        """Return the rows of every template, made by the pool; errors are added to the diagnostics."""
         heaviest_first = sorted(
             self.states, key=lambda state: not state.job.template.assets
-        )  # no worker idles at the end
+        )  # so that no worker is idle at the end
         self.waiting.extend(
             state.task(locate_first_instance if state.job.first else expand_template, state.job.first)
             for state in heaviest_first
@@ -131,10 +131,10 @@ class Gatherer:
         return [state.rows for state in self.states]
 
     def take(self, state: _JobState, first: int, outcome: Outcome) -> None:
-        """Something that a worker has sent."""
+        """Handle what a worker has sent."""
         stretch = state.stretches.get(first)
         if stretch is None:
-            return  # a stretch after a hole or an error: its rows are not needed any more
+            return  # a chunk after a hole or an error, whose rows are no longer needed
         if outcome.is_end:
             stretch.is_done, stretch.diagnostics = True, outcome.diagnostics
             self.settle(state)
@@ -151,13 +151,13 @@ class Gatherer:
             stretch.result = outcome.item
 
     def tell(self, state: _JobState) -> None:
-        """Report how far the template is."""
+        """Report the progress of the template."""
         if self.on_progress is not None:
             total = state.rows_done if state.is_over else max(state.job.share, state.rows_done)
             self.on_progress(state.job.template.name, state.rows_done, total)
 
     def settle(self, state: _JobState) -> None:
-        """Add the stretches that are done, in order, to the template's rows; orders what is to be made next."""
+        """Add finished chunks, in order, to the template's rows, and submit the next ones."""
         while state.begins and state.stretches[state.begins[0]].is_done:
             first = state.begins.popleft()
             stretch = state.stretches.pop(first)
@@ -174,7 +174,7 @@ class Gatherer:
             self.tell(state)
 
     def fail(self, state: _JobState, diagnostics: tuple[Diagnostic, ...]) -> None:
-        """Report the errors of the template, the first that there are in the order of its instances."""
+        """Report the errors of the template: the first in the order of its instances."""
         if not state.is_ready and not any(entry.code == ENDED for entry in diagnostics):
             errors = self.explain(state.job)
             diagnostics = tuple(errors) if any(entry.severity == "error" for entry in errors) else diagnostics
@@ -185,7 +185,7 @@ class Gatherer:
         state.is_over = True
 
     def drop(self, state: _JobState) -> None:
-        """Forgets every stretch that has not been added."""
+        """Forget every chunk that has not been added."""
         for stretch in state.stretches.values():
             stretch.spool.drop()
         state.stretches.clear()
@@ -196,7 +196,7 @@ class Gatherer:
         self.waiting.extend(remaining)
 
     def divide(self, state: _JobState) -> None:
-        """Orders the rest of a template whose first instances are there."""
+        """Submit the rest of a template whose first instances are done."""
         assert state.summary is not None
         self.diagnostics.entries.extend(state.summary.warnings)
         begin = state.job.first or state.job.span
@@ -206,13 +206,13 @@ class Gatherer:
         state.following = begin
 
     def order_chunks(self, state: _JobState) -> None:
-        """Orders more stretches, as many as there may be at once."""
+        """Submit more chunks, up to the limit."""
         while state.summary is not None and 0 < state.following < state.last and len(state.begins) < ORDERED:
             first, state.following = state.following, state.following + state.job.span
             self.waiting.append(state.task(expand_chunk, first, min(state.following, state.last)))
 
     def count(self, state: _JobState, result: ChunkResult) -> None:
-        """Add up the draws; what comes after the first hole is made one by one."""
+        """Add up the draws; after the first hole, instances are made one by one."""
         assert state.summary is not None
         state.summary = state.summary.with_draws(result.acceptance, result.tools)
         if result.hole is not None:

@@ -1,4 +1,4 @@
-"""Parts of a compile: which instances each contains, and its folder until all of them are merged.
+"""Parts of a compile: which instances each part contains, and the format of its folder.
 
 A part is recognised by its `part.json`, which lists every other file with its SHA-256. Its content depends
 only on the specs, the seed, k, its number and the number of parts.
@@ -41,7 +41,7 @@ ORDERED: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PartNumber:
-    """Which part of how many."""
+    """The number of a part, and the number of parts."""
 
     number: int
     of: int
@@ -51,7 +51,7 @@ class PartNumber:
 
 
 def parse_part_number(text: str) -> PartNumber:
-    """Return the part that I/N names. Raises DiaError (exit 2) if there is none."""
+    """Parse I/N. Raises DiaError (exit 2) if it is not a part."""
     match = WRITTEN.fullmatch(text)
     number, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= number <= of <= MOST:
@@ -61,9 +61,9 @@ def parse_part_number(text: str) -> PartNumber:
 
 
 def instance_range(template: Template, k: int, place: int, part: PartNumber) -> tuple[int, int | None] | None:
-    """First instance and the end of those that the part holds of the template at that place; None for none of it.
+    """Return the first instance and the end of the part's instances of a template; None if it has none.
 
-    A template of many consecutive instances is divided among all parts. Any other one is in one part as a whole.
+    A template of many consecutive instances is divided among all parts. Any other template is in one part.
     """
     count = k if template.instances is None else template.instances
     is_divided = template.each is None and not template.is_boundary_first and count != ALL and int(str(count)) > SPAN
@@ -75,7 +75,7 @@ def instance_range(template: Template, k: int, place: int, part: PartNumber) -> 
 
 @dataclass(frozen=True, slots=True)
 class TemplatePart:
-    """What a part holds of a template, and what its workers said of that."""
+    """The rows of a template in a part, and what its workers reported."""
 
     template: str
     first: int
@@ -84,7 +84,7 @@ class TemplatePart:
 
 
 def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes], pieces: list[TemplatePart]) -> int:
-    """Return the number of rows; writes the part into the folder, which is empty."""
+    """Write the part into an empty folder, and return the number of rows."""
     files: Files = {}
     for name, content in sorted(specs.items()):
         write_file(folder, f"{SPECS}/{name}", content, files)
@@ -112,18 +112,18 @@ def write_part(folder: Path, facts: Mapping[str, Any], specs: Mapping[str, bytes
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A part on disk, with every file as its `part.json` says."""
+    """A part on disk, whose files match its `part.json`."""
 
     folder: Path
     facts: Mapping[str, Any]
 
     @property
     def part_number(self) -> PartNumber:
-        """Which part of how many."""
+        """The number of the part, and the number of parts."""
         return PartNumber(self.facts["part"], self.facts["of"])
 
     def pieces(self) -> dict[str, TemplatePart]:
-        """Template -> what the part holds of it."""
+        """Template -> its rows in the part."""
         pieces = {}
         for number, entry in enumerate(self.facts["templates"]):
             spool = Spool()
@@ -137,7 +137,7 @@ class StoredPart:
 
 
 def part_folders(path: Path) -> list[Path]:
-    """The folders of parts that a path names: itself, or those right below it. Raises DiaError (exit 2) for none."""
+    """Return the part at the path, or those directly in the folder. Raises DiaError (exit 2) if there are none."""
     if (path / NAME).is_file():
         return [path]
     below = sorted(place.parent for place in path.glob(f"*/{NAME}")) if path.is_dir() else []
@@ -148,7 +148,7 @@ def part_folders(path: Path) -> list[Path]:
 
 
 def read_part(folder: Path) -> StoredPart:
-    """Return the part at this path. Raises DiaError (exit 3) if a byte of it is not what it was."""
+    """Return the part at this path. Raises DiaError (exit 3) if any byte was changed."""
     try:
         with open_inside(folder, NAME) as file:
             encoded = file.read(LARGEST + 1)
@@ -169,13 +169,13 @@ def read_part(folder: Path) -> StoredPart:
 
 
 def damaged_part(folder: Path, why: str) -> DiaError:
-    """Return the error for a part that is not what was made (exit 3)."""
+    """Return the error for a damaged part (exit 3)."""
     message = visible(f"the part `{folder}` is damaged: {why}")
     return DiaError(Diagnostic("E611", message, None, "compile this part again"), 3)
 
 
 def _is_whole(facts: Any, encoded: bytes) -> bool:
-    """Return whether the description has the right shape, and is what its checksum says."""
+    """Return whether the description has the right shape and matches its checksum."""
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         return False
     if any(type(facts.get(name)) is not kind for name, kind in SHAPE.items()):
@@ -196,7 +196,7 @@ def _is_whole(facts: Any, encoded: bytes) -> bool:
 
 
 def _is_possible(facts: Mapping[str, Any]) -> bool:
-    """Return whether numbers are in their ranges, and lists hold what they should."""
+    """Return whether numbers are in range, and lists have the right elements."""
     order = facts["order"]
     texts_of_facts = [facts["versions"].values(), facts["specs"].values(), order["chosen"]]
     return (

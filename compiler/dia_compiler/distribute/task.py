@@ -1,4 +1,4 @@
-"""What workers do: the rows of a template, all of them or a stretch of its instances."""
+"""The tasks of workers: make the rows of a template, all of them or a chunk of its instances."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from dia_language.workers.pool import Positions
 
 BATCH_ROWS = 100
 BATCH_BYTES = 1 << 18
-BATCH_SECONDS = 0.5  # after which slow rows are sent, so that progress shows
+BATCH_SECONDS = 0.5  # seconds after which slow rows are sent, so that progress is visible
 KEPT = 2
-MISTAKES_TRIED = 300  # instances after which a mistake that was the answer in each of them is an error
+MISTAKES_TRIED = 300  # a mistake that equals the answer in this many instances is an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,24 +53,24 @@ class TemplateJob:
     resources: WorkerResources = NO_RESOURCES
     first: int = 0
     estimates: bool = False  # whether to estimate degrees of freedom that cannot be counted
-    last: int | None = None  # only the instances from `first` on and below `last`, where it can be divided
+    last: int | None = None  # only instances from `first` on and below `last`, if the template can be divided
 
     @property
     def share(self) -> int:
-        """How many instances are wanted of it."""
+        """How many of its instances are wanted."""
         return (self.k if self.last is None else self.last) - self.first
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateChecked:
-    """What a worker says first of a template whose expressions are right: the warnings so far."""
+    """The first report of a worker about a template whose expressions compile: the warnings so far."""
 
     warnings: tuple[Diagnostic, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkResult:
-    """What a worker says of a stretch of instances: draws kept and made, and the hole before which it ends."""
+    """The report of a worker about a chunk: draws accepted and made, and the hole before which it ends."""
 
     acceptance: tuple[int, int]
     hole: int | None = None
@@ -78,7 +78,7 @@ class ChunkResult:
 
 
 class _Batches:
-    """Rows gathered until there are enough of them to be sent."""
+    """Collects rows until there are enough for a batch."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -92,7 +92,7 @@ class _Batches:
         self.size, self.sample, self.begin = 0, "", monotonic()
 
     def add(self, instance: Instance) -> Iterator[Batch]:
-        """Take the row of the instance; gives the batch if it is full."""
+        """Add the row of an instance; return the batch if it is full."""
         question, answer, entry = self.writer.row(instance)
         self.sample = self.sample if self.questions else instance.text[:40]
         self.questions.append(question)
@@ -105,7 +105,7 @@ class _Batches:
             yield from self.rest()
 
     def rest(self) -> tuple[Batch, ...]:
-        """What is left, as the last batch."""
+        """Return the remaining rows as the last batch."""
         if not self.index:
             return ()
         parts = (self.questions, self.answers, self.index, self.assets)
@@ -116,7 +116,7 @@ class _Batches:
 
 
 def expand_template(job: TemplateJob) -> Iterator[Any]:
-    """Batches of rows, then the summary; only the first instances where the rest can be made in stretches.
+    """Yield batches of rows, then the summary; only the first instances if the rest can be made in chunks.
 
     Raises DiaError with every error of the template.
     """
@@ -155,9 +155,9 @@ def _warn_off_target(expansion: Expansion, diagnostics: Diagnostics) -> None:
 
 
 def _require_mistakes(expansion: Expansion, unseen: set[str]) -> None:
-    """Raise DiaError for a mistake that is the correct answer in many instances, of which more are drawn if need be."""
+    """Raise DiaError for a mistake that is the correct answer in many instances, drawing more if necessary."""
     drafts = expansion.drafts(MISTAKES_TRIED, is_trial=True) if unseen else iter(())
-    with suppress(DiaError, TargetUnreached):  # of instances that are not asked for
+    with suppress(DiaError, TargetUnreached):  # more instances than requested
         for count, draft in enumerate(drafts):
             unseen -= expansion.instance(draft).mistakes.keys()
             if not unseen or count > MISTAKES_TRIED:
@@ -188,10 +188,10 @@ def _summary(
 
 
 def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
-    """Yield the summary of a template of which instances from the number `first` on are wanted, and no row.
+    """Yield the summary of a template whose instances from number `first` on are wanted, without rows.
 
-    Where its first instances stand at the positions of their numbers, the others are taken to do so too: whoever joins
-    them sees whether they follow each other. Else the position is sought by a walk over parameters alone.
+    If the first instances are at the positions of their numbers, the others are assumed to be, too, which is verified
+    when they are joined. Otherwise the position is found by drawing parameters only.
     """
     diagnostics = Diagnostics()
     expansion = yield from _prepared(job, diagnostics, is_first=True)
@@ -201,7 +201,7 @@ def locate_first_instance(job: TemplateJob) -> Iterator[Any]:
 
 
 def _following(expansion: Expansion, job: TemplateJob) -> int:
-    """Return the position from which on the instance of the number `first` is sought."""
+    """Return the position from which to search for instance number `first`."""
     walker, ahead = expansion.drawing.walker(Item()), min(job.span, job.first)
     position = number = dry = 0
     while number < job.first:
@@ -215,7 +215,7 @@ def _following(expansion: Expansion, job: TemplateJob) -> int:
 
 
 def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
-    """Return how many instances there will be, where they are many and can be made in stretches; else None."""
+    """Return the number of instances if they are many and can be made in chunks; otherwise None."""
     template, (item, *others) = job.template, expansion.drawing.items
     is_plain = expansion.drawing.each is None and not template.is_boundary_first and not others
     if job.is_trial or not is_plain or template.instances == ALL or not expansion.drawing.has_choices(item):
@@ -227,7 +227,7 @@ def _divisible(expansion: Expansion, job: TemplateJob) -> int | None:
 
 
 def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
-    """Batches of rows of instances that stand at the positions of their numbers, then the stretch; ends at a hole."""
+    """Yield batches of rows of instances at the positions of their numbers, then the report; ends at a hole."""
     expansion = yield from _prepared(job, Diagnostics())
     batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
     number = first
@@ -240,7 +240,7 @@ def expand_chunk(job: TemplateJob, first: int, last: int) -> Iterator[Any]:
 
 
 def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int) -> Iterator[Draft]:
-    """What the instances are made of that stand at the positions of their numbers, up to a hole."""
+    """Yield the drafts of instances at the positions of their numbers, up to a hole."""
     for number in range(first, last):
         scope = _scope_at(expansion, walker, number, number, k)
         if scope is None:
@@ -249,7 +249,7 @@ def _straight(expansion: Expansion, walker: Walker[Any], first: int, last: int, 
 
 
 def expand_rest(job: TemplateJob, first: int, last: int, position: int) -> Iterator[Any]:
-    """Batches of rows of all instances from the number `first` on, which are sought from the position on."""
+    """Yield batches of rows of all instances from number `first` on, searched for from the position on."""
     expansion = yield from _prepared(job, Diagnostics())
     batches, walker = _Batches(Writer(expansion, job.canary)), expansion.drawing.walker(Item())
     for instance in expansion.instances(_scattered(expansion, walker, first, last, job.k, position)):
@@ -261,7 +261,7 @@ def expand_rest(job: TemplateJob, first: int, last: int, position: int) -> Itera
 def _scattered(
     expansion: Expansion, walker: Walker[Any], first: int, last: int, k: int, position: int
 ) -> Iterator[Draft]:
-    """What the instances of these numbers are made of, sought from the position on."""
+    """Yield the drafts of the instances with these numbers, searched for from the position on."""
     number, dry = first, 0
     while number < last:
         scope = _scope_at(expansion, walker, position, number, k)
@@ -289,7 +289,7 @@ _EXPANSIONS: dict[tuple[str, str, str], Expansion] = {}
 
 
 def _prepared(job: TemplateJob, diagnostics: Diagnostics, is_first: bool = False) -> Generator[Any, None, Expansion]:
-    """Yield where expressions stand; gives the template ready to be expanded, which stays ready for its stretches."""
+    """Yield the positions of expressions; return the prepared template, which is cached for its chunks."""
     key = (job.benchmark.folder, job.template.file, job.settings.seed)
     expansion = None if is_first else _EXPANSIONS.pop(key, None)
     apply_limits(job)
@@ -308,7 +308,7 @@ def _prepared(job: TemplateJob, diagnostics: Diagnostics, is_first: bool = False
 
 
 def apply_limits(job: TemplateJob) -> None:
-    """Set what evaluations of the template may take, and whether they may start programs."""
+    """Set the limits of the template's evaluations, and whether they may start programs."""
     limits = job.template.limits
     heartbeat.set_limits(
         int(limits.get("steps", STEPS)), float(limits.get("seconds", heartbeat.SECONDS)),
@@ -319,7 +319,7 @@ def apply_limits(job: TemplateJob) -> None:
 
 @contextmanager
 def _literals_bounded() -> Iterator[None]:
-    """Read expressions as the check does, which refuses numbers of more digits than Python reads."""
+    """Parse expressions as a check does, with the limit on digits of literals."""
     limit = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
     try:
@@ -329,7 +329,7 @@ def _literals_bounded() -> Iterator[None]:
 
 
 def _check(expansion: Expansion, diagnostics: Diagnostics) -> None:
-    """Raise DiaError unless every domain that can be made without a draw is right and every example comes out."""
+    """Raise DiaError unless every domain that needs no draw is valid and every example passes."""
     makers = list(expansion.prepared.makers.values())
     for entry in expansion.prepared.entry_makers.values():
         makers += entry.values()

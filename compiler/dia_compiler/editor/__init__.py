@@ -1,1 +1,1 @@
-"""The language server for spec files: diagnostics, completion, hover, definitions, renaming, fixes and layout."""
+"""The language server for spec files: diagnostics, completion, hover, definitions, renaming, fixes and formatting."""

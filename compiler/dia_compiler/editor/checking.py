@@ -26,21 +26,21 @@ from dia_compiler.studio.trial import KeptNodes
 MODULE = "dia_compiler.editor.checking"
 VALUE_LENGTH = 400  # characters of a value that are shown
 PROMPT_LENGTH = 4_000
-PROMPT, ANSWER = "prompt", "answer"  # what is shown of an instance besides its values
+PROMPT, ANSWER = "prompt", "answer"  # shown of an instance besides its values
 
 Unsaved = Mapping[Path, bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """The diagnostics of a check, in the order of `dia check`, and what it read; None where nothing could be read."""
+    """The diagnostics of a check, in the order of `dia check`, and what was parsed; None if nothing could be."""
 
     diagnostics: tuple[Diagnostic, ...]
     checked: Checked | None = None
     values: dict[str, str] = field(default_factory=dict)  # of instance 0, by name
 
     def of_file(self, path: Path) -> list[Diagnostic]:
-        """Return the diagnostics of one file, and those without a place, which concern it too."""
+        """Return the diagnostics of one file, and those without a position, which also concern it."""
         return [entry for entry in self.diagnostics if entry.position is None or Path(entry.position.file) == path]
 
     def template(self, path: Path) -> Template | None:
@@ -51,18 +51,18 @@ class FileCheck:
 
     @property
     def benchmark(self) -> Benchmark | None:
-        """The benchmark of the file, if it could be read."""
+        """Return the benchmark of the file, if it could be read."""
         return next((item.benchmark for item in self.checked.benchmarks), None) if self.checked is not None else None
 
 
 class TextChecker:
-    """Checks texts without making instances. It keeps the nodes of files whose text stays the same."""
+    """Checks texts without making instances. It caches the nodes of unchanged files."""
 
     def __init__(self, programs: str) -> None:
         self.programs, self.parser = programs, KeptNodes()
 
     def check(self, path: Path, unsaved: Unsaved) -> FileCheck:
-        """Return what is known about the file at a resolved path without an instance."""
+        """Return everything that can be known about a file without making instances."""
         try:
             folder = scope_of(path, unsaved)
             checked = check([folder], programs=self.programs, parser=self.parser, unsaved=unsaved, skips_others=True)
@@ -78,7 +78,7 @@ def _bug(text: str) -> Diagnostic:
 
 
 class InstanceChecker:
-    """Checks instances too, in one worker that is kept for the next check. To be used from one thread."""
+    """Also checks instances, in one worker that is kept for the next check. Use it from one thread only."""
 
     def __init__(self, programs: str) -> None:
         self.programs = programs
@@ -109,7 +109,7 @@ class InstanceChecker:
                                       unsaved=unsaved)  # fmt: skip
         except DiaError as error:
             return FileCheck(error.diagnostics)
-        except Exception as error:  # the server goes on, and says so; a WorkerBug has the traceback of a worker
+        except Exception as error:  # report it and go on; a WorkerBug has the traceback of a worker
             return FileCheck((_bug(str(error) if isinstance(error, WorkerBug) else repr(error)),))
         finally:
             pool.refill()
@@ -140,7 +140,7 @@ class KeptPool(WorkerPool):
         self.was_interrupted = False
 
     def stop(self) -> None:
-        """End what the worker does; nothing more of this check is made."""
+        """Stop the worker; the rest of this check is skipped."""
         self.was_interrupted = True
         self.interrupt()
 
@@ -154,11 +154,11 @@ class KeptPool(WorkerPool):
                 yield outcome
         finally:
             self.interrupt()
-            for _ in self.outcomes(deque()):  # a worker whose outcomes nobody takes any more
+            for _ in self.outcomes(deque()):  # a worker whose outcomes are no longer needed
                 pass
 
     def first_values(self, job: TemplateJob) -> dict[str, str]:
-        """Return the values of the first instance in words; nothing where it cannot be made."""
+        """Return the values of the first instance in words; empty if it cannot be made."""
         seconds = float(job.template.limits.get("seconds", SECONDS))
         values: dict[str, str] = {}
         for outcome in self.run([Task(None, first_values, (job,), seconds)]):
@@ -168,7 +168,7 @@ class KeptPool(WorkerPool):
 
 
 def first_values(job: TemplateJob) -> Iterator[Positions | dict[str, str]]:
-    """Yield the values of a template's first instance in words, as the work of a worker. Raises DiaError."""
+    """Yield the values of a template's first instance in words, as a task of a worker. Raises DiaError."""
     prepared = prepare(job.template, job.benchmark, Diagnostics(), job.lists, job.resources.programs)
     yield Positions(prepared.places)
     apply_limits(job)
@@ -216,7 +216,7 @@ def is_catalog(text: str) -> bool:
 
 
 def is_spec(path: Path, text: str) -> bool:
-    """Return whether a YAML file belongs to a benchmark or begins like a spec; others are none of our business."""
+    """Return whether a YAML file belongs to a benchmark or begins like a spec; other files are ignored."""
     is_named = path.name == BENCHMARK_FILE or _first_key_line(text).startswith(("template:", "catalog:"))
     return is_named or home_of(path) is not None
 
@@ -227,7 +227,7 @@ def _first_key_line(text: str) -> str:
 
 
 def kind_of_file(path: Path, text: str) -> str:
-    """Return `benchmark`, `catalog` or `template`, by which the schemas are named."""
+    """Return `benchmark`, `catalog` or `template`, the names of the schemas."""
     if path.name == BENCHMARK_FILE:
         return "benchmark"
     return "catalog" if is_catalog(text) else "template"

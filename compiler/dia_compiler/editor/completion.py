@@ -1,4 +1,4 @@
-"""What can be written at a place of a spec: keys, values, and the names and functions of expressions and templates."""
+"""Completions at a position in a spec: keys, values, and the names and functions of expressions and templates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dia_compiler.editor.shape import DATA, TEMPLATE
 from dia_compiler.types.word_lists import WORD_LISTS
 
 KEY, VALUE, NAME, FUNCTION, CONSTANT, KEYWORD = "key", "value", "name", "function", "constant", "keyword"
-HYPHENATED = re.compile(r"(?:\w+-)+\Z", re.ASCII)  # before the last part of a word with hyphens
+HYPHENATED = re.compile(r"(?:\w+-)+\Z", re.ASCII)  # a word with hyphens, before its last part
 LAST_WORD = re.compile(r"\w*\Z", re.ASCII)
 FOLLOWING_COLON = re.compile(r"\w*\s*:")
 REDRAWN = ("redraw", "balance")  # keys whose values are names of parameters
@@ -29,7 +29,7 @@ EACH = "each"
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One thing that can be written: its text goes from `start` to `end` of the file's text. `doc` is Markdown."""
+    """A completion: its text replaces the characters from `start` to `end`. `doc` is Markdown."""
 
     label: str
     kind: str
@@ -41,7 +41,7 @@ class Completion:
 
 
 def completions(knowledge: Knowledge) -> list[Completion]:
-    """Return what can be written at the place, in the order of what is nearest."""
+    """Return the completions at the position, the most likely ones first."""
     cursor = knowledge.cursor
     if cursor is None:
         return []

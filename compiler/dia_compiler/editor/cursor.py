@@ -1,7 +1,7 @@
-"""The piece of YAML at a place of a text that may be half-typed.
+"""The YAML key or value at a position in a text that may be half-typed.
 
-A mark is put into the text at the place, and the text is read by the compiler's own parser. If it cannot be read, what
-is open on the line is closed, and what follows is left out, until it can.
+A mark is inserted at the position, and the text is parsed with the compiler's parser. If that fails, open brackets and
+quotes are closed, and later lines are left out, until it succeeds.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dia_language.diagnostics import DiaError
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, parse
 
-MARK = "\ue000"  # for private use: no spec has a meaning for it
+MARK = "\ue000"  # a private-use character, which has no meaning in any spec
 CLOSING = {"{": "}", "[": "]"}
 TOP_LEVEL = re.compile(r"^[A-Za-z_]", re.MULTILINE)
 
@@ -50,7 +50,7 @@ class Cursor:
 
     @property
     def may_be_key(self) -> bool:
-        """Whether the place is a key, or where the first key of a mapping may be written: on a line of its own."""
+        """Whether the position is a key, or where the first key of a mapping could be written, on a separate line."""
         if self.is_key:
             return True
         is_word = self.scalar.style == "" and re.fullmatch(rf"[\w{MARK}-]*", self.scalar.text) is not None
@@ -59,7 +59,7 @@ class Cursor:
 
 
 def cursor_at(text: str, offset: int) -> Cursor | None:
-    """Return the key or value at a place; None in a comment, and where the text cannot be read at all."""
+    """Return the key or value at a place; None in a comment, or if the text cannot be parsed."""
     for number, candidate in enumerate(_candidates(text, offset)):
         try:
             root = parse(candidate, "")
@@ -72,7 +72,7 @@ def cursor_at(text: str, offset: int) -> Cursor | None:
 
 
 def _candidates(text: str, offset: int) -> Iterator[str]:
-    """Yield texts with the mark, from the whole one to less and less of it."""
+    """Yield texts with the mark, from the complete text to shorter and shorter ones."""
     head, tail = text[:offset], text[offset:]
     following = tail.partition("\n")[2]
     inserts = (MARK, f"{MARK}: ")
@@ -85,7 +85,7 @@ def _candidates(text: str, offset: int) -> Iterator[str]:
 
 
 def _without_broken_parts(head: str) -> str:
-    """Return the text without those parts from the left margin to the next that cannot be read, but with the last."""
+    """Return the text without the top-level sections that cannot be parsed, except the last one."""
     starts = [match.start() for match in TOP_LEVEL.finditer(head)]
     if not starts:
         return head
@@ -102,7 +102,7 @@ def _is_readable(text: str) -> bool:
 
 
 def _closers(head: str) -> Iterator[str]:
-    """Yield what may close the brackets and quotes that are open at the end of a text."""
+    """Yield texts that may close the brackets and quotes that are open at the end of a text."""
     starts = [match.start() for match in TOP_LEVEL.finditer(head)]
     quote, brackets = "", ""
     last = " "

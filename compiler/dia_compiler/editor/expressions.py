@@ -1,4 +1,4 @@
-"""Expressions and templates as text: strings, words and the tags of a template, also where they are half-typed."""
+"""Expressions and templates as text: strings, words and the tags of a template, even if they are half-typed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYWORDS = frozenset({"if", "else", "elif", "endif", "for", "in", "endfor", "and
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag of a template: `{{` or `{%`, and where what is inside begins and ends."""
+    """A tag of a template: `{{` or `{%`, and where its content begins and ends."""
 
     opening: str
     start: int
@@ -48,7 +48,7 @@ def tags(text: str) -> Iterator[Tag]:
 
 
 def _end_of_tag(text: str, at: int, closing: str) -> int:
-    """Return where the closing braces of a tag begin, with texts in quotes taken as wholes; -1 if there are none."""
+    """Return where the closing braces of a tag begin, skipping quoted texts; -1 if there are none."""
     while at < len(text):
         if text.startswith(closing, at):
             return at

@@ -1,4 +1,4 @@
-"""Edits that repair what a diagnostic reports: the name that was meant, and quotes around a value."""
+"""Edits that repair what a diagnostic reports: the intended name, and quotes around a value."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dia_compiler.editor.texts import Lines
 
 MEANT = re.compile(r"did you mean `([^`]+)`\?")
 UNKNOWN = re.compile(r"`(\w[\w-]*)`")
-ADVICE = "quote the "  # how the help of an error begins that quotes may repair
+ADVICE = "quote the "  # how the help begins for errors that quotes may fix
 BEFORE_VALUE = re.compile(r": +|(?<![^\s])- +|, *|\[ *|(?<!\{)\{(?![{%]) *")
-MOST_STARTS = 12  # values around an error that are tried
+MOST_STARTS = 12  # candidates for the value to quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Fix:
 
 
 def fixes(text: str, entry: Diagnostic) -> list[Fix]:
-    """Return the edits that are known to repair a diagnostic of this text; none if it has no place."""
+    """Return the known fixes for a diagnostic of this text; none if it has no position."""
     if entry.position is None or not entry.help:
         return []
     lines = Lines(text)
@@ -42,7 +42,7 @@ def fixes(text: str, entry: Diagnostic) -> list[Fix]:
 
 
 def _of_name(text: str, lines: Lines, entry: Diagnostic) -> Iterator[Fix]:
-    """Yield the name that was meant, in place of the one that is unknown."""
+    """Yield the fix that replaces an unknown name by the intended one."""
     suggestion = MEANT.search(entry.help or "")
     if suggestion is None or entry.position is None:
         return
@@ -51,7 +51,7 @@ def _of_name(text: str, lines: Lines, entry: Diagnostic) -> Iterator[Fix]:
     name = max((name for name in names if _is_word(text, name, start)), key=len, default="")
     if not name and text[start:end] in entry.message and re.fullmatch(r"\w+", text[start:end]):
         name = text[start:end]
-    if not name and names:  # the position is that of a tag or a folded text: the name is near
+    if not name and names:  # the position is that of a tag or a folded text, so search nearby
         name, line_end = names[0], lines.offset(entry.position.line, 1 << 30)
         in_line = [at for at in range(start, line_end) if _is_word(text, name, at)]
         places = in_line or [match.start() for match in re.finditer(re.escape(name), text)]
@@ -70,7 +70,7 @@ def _is_word(text: str, name: str, at: int) -> bool:
 
 
 def _of_quotes(text: str, lines: Lines, entry: Diagnostic) -> Iterator[Fix]:
-    """Yield quotes around the smallest value at the place with which the text can be read beyond that value."""
+    """Yield fixes that put the smallest value in quotes that makes the text parse beyond that value."""
     if not (entry.help or "").startswith(ADVICE) or entry.position is None:
         return
     error = lines.offset(entry.position.line, entry.position.column)
@@ -86,7 +86,7 @@ def _of_quotes(text: str, lines: Lines, entry: Diagnostic) -> Iterator[Fix]:
             if reached > max(best[0], end, error - part_start):
                 best = (reached, end, quoted)
                 if _is_in_flow(part[:start]):
-                    break  # a longer value would take in the values after it
+                    break  # a longer value would include the values after it
         if best[2]:
             yield Fix("Put the value in quotes", part_start + start, part_start + best[1], best[2])
             return
@@ -123,14 +123,14 @@ def _ends(part: str, start: int) -> Iterator[int]:
 
 
 def _quoted(value: str) -> str:
-    """Return a value in quotes. Its lines stay; YAML joins them as it does without quotes."""
+    """Return a value in quotes. Line breaks stay; YAML folds them as it does without quotes."""
     if "'" not in value and ("\\" in value or '"' in value):
         return f"'{value}'"
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _error_offset(text: str) -> float:
-    """Return the place of the error that keeps a text from being read, in characters; infinity if there is none."""
+    """Return the position of the first parse error, in characters; infinity if the text can be parsed."""
     try:
         parse(text, "")
     except DiaError as error:

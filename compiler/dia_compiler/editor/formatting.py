@@ -1,7 +1,7 @@
-"""The layout of a spec file: its indentation and spaces, with every comment and every value as it was.
+"""Format a spec file: its indentation and spaces; comments and values do not change.
 
-Keys are indented by two spaces, and so are the dashes of lists. The text of scalars of several lines and of flow
-style stays, moved as a whole. A text that would mean something else afterwards is left alone.
+Keys are indented by two spaces, and so are the dashes of lists. Multi-line scalars and flow collections are moved as a
+whole. A file that would mean something else afterwards is not formatted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AFTER_DASH = re.compile(r"^((?:- )*-) {2,}(?=[^\s#])")
 
 
 def formatted(text: str) -> str | None:
-    """Return the text in the usual layout; None if it cannot be read, or would mean something else."""
+    """Return the formatted text; None if it cannot be parsed, or would mean something else."""
     text = text.replace("\r\n", "\n")
     try:
         root = parse(text, "")
@@ -31,7 +31,7 @@ def formatted(text: str) -> str | None:
 
 
 def _plain(node: Node) -> object:
-    """Return what a node says, without places."""
+    """Return the content of a node, without positions."""
     if isinstance(node, Scalar):
         return (node.text, node.style, node.value)
     if isinstance(node, Sequence):
@@ -40,16 +40,16 @@ def _plain(node: Node) -> object:
 
 
 class _Layout:
-    """Which lines begin a key or an item, and by how much each is moved."""
+    """The lines that begin a key or an item, and how far each is moved."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.indents: dict[int, int] = {}  # of lines that begin a key or an item, counted from 1
         self.inside: set[int] = set()  # lines within a scalar, which move as a whole
-        self.shifts: dict[int, int] = {}  # by how much lines of a block of text are moved
+        self.shifts: dict[int, int] = {}  # how far lines of a block of text are moved
 
     def place(self, node: Node, indent: int) -> None:
-        """Note the indents of a node and of what is in it."""
+        """Record the indents of a node and its children."""
         if isinstance(node, Scalar):
             self.inside.update(range(node.position.line + 1, node.end_line + 1))
             if node.style in ("|", ">"):
@@ -69,7 +69,9 @@ class _Layout:
                 self.place(item, indent + STEP)
 
     def place_block(self, line: int, indent: int) -> None:
-        """Note the lines of a block of text: those below its key that are empty or as deep as the first of them."""
+        """Record the lines of a block of text: those below its key that are empty or at least as deep as its first
+        line.
+        """
         width = 0
         for number in range(line + 1, len(self.lines) + 1):
             content = self.lines[number - 1]
@@ -85,7 +87,7 @@ class _Layout:
         return len(self.lines[line - 1]) - len(self.lines[line - 1].lstrip(" ")) == column - 1
 
     def written(self) -> str:
-        """Return the text with new indents."""
+        """Return the text with the new indents."""
         moved, shift, blank = [], 0, 0
         for number, line in enumerate(self.lines, 1):
             stripped = line.lstrip(" ")
@@ -112,7 +114,8 @@ class _Layout:
         return "\n".join(moved) + "\n"
 
     def following(self, number: int) -> int | None:
-        """Return the next line that begins a key or an item, if a comment as deep as it is comes directly before it."""
+        """Return the next line that begins a key or an item, if a comment with the same indent is directly before it.
+        """
         width = len(self.lines[number - 1]) - len(self.lines[number - 1].lstrip(" "))
         for later in range(number + 1, len(self.lines) + 1):
             line = self.lines[later - 1]

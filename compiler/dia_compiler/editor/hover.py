@@ -1,4 +1,4 @@
-"""What an editor shows about the word at a place, and where it comes from."""
+"""The documentation and definition of the word at a position."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def _declared_by(knowledge: Knowledge, cursor: Cursor) -> Symbol | None:
 
 
 def is_field(knowledge: Knowledge) -> bool:
-    """Return whether the word at the place comes after a dot, so that it is no name."""
+    """Return whether the word follows a dot, so that it is a field and not a name."""
     start, _ = knowledge.lines.word_at(knowledge.offset)
     return knowledge.file.text[:start].endswith(".")
 
 
 def definition(knowledge: Knowledge) -> Position | None:
-    """Return where the name at the place is declared, or the begin of the file that it names."""
+    """Return where the name at the place is declared, or the start of the file that it names."""
     symbol = symbol_at(knowledge)
     if symbol is not None:
         return symbol.position

@@ -1,4 +1,4 @@
-"""What is known about a place of an open file: its kind, its names, and the words of the documentation for each."""
+"""What is known about a position in an open file: its kind, its names, and their documentation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WRAPPER_WORDS = {
 
 @dataclass(frozen=True)
 class Knowledge:
-    """A place of an open file. Expressions and tags are cut at the place, because what follows may be half-typed."""
+    """A position in an open file. Expressions and tags are cut there, because the rest may be half-typed."""
 
     file: OpenFile
     offset: int
@@ -102,7 +102,7 @@ class Knowledge:
 
     @cached_property
     def local_names(self) -> dict[str, str]:
-        """The names that have a meaning at this place only."""
+        """The names that are only defined at this position."""
         cursor = self.cursor
         assert cursor is not None
         names = local_names(cursor.root, cursor.path)

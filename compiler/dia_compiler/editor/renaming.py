@@ -33,7 +33,7 @@ class RenameError(Exception):
 def occurrences(text: str, shape: Shape, symbol: Symbol) -> list[int]:
     """Return where the text of a template names a parameter or let value, in characters.
 
-    Raises RenameError if the text cannot be read, or writes the name where it cannot be found again.
+    Raises RenameError if the text cannot be read, or contains the name where it cannot be located.
     """
     if symbol.kind not in RENAMED:
         raise RenameError(f"`{symbol.name}` is a {symbol.kind}; parameters and let values can be renamed")
@@ -53,7 +53,7 @@ def renamed(text: str, places: list[int], old: str, new: str) -> str:
 
 
 def require_name(new: str) -> None:
-    """Raise RenameError if a text is no name."""
+    """Raise RenameError if a text is not a name."""
     if not NEW_NAME.fullmatch(new):
         raise RenameError(
             f"`{new}` is not a valid name: a name consists of letters, digits and _, and starts with a letter"
@@ -69,7 +69,7 @@ def require_same_uses(new_text: str, shape: Shape, symbol: Symbol, places: list[
 
 
 def require_no_new_errors(checker: TextChecker, path: Path, unsaved: dict[Path, bytes], new_text: str) -> None:
-    """Raise RenameError if the new text has an error that the text does not have now."""
+    """Raise RenameError if the new text has an error that the current text does not have."""
     before = checker.check(path, unsaved)
     after = checker.check(path, {**unsaved, path: new_text.encode("utf-8", "surrogatepass")})
     added = _errors(after) - _errors(before)

@@ -1,4 +1,4 @@
-"""When the open files are checked: their text at once, their instances when the author pauses."""
+"""When open files are checked: their text immediately, their instances when the author pauses."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from dia_language.diagnostics import Diagnostic
 
 from dia_compiler.editor.checking import FileCheck, InstanceChecker, TextChecker
 
-PAUSE = 0.15  # seconds without a change after which instances are made
-GRACE = 0.3  # seconds in which an outdated check may end by itself
+PAUSE = 0.15  # seconds without a change before instances are made
+GRACE = 0.3  # seconds that an outdated check has to end by itself
 
 
 @dataclass(slots=True)
 class OpenFile:
-    """A file as the editor shows it, and what is known about that text."""
+    """A file in the editor, and what is known about its text."""
 
     uri: str
     path: Path
     text: str
     version: int | None = None
-    changes: int = 0  # counts everything after which it has to be checked again
+    changes: int = 0  # counts the events after which it must be checked again
     text_checked: int = -1
     instances_checked: int = -1
     last_change: float = 0.0
-    check: FileCheck | None = None  # the newest one, which may be of an older text
-    readable: FileCheck | None = None  # the newest one in which the template was read
-    values: Mapping[str, str] | None = None  # of instance 0, as of the last text that made some
+    check: FileCheck | None = None  # the newest check, perhaps of an older text
+    readable: FileCheck | None = None  # the newest check in which the template was parsed
+    values: Mapping[str, str] | None = None  # of instance 0 of the last text with one
 
 
 Publish = Callable[[OpenFile], None]
 
 
 class Schedule:
-    """The open files. Both kinds of check run in threads of their own, one file at a time."""
+    """The open files. Each kind of check runs in its own thread, one file at a time."""
 
     def __init__(self, programs: str, publish: Publish) -> None:
         self.publish = publish
@@ -69,7 +69,7 @@ class Schedule:
         return {file.path: file.text.encode("utf-8", "surrogatepass") for file in self.files.values()}
 
     def put(self, uri: str, path: Path, text: str, version: int | None) -> None:
-        """Take the new text of a file, which may have been opened just now."""
+        """Store the new text of a file, which may be a newly opened one."""
         file = self.files.get(uri)
         if file is None:
             file = self.files[uri] = OpenFile(uri, path, text)
@@ -130,7 +130,7 @@ class Schedule:
                 await self._check_instances_of(max(ready, key=lambda one: one.last_change))
 
     async def _check_instances_of(self, file: OpenFile) -> None:
-        """Check the instances of a file; the check is ended soon if the file changes."""
+        """Check the instances of a file; the check is stopped if the file changes."""
         changes = file.changes
         future: asyncio.Future[FileCheck | None] = asyncio.get_running_loop().run_in_executor(
             self.instance_thread, self.instance_checker.check, file.path, self.unsaved()

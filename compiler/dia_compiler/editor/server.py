@@ -1,4 +1,4 @@
-"""The language server itself: what editors ask over the protocol, and the answers in its terms."""
+"""The language server: requests of the editor over the protocol, and their answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SpecServer(LanguageServer):
     # documents
 
     def put(self, uri: str, text: str, number: int | None) -> None:
-        """Take the text of a file that was opened or changed."""
+        """Store the text of a file that was opened or changed."""
         path = path_of(uri)
         if path is None:
             return
@@ -77,7 +77,7 @@ class SpecServer(LanguageServer):
             self.touch_others(path)
 
     def drop(self, uri: str) -> None:
-        """Forget a file; its diagnostics vanish, unless other files still report some of them."""
+        """Forget a file; its diagnostics are removed, except those that other files still report."""
         file = self.files.drop(uri)
         if file is not None:
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
@@ -85,7 +85,7 @@ class SpecServer(LanguageServer):
             self.touch_others(file.path)
 
     def touch_others(self, path: Path) -> None:
-        """Check the open files again whose benchmark may hold a file that has changed."""
+        """Recheck the open files whose benchmark may contain a changed file."""
         others = [file for file in self.files.files.values() if file.path != path and shares_folder(file.path, path)]
         self.files.touch(others)
 
@@ -156,7 +156,7 @@ class SpecServer(LanguageServer):
         return Knowledge(file, self.offset(Lines(file.text), params.position)) if file is not None else None
 
     def edits(self, lines: Lines, old: str, new: str) -> list[lsp.TextEdit]:
-        """Return the edits from one text to another: one for each stretch of lines that differs."""
+        """Return the edits from one text to another: one for each block of lines that differs."""
         before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
         edits = []
         for tag, i, j, k, m in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
@@ -222,7 +222,7 @@ def shares_folder(one: Path, other: Path) -> bool:
 
 
 def server(programs: str) -> SpecServer:
-    """Return a server with everything that it can do."""
+    """Return a server with all of its features."""
     language_server = SpecServer(programs)
 
     @language_server.feature(lsp.INITIALIZED)
@@ -271,7 +271,7 @@ def server(programs: str) -> SpecServer:
 
 
 def _add_questions(language_server: SpecServer) -> None:
-    """Add what editors ask about a place."""
+    """Add the handlers of requests about a position."""
 
     @language_server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=TRIGGERS))
     def complete(ls: SpecServer, params: lsp.CompletionParams) -> lsp.CompletionList:
@@ -349,7 +349,7 @@ def _add_questions(language_server: SpecServer) -> None:
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a log record is more than a refusal, which the editor shows."""
+    """Return whether a log record is not just a rejected request, which the editor shows anyway."""
     return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcInvalidParams))
 
 

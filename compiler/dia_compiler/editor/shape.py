@@ -1,4 +1,4 @@
-"""What the schema for editors says about a place of a spec file: its keys, its values, and what kind of text it is."""
+"""What the editor schema says about a position in a spec file: keys, values, and the kind of text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TEMPLATES: Final = frozenset({"template", "slot"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The schemas that apply to a place, the outermost first, and the names of the definitions among them."""
+    """The schemas that apply to a position, the outermost first, and the names of their definitions."""
 
     schemas: tuple[Schema, ...] = ()
     definitions: frozenset[str] = frozenset()
@@ -85,7 +85,7 @@ class Shape:
         return Place(tuple(schema for _, schema in reached), frozenset(name for name, _ in reached if name))
 
     def _flat(self, schema: Schema, node: Node | None) -> Iterator[tuple[str, Schema]]:
-        """Yield the schema and all that it refers to and that applies to the node, with the names of definitions."""
+        """Yield the schema and all referenced schemas that apply to the node, with the names of definitions."""
         yield "", schema
         if "$ref" in schema:
             name = schema["$ref"].rpartition("/")[2]

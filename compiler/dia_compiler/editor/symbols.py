@@ -46,7 +46,7 @@ class Symbol:
 
 
 def symbols_of(check: FileCheck | None, path: Path, root: Node | None) -> dict[str, Symbol]:
-    """Return the names of a file and its benchmark, as of the last readable text, with those that are new in `root`."""
+    """Return the names of a file and its benchmark, from the last readable text, with new ones from `root`."""
     symbols: dict[str, Symbol] = {}
     if check is not None and check.benchmark is not None and check.checked is not None:
         declared = _declared(check.template(path), check.benchmark)
@@ -77,7 +77,7 @@ def _declared(template: Template | None, benchmark: Benchmark) -> list[tuple[str
 
 
 def _line(text: str, position: Position) -> str:
-    """Return a declaration as it is written, from its name to the end of its line or of its part of a flow mapping."""
+    """Return a declaration as written, from its name to the end of its line or of its entry in a flow mapping."""
     lines = text.split("\n")
     line = lines[position.line - 1] if position.line <= len(lines) else ""
     rest = line[position.column - 1 :].strip()
@@ -87,7 +87,7 @@ def _line(text: str, position: Position) -> str:
 
 
 def _end_of_part(text: str) -> int:
-    """Return where a part of a flow mapping ends: at a comma or brace outside of brackets and quotes."""
+    """Return where an entry of a flow mapping ends: at a comma or brace outside brackets and quotes."""
     depth, quote = 0, ""
     for at, char in enumerate(text):
         if quote:
@@ -108,7 +108,7 @@ def _short(key: Scalar, value: Node) -> str:
 
 
 def local_names(root: Node, path: KeyPath) -> dict[str, str]:
-    """Return the names that have a meaning only at some place, each with what it is there."""
+    """Return the names that are only defined at some positions, each with its meaning there."""
     names: dict[str, str] = {}
     first = path[0] if path else ""
     if first in ("checks", "mistakes", "explanation", "accept"):
@@ -150,7 +150,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def _items(root: Node, path: KeyPath) -> dict[str, str]:
-    """Return the name of the item of a loop over a list, and its number."""
+    """Return the name of the loop item, and its number."""
     for part in (path, path[:-1]):
         node = node_at(root, (*part, "as"))
         if isinstance(node, Scalar):

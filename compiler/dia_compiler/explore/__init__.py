@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import as_record as as_record
     from dia_compiler.explore.search import explore as explore
 
-# Names that the module of earlier versions had.
+# Names that the module had in earlier versions.
 OLD_NAMES = {
     "Explored": "SearchResult",
     "Wanted": "UnansweredQuestions",

@@ -1,4 +1,5 @@
-"""Boundary search over a template: moved templates are compiled, asked and moved on, until enough lie at the boundary.
+"""Boundary search over a template: varied templates are compiled, asked and varied again, until enough items are at the
+boundary.
 
 Everything is ordinary: a round's items are a benchmark of moved templates, its bundle is one that `dia compile` makes,
 its replies are a run. A search follows from its seed and the replies alone, so that the same command finds the rounds
@@ -51,18 +52,18 @@ ROUNDS, SPECS, FOUND = "rounds", "specs", "found"
 UNASKED = "questions without a reply"
 UNITS = ("instances", "items", "templates", "columns")
 TEMPLATE = re.compile(rb"^template\s*:", re.MULTILINE)
-BEYOND = 20  # trials of an item that is accepted where the bank has no items
-FAR = 1.0  # logits from the hardest and the easiest item of a bank, up to which it covers an ability
-WIDE = 3.0  # logits: how unsure the difficulty of a new item is before its trials
+BEYOND = 20  # trials of an accepted item outside the range of the bank
+FAR = 1.0  # logits beyond the hardest or easiest item up to which a bank covers an ability
+WIDE = 3.0  # logits: uncertainty of a new item's difficulty before its trials
 Z = 1.959963984540054
 OnProgress = Callable[[int, int, Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What is to be explored: which parameters, of which ability the model is, by which plan and chain.
+    """What to explore: the parameters, the model's ability, the plan and the chain.
 
-    `runs` are those that the bank was calibrated from: what makes items hard is explained by them.
+    `runs` are the runs from which the bank was calibrated; difficulties are explained with them.
     """
 
     plan: Plan
@@ -71,12 +72,12 @@ class SearchOptions:
     runs: tuple[Path, ...] = ()
     chain: str = "standard"
     programs: str = NO
-    accept: float | None = None  # in place of the plan's, which depends on whether difficulties are predicted
+    accept: float | None = None  # replaces the plan's, which depends on whether difficulties are predicted
 
 
 @dataclass(slots=True)
 class SearchResult:
-    """What a search came to: the search itself, how it ended, and what was made of it."""
+    """The result of a search: the search itself, how it ended, and what was made from it."""
 
     search: Search
     moves: Moves
@@ -96,7 +97,7 @@ class SearchResult:
 
 @dataclass(slots=True)
 class Round:
-    """The items that were made together: their bundle, their run, and the positions of each one's instances."""
+    """Items that were made together: their bundle, their run, and the positions of their instances."""
 
     bundle: Path
     run: Path
@@ -104,7 +105,7 @@ class Round:
 
 
 class UnansweredQuestions:
-    """Chooses the questions that are wanted of a run, and have no reply yet."""
+    """Chooses the wanted questions of a run that have no reply yet."""
 
     def __init__(self, store: Store, respondent: int, positions: Sequence[int]) -> None:
         self.left = [position for position in positions if 1 not in store.answered(respondent, position)]
@@ -130,12 +131,11 @@ def explore(
     tell: Callable[[str], None] = lambda text: None,
     on_progress: OnProgress | None = None,
 ) -> SearchResult:
-    """Return the search, finished or as far as replies came; the accepted items as a bundle, and the bank with them.
+    """Search until the search ends or replies are missing; make a bundle and a bank with the accepted items.
 
-    `tell` receives a line after each round. `on_progress` receives how many replies of the current round have come, how
-    many are wanted, and how asking goes, at every reply and every second.
-
-    Raises DiaError: exit 2 for what cannot be explored, exit 3 for a damaged bank.
+    `tell` receives a line after each round. `on_progress` receives the number of replies in the current round, the
+    number wanted, and the state of asking, at every reply and every second. Raises DiaError: exit 2 if the template
+    cannot be explored, exit 3 for a damaged bank.
     """
     bank = read_bank(bank_file)
     model_ability, ability_error = _ability(bank, model, options.ability)
@@ -177,7 +177,7 @@ def _is_outside(bank: Bank, model_ability: float) -> bool:
 
 
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
-    """Return the model's ability and its error. Raises DiaError (exit 2) if nobody knows it."""
+    """Return the model's ability and its error. Raises DiaError (exit 2) if it is unknown."""
     if bank.unit not in UNITS:
         message = f"a bank of {bank.unit} cannot hold single items"
         raise DiaError(Diagnostic("E897", message, None, "calibrate with `--items instances` or `--items templates`"))
@@ -192,7 +192,7 @@ def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float
 
 
 def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Moves]:
-    """Return the one template that the path names, and its moves. Raises DiaError for its errors."""
+    """Return the one template that the path names, and how it can be varied. Raises DiaError for its errors."""
     checked = check(discover([spec]), programs=options.programs)
     if checked.diagnostics.errors:
         raise SpecFaults(checked.diagnostics.ordered(checked.sources), checked.sources)
@@ -207,9 +207,9 @@ def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Mov
 def _guide(
     bank: Bank, moves: Moves, model_ability: float, ability_se: float, options: SearchOptions
 ) -> tuple[Predictor | None, str | None]:
-    """What predicts how often the model succeeds at a cell, by the explained difficulties, and a digest of these.
+    """Return a function that predicts the model's success rate at a cell, and a digest of what it depends on.
 
-    Nothing predicts where the template's difficulties are not explained well enough.
+    It uses explained difficulties. None if the template's difficulties are not explained well enough.
     """
     if not options.runs and bank.explanation is None:
         return None, None
@@ -233,7 +233,7 @@ def _guide(
             difficulty = rule.constant
             for feature, weight in rule.features:
                 value = feature.measure(parameters, moves.skills(cell), name)
-                if feature.how == "shared":  # of parameters that do not move: as in the bank
+                if feature.how == "shared":  # of parameters that are not varied: as in the bank
                     before = feature.measure(start, moves.skills(moves.space.begin()), name)
                     value += exact(quality["shared"][feature.name]) - before
                 difficulty += weight * value
@@ -245,7 +245,7 @@ def _guide(
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:
-    """Parameters as an instance of the cell may have them, for those that are moved as a whole."""
+    """Return parameters as an instance of the cell may have them, if they are varied as a whole."""
     parameters: dict[str, Any] = {}
     for name, middle in moves.middles(cell).items():
         parameter, _, option = name.partition(".")
@@ -316,7 +316,7 @@ def put(path: Path, text: str) -> None:
 
 
 class _BoundarySearch:
-    """A search under way: rounds of moved templates that are compiled and asked."""
+    """A running search: rounds of varied templates that are compiled and asked."""
 
     def __init__(
         self, item: CheckedBenchmark, moves: Moves, model: str, out: Path, options: SearchOptions, terms: RunOptions,
@@ -333,7 +333,7 @@ class _BoundarySearch:
         self.requests = 0
 
     def go(self) -> None:
-        """Ask until the search is over, or questions remain without a reply."""
+        """Ask until the search ends, or questions remain without a reply."""
         while self.trouble is None and (asks := self.search.next_requests()):
             self._make([ask.item for ask in asks if not ask.item.trials])
             ready = [ask for ask in asks if ask.item.number in self.place]
@@ -351,7 +351,7 @@ class _BoundarySearch:
     # making
 
     def _make(self, items: Sequence[Item]) -> None:
-        """Compile the templates of new items; the search learns which ones cannot be made."""
+        """Compile the templates of new items; record which of them cannot be generated."""
         if not items:
             return
         folder = self.out / ROUNDS / f"{len(self.rounds) + 1:03}"
@@ -375,7 +375,7 @@ class _BoundarySearch:
             return
 
     def _forget_others(self, path: Path, root: str) -> None:
-        """Delete replies to other questions, which a search with more items or queries may have left."""
+        """Delete replies to other questions, which a search with more items or queries may have left behind."""
         if not path.is_file() or not path.stat().st_size:
             return
         with read_store(path) as store:
@@ -386,7 +386,7 @@ class _BoundarySearch:
                 Path(f"{path}{end}").unlink(missing_ok=True)
 
     def _write(self, folder: Path, items: Sequence[Item]) -> None:
-        """Write a benchmark of the moved templates alone."""
+        """Write a benchmark with only the varied templates."""
         shutil.rmtree(folder, ignore_errors=True)
         files = {name: content for name, content in self.item.files.items() if not TEMPLATE.search(content)}
         files.setdefault(BENCHMARK_FILE, (self.item.folder.path / BENCHMARK_FILE).read_bytes())
@@ -407,7 +407,7 @@ class _BoundarySearch:
         return compiled.bundles[0]
 
     def frozen(self, items: Sequence[Item]) -> FrozenBundle:
-        """Return the bundle of the accepted items alone: the very questions that were asked."""
+        """Return the bundle of only the accepted items, with exactly the questions that were asked."""
         folder = self.out / FOUND
         self._write(folder / SPECS, items)
         return self._compiled(folder, self.search.plan.stages[-1])
@@ -421,7 +421,7 @@ class _BoundarySearch:
     # asking
 
     def _ask(self, round_: Round, asks: Sequence[TrialRequest]) -> None:
-        """Ask the questions of a round's items, and give the search the results."""
+        """Ask the questions of a round's items, and pass the results to the search."""
         if not asks or self.trouble is not None:
             return
         positions_by_item = {
@@ -457,12 +457,12 @@ class _BoundarySearch:
 
 
 def _seed(seed: int) -> str | None:
-    """Return the seed of the instances: the benchmark's own unless another is wished."""
+    """Return the seed of the instances: the benchmark's own unless another is given."""
     return None if seed == 0 else str(seed)
 
 
 def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
-    """Return the items whose files the errors are in."""
+    """Return the items whose files have the errors."""
     files = {Path(entry.position.file).stem for entry in error.diagnostics if entry.position is not None}
     return [item for name, item in items.items() if name in files]
 
@@ -476,7 +476,7 @@ def _positions(bundle: Path, items: Sequence[Item], name: Callable[[Item], str])
 
 
 def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
-    """Position -> whether the reply is right, of those that have one."""
+    """Position -> whether the reply is correct, for questions with a reply."""
     with read_store(path) as store, closing(Judge(store, Rules(chain))) as judge:
         return {
             entry.question.position: entry.mark.verdict is Verdict.CORRECT
@@ -490,7 +490,7 @@ def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
 
 
 def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
-    """Difficulty and error of each accepted item, the model's ability held fixed.
+    """Return difficulty and error of each accepted item, with the model's ability fixed.
 
     To an item a model of known ability is what an item is to a model: it holds out with 1 / (1 + exp(theta - b)).
     What was foretold has no part in it: it led to the item, and may be wrong.
@@ -505,7 +505,7 @@ def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
 
 
 def _with(bank: Bank, result: SearchResult, search_run: _BoundarySearch) -> Bank:
-    """Return the bank with the accepted items; the panel, and with it the scale, stays as it is."""
+    """Return the bank with the accepted items; the panel, and so the scale, does not change."""
     added = []
     for item, place, error in result.links:
         name = search_run.name(item)
@@ -520,14 +520,14 @@ def _with(bank: Bank, result: SearchResult, search_run: _BoundarySearch) -> Bank
         added += [BankItem(item_name, place, error, **counts, template=name, skills=skills) for item_name in names]
     fresh = {entry.item for entry in added}
     unchanged = tuple(entry for entry in bank.items if entry.item not in fresh)
-    return replace(bank, items=(*unchanged, *added), questions_root=None)  # its items are of two bundles now
+    return replace(bank, items=(*unchanged, *added), questions_root=None)  # the items now come from two bundles
 
 
 # the report
 
 
 def as_record(result: SearchResult, plan: Plan, bank_file: Path, out: Path) -> dict[str, Any]:
-    """What `dia explore --json` prints."""
+    """Return what `dia explore --json` prints."""
     search, moves = result.search, result.moves
     places = {item.number: (place, error) for item, place, error in result.links}
     rates = [item.successes / item.trials for item in search.accepted]

@@ -26,7 +26,7 @@ from dia_compiler.analyze.check import CheckedBenchmark
 from dia_compiler.parse.model import DataFile, Datum, Template
 from dia_compiler.types import TYPES
 
-# Type -> option that says how much of it there is -> the least and the most that is made of it.
+# Type -> the option for its size -> the least and the greatest size that is tried
 SIZES: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "integer": {"bits": (4, 65_536)},
     "prime": {"bits": (8, 4_096)},
@@ -43,14 +43,14 @@ SIZES: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "rows": {"size": (1, 1_000)},
 }
 RATIO, MOST_LEVELS, FEW = 1.25, 48, 12
-WIDEST = 30  # of the name of a level
+WIDEST = 30  # characters of the name of a level
 POWER = re.compile(r"= ?([0-9]{1,9})\*\*([0-9]{1,4})")
-DROPPED = ("examples", "variants", "instances", "number", "fuzz")  # what holds for the first template alone
+DROPPED = ("examples", "variants", "instances", "number", "fuzz")  # keys that only apply to the original template
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A piece of a line, from a column on, and what takes its place; lines and columns count from 1."""
+    """A piece of a line that is replaced; lines and columns count from 1."""
 
     line: int
     column: int
@@ -60,7 +60,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a parameter: what it is called, its middle or value, and the edits or the condition that make it."""
+    """A level of a parameter: its name, its middle or value, and the edits or the condition for it."""
 
     name: str
     middle: Value
@@ -70,7 +70,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A parameter with its levels, and the one that the template is written with."""
+    """A parameter with its levels, and the level of the original template."""
 
     name: str
     levels: tuple[Level, ...]
@@ -82,7 +82,7 @@ class Deck:
     """The entries of a catalog, of which a parameter takes a subset: their names, groups, lines, and the size's edit.
 
     `path` is the catalog's file, None if it is in the template's own file; `link` the scalar that names the file;
-    `sizing` the parameters that do nothing but say how many.
+    `sizing` the parameters that only determine the size.
     """
 
     parameter: str
@@ -99,7 +99,7 @@ class Deck:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """The template, what can be moved of it, and the space that this makes."""
+    """The template, what can be varied in it, and the resulting search space."""
 
     template: Template
     file: str
@@ -110,7 +110,7 @@ class Moves:
 
     @property
     def space(self) -> Space:
-        """The cells that the template can be moved to."""
+        """The cells that the template can be varied to."""
         dimensions = tuple(Dimension(knob.name, len(knob.levels), knob.start) for knob in self.knobs)
         deck = self.deck
         if deck is None:
@@ -128,7 +128,7 @@ class Moves:
 
     @property
     def sizing(self) -> tuple[str, ...]:
-        """The parameters that do nothing but say how many entries there are."""
+        """The parameters that only determine the number of entries."""
         return () if self.deck is None else self.deck.sizing
 
     def skills(self, cell: Cell) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class Moves:
         return () if self.deck is None else tuple(self.deck.names[at] for at in cell.skills)
 
     def moved(self, cell: Cell, name: str) -> dict[str, str]:
-        """The files of the template at a cell, under another name: its own, and its catalog's if there is one."""
+        """Return the files of the template at a cell, under another name: its own, and its catalog's if any."""
         edits = [edit for knob, level in zip(self.knobs, cell.levels, strict=True) for edit in knob.levels[level].edits]
         name_node = self.template.node.get("template")
         assert isinstance(name_node, Scalar)
@@ -164,9 +164,9 @@ class Moves:
 
 
 def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...] = ()) -> Moves:
-    """What can be moved of a template; only the `wanted` where any are named.
+    """Return what can be varied in a template, or only the `wanted` parameters if any are named.
 
-    Raises DiaError (exit 2) for a template of many items, and where nothing can be moved.
+    Raises DiaError (exit 2) for a template with many items, and if nothing can be varied.
     """
     _require_plain(template)
     file = item.relative(template.file)
@@ -222,7 +222,7 @@ def _require_plain(template: Template) -> None:
 
 
 def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
-    """What can be moved of the use of a type."""
+    """Return what can be varied in the type of a parameter."""
     kind = node.get("type") if isinstance(node, MappingNode) else None
     if not isinstance(node, MappingNode) or not isinstance(kind, Scalar) or kind.text not in TYPES:
         return
@@ -230,7 +230,7 @@ def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
         yield from _bounds(path, node)
     for option, (least, most) in SIZES.get(kind.text, {}).items():
         option_node = node.get(option)
-        if isinstance(option_node, Scalar) and kind.text != "subset":  # how many items there are is not known here
+        if isinstance(option_node, Scalar) and kind.text != "subset":  # the number of items is not known here
             yield from _constant(f"{path}.{option}", option_node, least, most, prompt)
         elif isinstance(option_node, MappingNode):
             yield from _span(f"{path}.{option}", option_node, 0 if kind.text == "subset" else most)
@@ -242,7 +242,7 @@ def _knobs(path: str, node: Node, prompt: str) -> Iterator[Knob]:
 
 
 def number_of(node: Node | None) -> int | None:
-    """Return the whole number that a scalar is: written out, or as a power; None for anything else.
+    """Return the integer that a scalar contains, in digits or as a power; None for anything else.
 
     >>> from dia_language.yaml_nodes import parse
     >>> number_of(parse("= 10**3", "x")), number_of(parse("12", "x")), number_of(parse("= n", "x"))
@@ -259,7 +259,7 @@ def number_of(node: Node | None) -> int | None:
 
 
 def _bounds(path: str, node: MappingNode) -> Iterator[Knob]:
-    """Yield an integer between two numbers: each of a few values, or stretches of many."""
+    """Yield levels for an integer between two bounds: single values if they are few, otherwise ranges."""
     first, last = node.get("min"), node.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or high <= low or not isinstance(first, Scalar) or not isinstance(last, Scalar):
@@ -278,7 +278,7 @@ def _bounds(path: str, node: MappingNode) -> Iterator[Knob]:
 
 
 def _parts(low: int, high: int) -> list[tuple[int, int]]:
-    """Return the range as single values, as equal parts, or by the number of digits where it spans several.
+    """Return the range as single values, as equal parts, or by number of digits if it spans several.
 
     >>> _parts(1, 3), _parts(1, 1000)
     ([(1, 1), (2, 2), (3, 3)], [(1, 9), (10, 99), (100, 1000)])
@@ -289,7 +289,7 @@ def _parts(low: int, high: int) -> list[tuple[int, int]]:
         edges = [low, *(10**power for power in range(len(str(low)), len(str(high))))]
         edges = edges[:: -(-len(edges) // MOST_LEVELS)]
         if len(edges) > 1 and high < 2 * edges[-1]:
-            edges.pop()  # 10**6 itself is no stretch of its own
+            edges.pop()  # 10**6 alone is not a range
     else:
         edges = (
             [low + (high - low + 1) * part // FEW for part in range(FEW)]
@@ -300,7 +300,7 @@ def _parts(low: int, high: int) -> list[tuple[int, int]]:
 
 
 def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> Iterator[Knob]:
-    """A number that the spec fixes; not one that the prompt states in words of its own, which would then be wrong."""
+    """Return a number that the spec fixes; not one that the prompt states, which would then be wrong."""
     value = number_of(scalar)
     if value is None or not least <= value <= most or re.search(rf"(?<![0-9]){value}(?![0-9])", prompt):
         return
@@ -309,7 +309,9 @@ def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> 
 
 
 def _span(path: str, span: MappingNode, most: int) -> Iterator[Knob]:
-    """Yield a length between two numbers: one length, from the least written to the most that the type is good for."""
+    """Yield levels for a length between two bounds: one length each, from the least written to the greatest that is
+    tried.
+    """
     first, last = span.get("min"), span.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar) or low > high:
@@ -321,7 +323,7 @@ def _span(path: str, span: MappingNode, most: int) -> Iterator[Knob]:
 
 
 def _ladder(value: int, least: int, most: int) -> list[int]:
-    """Numbers on both sides of the value, each a quarter farther than the last, with both ends.
+    """Return numbers on both sides of the value, at increasing distances, with both ends.
 
     >>> _ladder(4, 1, 10)
     [1, 2, 3, 4, 5, 6, 8, 10]
@@ -350,7 +352,7 @@ def _cut(text: str) -> str:
 
 
 def _alternatives(template: Template) -> Iterator[Knob]:
-    """The values of choices and booleans, and the categories of rows: one level fixes one of them."""
+    """Yield the values of choices and booleans, and the categories of rows; one level fixes one of them."""
     for parameter in template.parameters:
         name, options = parameter.name, parameter.type.options
         source = options.get("from")
@@ -374,7 +376,7 @@ def _values(path: str, values: Sequence[Value]) -> Iterator[Knob]:
 
 
 def _categories(column: Iterable[Value]) -> list[Value]:
-    """Return the different values of a column in the order of the file; none if hardly two rows share one."""
+    """Return the different values of a column in the order of the file; none if almost all are different."""
     counts: dict[Value, int] = {}
     for value in column:
         if not isinstance(value, str | int):
@@ -408,7 +410,7 @@ def _quoted(text: str) -> str:
 
 
 def _deck(item: CheckedBenchmark, template: Template) -> tuple[Deck | None, str, set[str]]:
-    """The first subset of a catalog's entries, the text of the catalog's file, and parameters that only size it."""
+    """Return the first subset of a catalog's entries, the text of the catalog, and parameters that only size it."""
     params = template.node.get("params")
     for name, node in pairs(params):
         of = node.get("of") if isinstance(node, MappingNode) else None
@@ -446,7 +448,9 @@ def _word(node: MappingNode, name: str) -> str | None:
 def _catalog(
     item: CheckedBenchmark, template: Template, name: str | None
 ) -> tuple[MappingNode, str | None, Scalar | None, str] | None:
-    """The entries of the template's catalog, its file (None for the template's own), the link to it, and its text."""
+    """Return the entries of the template's catalog, its file (None if it is in the template), the link to it, and its
+    text.
+    """
     catalog = next((node for key, node in pairs(template.node.get("catalogs")) if key.text == name), None)
     if not isinstance(catalog, MappingNode):
         return None
@@ -464,7 +468,7 @@ def _catalog(
 
 
 def _sized(node: MappingNode, params: Node | None) -> tuple[int, int, tuple[Scalar, ...], set[str]] | None:
-    """Return the least and the most entries, the scalars that say so, and the parameters that only do that."""
+    """Return the least and the most entries, the scalars for them, and the parameters that only determine them."""
     size = node.get("size")
     if isinstance(size, Scalar):
         value = number_of(size)
@@ -484,7 +488,7 @@ def _between(node: Node | None, by: set[str]) -> tuple[int, int, tuple[Scalar, .
 
 
 def _lines(entries: MappingNode, text: str) -> tuple[tuple[int, int], ...]:
-    """Return the first line of each entry, and the first that is no longer its own."""
+    """Return the first line of each entry, and the first line after it."""
     lines = text.split("\n")
     starts = [key.position.line for key, _ in entries.pairs]
     column = entries.pairs[0][0].position.column - 1
@@ -498,13 +502,13 @@ def _lines(entries: MappingNode, text: str) -> tuple[tuple[int, int], ...]:
 
 
 def _edit(scalar: Scalar, text: str) -> Edit:
-    """Return the edit that puts a text in a scalar's place."""
+    """Return the edit that replaces a scalar by a text."""
     quotes = 2 * (scalar.style in ("'", '"'))
     return Edit(scalar.position.line, scalar.position.column, len(scalar.text) + quotes, text)
 
 
 def _stands(knob: Knob, text: str) -> bool:
-    """Return whether the template's own text, as it was read, contains what the knob edits."""
+    """Return whether the template's text, as it was read, contains what the knob edits."""
     lines = text.split("\n")
     for edit in knob.levels[0].edits:
         line = lines[edit.line - 1] if edit.line <= len(lines) else ""
@@ -531,6 +535,6 @@ def _dropped(root: Node, text: str, names: tuple[str, ...]) -> Iterator[tuple[in
 
 
 def _without(lines: list[str], dropped: list[tuple[int, int]]) -> str:
-    """Return the text without some stretches of lines."""
+    """Return the text without some blocks of lines."""
     left_out = {line for first, end in dropped for line in range(first, end)}
     return "\n".join(line for number, line in enumerate(lines, 1) if number not in left_out)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dia_compiler.freeze.write_bundle import plugins_of as plugins_of
     from dia_compiler.freeze.write_bundle import provenance as provenance
 
-OLD_NAMES = {"Ready": "TemplateRows"}  # of the module of earlier versions
+OLD_NAMES = {"Ready": "TemplateRows"}  # of the module in earlier versions
 PUBLIC = frozenset({"BundlePlan", "TemplateRows", "freeze", "plugins_of", "provenance", "seed_word", *OLD_NAMES})
 
 

@@ -17,7 +17,7 @@ from dia_compiler.sampling.steering import Steering
 
 @dataclass(slots=True)
 class BundlePlan:
-    """A bundle to be made: of which benchmark, under which seed, as it was asked for."""
+    """A bundle to be made: its benchmark, seed and options."""
 
     item: CheckedBenchmark
     seed: str
@@ -28,12 +28,12 @@ class BundlePlan:
 
     @property
     def folder(self) -> Path:
-        """Where the bundle will lie."""
+        """The folder of the bundle."""
         return self.target or self.options.folder / self.folder_name
 
     @property
     def folder_name(self) -> str:
-        """`<benchmark>-<version>-k<k>`, and the seed where it is not the default."""
+        """`<benchmark>-<version>-k<k>`, and the seed if it is not the default."""
         facts = self.item.benchmark.facts
         name = self.item.benchmark.name + self._selection()
         suffix = "" if self.seed == "0" else f"-{seed_word(self.seed)}"
@@ -42,7 +42,7 @@ class BundlePlan:
 
     @property
     def is_selection(self) -> bool:
-        """Whether it holds some templates of the benchmark only."""
+        """Whether it contains only some templates of the benchmark."""
         return bool(self.item.folder.chosen) or self.is_limited
 
     def _selection(self) -> str:
@@ -56,14 +56,14 @@ class BundlePlan:
 
 
 def seed_word(seed: str) -> str:
-    """The seed as a part of a folder's name: itself where it is short and plain, else 8 digits of its SHA-256."""
+    """Return the seed as part of a folder's name: itself if it is short and plain, else 8 digits of its SHA-256."""
     plain = 1 <= len(seed) <= 16 and all(char in "abcdefghijklmnopqrstuvwxyz0123456789-" for char in seed)
     return seed if plain else hashlib.sha256(seed.encode()).hexdigest()[:8]
 
 
 @dataclass(slots=True)
 class TemplateRows:
-    """A template whose rows are all there: kept on disk, with their figures and what the worker said of them."""
+    """A template with all of its rows on disk, their statistics, and the worker's summary."""
 
     template: Template
     spool: Spool

@@ -1,8 +1,8 @@
-"""What earlier compiles have made, to be used again: whole bundles that are unchanged, and templates.
+"""The cache of results of earlier compiles: unchanged bundles and templates.
 
-Everything is in `.cache/` of the output folder and may be deleted at any time. An entry is found by a digest of
-all that its content depends on, and its own digests are checked when it is read: a damaged one is made again. What
-goes wrong with the cache is not an error of the compile, and is not reported.
+Everything is in `.cache/` of the output folder and may be deleted at any time. An entry's key is a digest of everything
+that its content depends on. Its own digests are checked when it is read; a damaged entry is made again. Errors of the
+cache are not reported, because a compile works without it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Cache:
         self.folder = out / FOLDER / kind
 
     def read(self, key: str) -> dict[str, Any] | None:
-        """Return the facts of an entry whose facts and files are whole; None for any other. Marks it as used."""
+        """Return the facts of an entry if its facts and files are intact, otherwise None. Marks it as used."""
         place = self.folder / key
         if self.leaves(place):
             return None
@@ -47,7 +47,7 @@ class Cache:
         return facts
 
     def store(self, key: str, facts: Mapping[str, Any], files: Mapping[str, Path]) -> None:
-        """Make an entry of the facts and of the files, which are moved; replaces a damaged one."""
+        """Store facts and files as an entry; the files are moved. Replaces a damaged entry."""
         if self.leaves(self.folder / key):
             return
         with contextlib.suppress(OSError):
@@ -63,7 +63,7 @@ class Cache:
                 entry.rename(self.folder / key)
 
     def leaves(self, place: Path) -> bool:
-        """Return whether a link leads elsewhere, where nothing may be read, written or removed."""
+        """Return whether a link leads out of the cache, where nothing may be read, written or deleted."""
         return any(path.is_symlink() for path in (self.folder.parent, self.folder, place))
 
     def path(self, key: str, name: str) -> Path:
@@ -94,7 +94,7 @@ def _temporary_folder(folder: Path) -> Iterator[Path]:
 
 
 def trim(out: Path, most: int = LARGEST_CACHE) -> None:
-    """Remove the entries that have not been used for longest until the rest is small enough."""
+    """Delete the least recently used entries until the rest is small enough."""
     with contextlib.suppress(OSError):
         entries = sorted(_entries(out / FOLDER), reverse=True)
         total = 0
@@ -105,7 +105,7 @@ def trim(out: Path, most: int = LARGEST_CACHE) -> None:
 
 
 def _entries(folder: Path) -> Iterator[tuple[int, int, str]]:
-    """When each entry was used last, its size and its path; a link is followed nowhere."""
+    """Return each entry with the time of its last use, its size and its path; links are not followed."""
     kinds = () if folder.is_symlink() else [kind for kind in os.scandir(folder) if kind.name in KINDS]
     for kind in kinds:
         for entry in os.scandir(kind.path) if kind.is_dir(follow_symlinks=False) else ():

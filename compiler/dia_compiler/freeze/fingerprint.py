@@ -1,4 +1,4 @@
-"""What the bytes of a bundle depend on besides the author's choices: our own code, the libraries, the files."""
+"""What the bytes of a bundle depend on besides the specs: our code, the libraries, the files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ BLOCK = 1 << 20
 LARGEST_FOLDER = 1 << 31
 MOST_FILES = 20_000
 NEVER_READ = frozenset({"__pycache__"})
-# What changes how a library computes; results must not depend on it, and a cache takes no chances.
+# Settings that change how a library computes. Results must not depend on them, but the cache does not rely on that.
 ENVIRONMENT = ("SYMPY_GROUND_TYPES", "SYMPY_USE_CACHE", "MPMATH_NOGMPY")
 
 
 def digest_of(parts: Iterable[str | bytes]) -> str:
-    """Return the SHA-256, in hex, of parts that cannot run into each other."""
+    """Return the SHA-256, in hex, of parts, with their lengths so that different parts cannot give the same bytes."""
     digest = hashlib.sha256()
     for part in parts:
         encoded = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
@@ -36,9 +36,9 @@ def digest_of(parts: Iterable[str | bytes]) -> str:
 
 @cache
 def machinery() -> str:
-    """A digest of the interpreter, of those of other languages, of every installed distribution, and of our own files.
+    """Return a digest of the interpreters, of every installed distribution, and of our own files.
 
-    Files are known by size and time.
+    Files are identified by size and time.
     """
     packages = (dia_language, dia_runtime, dia_compiler)
     folders = [*(Path(package.__path__[0]).resolve() for package in packages), data_folder() / "schemas"]
@@ -49,7 +49,7 @@ def machinery() -> str:
 
 
 def _distributions() -> Iterator[str]:
-    """Yield the names of the folders that say which distributions are installed, versions included."""
+    """Yield the names of the metadata folders of installed distributions, which include their versions."""
     for place in dict.fromkeys(sys.path):
         try:
             names = [path.name for path in Path(place or ".").iterdir()]

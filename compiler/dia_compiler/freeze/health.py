@@ -1,4 +1,4 @@
-"""What only all rows of a template together can show: equal questions, and answers that say too much or too little."""
+"""Health checks of all rows of a template together: equal questions, and the distribution of answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 
-MANY = 10  # instances from which on a share of answers says something
+MANY = 10  # instances from which on a share of answers is meaningful
 
 
 @dataclass(frozen=True, slots=True)
 class RowStatistics:
-    """The figures of a template's rows; a variant counts as its instance, once.
+    """Statistics of a template's rows; an instance and its variants count once.
 
     `positions` is None if every instance is at the position of its number; `twins` are the numbers of two
     rows with one text.
@@ -39,12 +39,12 @@ class RowStatistics:
 
     @property
     def commonest_share(self) -> Fraction:
-        """The share of the instances that have the commonest answer."""
+        """The share of the instances that have the most common answer."""
         return Fraction(self.commonest, self.instances) if self.instances else Fraction(0)
 
 
 def row_statistics(spool: Spool) -> RowStatistics:
-    """Return the figures of the rows."""
+    """Return the statistics of the rows."""
     instances = items = answers_shown = long = 0
     is_straight = True
     for entry in spool.entries():
@@ -63,7 +63,7 @@ def row_statistics(spool: Spool) -> RowStatistics:
 
 
 def _twins(spool: Spool) -> tuple[int, int] | None:
-    """Return the rows with one text that come first."""
+    """Return the first two rows with the same text."""
     equal = (group for group in groups(entry.content for entry in spool.entries()) if group.size > 1)
     first = min(equal, key=lambda group: group.second, default=None)
     return None if first is None else (first.first, first.second)
@@ -107,7 +107,7 @@ def _warnings(
     place = template.answer.position if template.answer else template.position
     warnings: dict[str, tuple[str, Position]] = {}
     count = figures.instances
-    # The truth of sessions is what the model says. Of shuffled options it is a letter, which chance decides.
+    # The truth of sessions comes from the model's replies. For shuffled options it is a random letter.
     is_lettered = template.choices is not None and template.choices.is_shuffled
     has_answer = template.session_spec is None and not is_lettered
     if has_answer and template.parameters and count > 2 and figures.distinct == 1:

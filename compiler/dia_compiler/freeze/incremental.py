@@ -1,4 +1,4 @@
-"""A compile that would repeat an existing bundle: recognised by the digests of all files, without reading a spec."""
+"""Recognise a compile that would repeat an existing bundle, by the digests of all files, without parsing specs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dia_compiler.parse.discover import Folder
 
 @dataclass(frozen=True, slots=True)
 class BundleResult:
-    """A bundle that is what a compile would make, and the warnings of the compile that made it."""
+    """An existing bundle that a compile would make again, and the warnings of the compile that made it."""
 
     frozen: FrozenBundle
     warnings: tuple[Diagnostic, ...]
@@ -30,14 +30,14 @@ class BundleResult:
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything that a benchmark's bundle is made of: the digests of its files, and the key of all of it."""
+    """Everything that a bundle is made from: the digests of its files, and the cache key of all of it."""
 
     files: dict[str, str]
     key: str
 
 
 def inputs_of(folder: Folder, options: CompileOptions) -> Inputs | None:
-    """What the bundle of a benchmark is made of, or None if that cannot be found out quickly."""
+    """Return the inputs of a benchmark's bundle, or None if they cannot be determined quickly."""
     if not options.use_cache:
         return None
     try:

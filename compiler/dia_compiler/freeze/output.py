@@ -1,4 +1,6 @@
-"""Where bundles go: a private folder next to the target, moved there at the end, never over what must stay."""
+"""Atomic output: bundles are written to a private folder next to the target and moved at the end; nothing valuable is
+replaced.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +26,12 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("build")
 SHARD = 100_000
-SPAN = 200  # instances of a template that are made in one go
+SPAN = 200  # instances of a template that are made in one task
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """What was asked of a compile: how many instances, under which seed, where to, and how."""
+    """The options of a compile: number of instances, seed, output folder and so on."""
 
     k: int = 5
     seed: str | None = None
@@ -45,7 +47,7 @@ class CompileOptions:
 
     @property
     def folder(self) -> Path:
-        """The folder in which the bundles lie."""
+        """The folder for the bundles."""
         return self.out or DEFAULT_OUT
 
 
@@ -78,7 +80,8 @@ class FrozenBundle:
 
 @contextlib.contextmanager
 def private_folder(parent: Path) -> Iterator[Path]:
-    """Yield a private folder on the disk of the bundles, gone afterwards whatever happens, as are parents left empty.
+    """Yield a private folder on the disk of the bundles. It is always deleted afterwards, with parents that are left
+    empty.
 
     Raises DiaError (exit code 2) if it cannot be made.
     """
@@ -99,9 +102,9 @@ def private_folder(parent: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def scratch_folder() -> Iterator[str]:
-    """Yield a temporary folder for files that asset builders leave; nothing else writes there.
+    """Yield a temporary folder for files of asset builders; nothing else writes there.
 
-    What a builder writes until its worker is dead does not keep it from being removed.
+    It is deleted even if a dying worker still writes to it.
     """
     with tempfile.TemporaryDirectory(prefix=f"dia-tools-{os.getpid()}-", ignore_cleanup_errors=True) as folder:
         yield folder
@@ -109,7 +112,7 @@ def scratch_folder() -> Iterator[str]:
 
 @contextlib.contextmanager
 def reporting_write_errors(target: Path) -> Iterator[None]:
-    """Report what goes wrong while something is written to the target as DiaError (exit code 2)."""
+    """Report errors while the target is written as DiaError (exit code 2)."""
     try:
         yield
     except OSError as error:
@@ -154,7 +157,7 @@ def _seal_of(target: Path) -> Path | None:
 
 
 def _facts(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a bundle as it is on disk; an empty one if it cannot be read."""
+    """Return the manifest of a bundle on disk; an empty one if it cannot be read."""
     with contextlib.suppress(OSError, ValueError, RecursionError):
         facts = json.loads((folder / NAME).read_bytes())
         return facts if isinstance(facts, dict) else {}
@@ -182,7 +185,7 @@ def _exists(target: Path) -> bool:
 
 
 def replace(folder: Path, target: Path) -> None:
-    """Move the new bundle to the target; the old one, if any, steps aside and is removed."""
+    """Move the new bundle to the target; an old one is moved aside first and then deleted."""
     folder.chmod(0o755)
     if not (target.exists() or target.is_symlink()):
         folder.rename(target)
@@ -191,7 +194,7 @@ def replace(folder: Path, target: Path) -> None:
     try:
         target.rename(aside)
         folder.rename(target)
-    except BaseException:  # an interrupt between the two must not cost the old one
+    except BaseException:  # an interrupt between the two steps must not lose the old one
         if _exists(aside) and not _exists(target):
             aside.rename(target)
         raise

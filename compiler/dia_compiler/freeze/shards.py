@@ -1,4 +1,4 @@
-"""Lines to the files of a bundle: one plain file, or shards with a fixed number of lines if there are more."""
+"""Write the lines of a bundle's file: to one plain file, or to shards of fixed size if there are more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Files = dict[str, dict[str, Any]]
 
 
 class HashedFile:
-    """A file that is hashed while it is written; joins the bundle's files when it is closed."""
+    """A file that is hashed while it is written; it is listed among the bundle's files when it is closed."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name, self.size, self.digest = name, 0, hashlib.sha256()
@@ -23,13 +23,13 @@ class HashedFile:
         self.file: BinaryIO = path.open("wb")
 
     def write(self, piece: bytes) -> None:
-        """Appends the bytes."""
+        """Append the bytes."""
         self.file.write(piece)
         self.digest.update(piece)
         self.size += len(piece)
 
     def close(self, files: Files) -> None:
-        """Sees the bytes safe on the disk, and lists the file."""
+        """Flush the bytes to disk, and list the file."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.file.close()
@@ -49,7 +49,9 @@ def write_file(folder: Path, name: str, content: bytes, files: Files) -> None:
 def write_lines(
     folder: Path, kind: str, parts: Iterable[tuple[int, SpooledBytes]], shard: int | None, files: Files
 ) -> None:
-    """Write the lines of all parts, each given with their number, to one file, or to shards of `shard` lines."""
+    """Write the lines of all parts, each part given with its number of lines, to one file, or to shards of `shard`
+    lines.
+    """
     writer = _ShardWriter(folder, kind, shard, files)
     try:
         for rows, part in parts:
@@ -61,7 +63,7 @@ def write_lines(
 
 
 class _ShardWriter:
-    """The files that the lines go to, one after the other."""
+    """Writes lines to one file after the other."""
 
     def __init__(self, folder: Path, kind: str, shard: int | None, files: Files) -> None:
         self.folder, self.kind, self.shard, self.files = folder, kind, shard, files
@@ -76,7 +78,7 @@ class _ShardWriter:
         return self.file
 
     def add(self, rows: int, part: SpooledBytes) -> None:
-        """Append a number of lines; as blocks where single lines do not matter."""
+        """Append lines, or blocks of lines if single lines do not matter."""
         if self.shard is None or rows < self.room:
             for block in part.blocks():
                 self.open().write(block)
@@ -90,7 +92,7 @@ class _ShardWriter:
                 self.number, self.room = self.number + 1, self.shard
 
     def end(self) -> None:
-        """Close the last file; a plain one is there even if it is empty."""
+        """Close the last file; a plain file exists even if it is empty."""
         if self.file is not None or self.shard is None:
             self.open().close(self.files)
             self.file = None

@@ -21,12 +21,12 @@ NUL = b"\0"
 
 
 def asset_frame(digest: str, extension: str, content: bytes) -> bytes:
-    """Return an artefact as it is kept until it is frozen."""
+    """Return an asset in the form in which it is kept until it is frozen."""
     return FRAME.pack(bytes.fromhex(digest), extension.encode(), len(content)) + content
 
 
 class IndexEntry(NamedTuple):
-    """What a bundle wants to know of a row: its leaf, digests of its text and its answer, its position, flags."""
+    """What a bundle needs of a row: its leaf, digests of its text and its answer, its position, flags."""
 
     leaf: bytes
     content: bytes
@@ -37,7 +37,7 @@ class IndexEntry(NamedTuple):
 
     @property
     def is_base(self) -> bool:
-        """Whether it is an instance in its own wording, not a variant."""
+        """Whether it is an instance in its base wording, not a variant."""
         return bool(self.flags & BASE)
 
 
@@ -54,7 +54,7 @@ class Batch:
 
 
 class SpooledBytes:
-    """Bytes that come in pieces: the first ones are held, many go to a file."""
+    """Bytes that arrive in pieces: kept in memory at first, then in a file."""
 
     __slots__ = ("buffer", "path", "size")
 
@@ -62,20 +62,20 @@ class SpooledBytes:
         self.path, self.size, self.buffer = path, size, bytearray()
 
     def add(self, piece: bytes) -> None:
-        """Appends the piece."""
+        """Append the piece."""
         self.buffer += piece
         self.size += len(piece)
         if self.path is not None and len(self.buffer) > HELD:
             self.flush(self.path)
 
     def flush(self, path: Path) -> None:
-        """Write what is held to the file."""
+        """Write the bytes in memory to the file."""
         with path.open("ab") as file:
             file.write(self.buffer)
         self.buffer = bytearray()
 
     def blocks(self, size: int = BLOCK) -> Iterator[bytes]:
-        """Yield all bytes in order, in blocks of that size except the last of the file and of what is held."""
+        """Yield all bytes in order, in blocks of that size, except the last block of the file and of the memory."""
         if self.size > len(self.buffer) and self.path is not None:
             with self.path.open("rb") as file:
                 while block := file.read(size):
@@ -92,14 +92,14 @@ class SpooledBytes:
                 yield line + b"\n"
 
     def drop(self) -> None:
-        """Forgets everything."""
+        """Delete everything."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
         self.buffer, self.size = bytearray(), 0
 
 
 class ChainedBytes(SpooledBytes):
-    """Parts one after the other, which are only read."""
+    """Read-only parts, one after the other."""
 
     __slots__ = ("links",)
 
@@ -123,14 +123,14 @@ class Spool:
         self.rows, self.sample = 0, ""
 
     def add(self, batch: Batch) -> None:
-        """Appends the rows of a batch."""
+        """Append the rows of a batch."""
         self.sample = batch.sample if self.rows == 0 else self.sample
         self.rows += batch.rows
         for part, piece in zip(PARTS, (batch.questions, batch.answers, batch.index, batch.assets), strict=True):
             self.parts[part].add(piece)
 
     def take(self, other: Spool) -> None:
-        """Appends the rows of the other spool, which is empty then."""
+        """Append the rows of the other spool, and empty it."""
         self.sample = other.sample if self.rows == 0 else self.sample
         self.rows += other.rows
         for part in PARTS:
@@ -140,7 +140,7 @@ class Spool:
 
     @staticmethod
     def chained(spools: Sequence[Spool]) -> Spool:
-        """Return the rows of all spools in order, which stay where they are."""
+        """Return the rows of all spools in order, without copying them."""
         whole = Spool()
         whole.parts = {part: ChainedBytes([spool.parts[part] for spool in spools]) for part in PARTS}
         whole.rows = sum(spool.rows for spool in spools)
@@ -157,7 +157,7 @@ class Spool:
             rest = rest[whole:]
 
     def assets(self) -> Iterator[tuple[str, bytes]]:
-        """File name and content of each artefact next to the prompts, in order; one that is used again comes again."""
+        """File name and content of each asset in a separate file, in order; one that is used again is repeated."""
         rest = bytearray()
         for block in self.parts["assets"].blocks():
             rest += block
@@ -172,7 +172,7 @@ class Spool:
             del rest[:place]
 
     def drop(self) -> None:
-        """Forgets everything."""
+        """Delete everything."""
         for part in self.parts.values():
             part.drop()
         self.rows = 0

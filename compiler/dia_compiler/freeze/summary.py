@@ -22,7 +22,7 @@ class Summary:
     next_position: int = 0
     tools: dict[str, str] = field(default_factory=dict)
     estimate: tuple[int, int] | None = None  # of the degrees of freedom, for screens only
-    refused: str | None = None  # why too few instances are where they were asked for; then none is used
+    refused: str | None = None  # why there are too few instances, if the template is then left out
 
     def with_draws(self, acceptance: tuple[int, int], tools: dict[str, str]) -> Summary:
         """Return the summary with more draws, and with the tools that they used."""

@@ -1,4 +1,4 @@
-"""The sessions of a template: compiled, ordered by the replies that they read; an impossible order is reported."""
+"""Compile the sessions of a template, and order them by the replies that they use; impossible orders are reported."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOST = 100  # sessions of a template, and turns of a session
 
 
 class SessionAnalysis(Presence):
-    """Compiles what a template asks in sessions, and how the truth is found in their replies."""
+    """Compiles the sessions of a template, and the expressions that grade their replies."""
 
     def prepare_sessions(self, session_spec: SessionSpec) -> None:
-        """The sessions, the truth and the figures; everything that is wrong with them is reported."""
+        """Compile the sessions, the grading and the figures; all errors are reported."""
         code = self.result.session_plan = SessionPlan(WeighCode(session_spec.truth), judge=session_spec.judge)
         code.places = {place.use.name: place for place in self.places(session_spec)}
         self.check_counts(session_spec)
@@ -40,7 +40,7 @@ class SessionAnalysis(Presence):
 
     @staticmethod
     def places(session_spec: SessionSpec) -> Iterator[Place]:
-        """Yield every named reply with its place; of two of one name the first."""
+        """Yield every named reply with its place; of two with the same name, the first."""
         first = session_spec.replies
         for session in session_spec.sessions:
             for number, turn in enumerate(session.turns):
@@ -48,7 +48,7 @@ class SessionAnalysis(Presence):
                     yield Place(session, number, turn, turn.reply)
 
     def check_counts(self, session_spec: SessionSpec) -> None:
-        """Report more sessions or turns than a run can bear, and turns that say nothing."""
+        """Report too many sessions or turns, and empty turns."""
         if len(session_spec.sessions) > MOST:
             place = session_spec.sessions[MOST].position
             self.diagnostics.error("E107", f"more than {MOST:,} sessions", place, "split it into several templates")
@@ -63,7 +63,7 @@ class SessionAnalysis(Presence):
             self.check_loop(session.loop)
 
     def check_turn(self, turn: Turn, number: int) -> None:
-        """Report a turn that says nothing, and words of a list if there is none."""
+        """Report an empty turn, and keys that need `over`."""
         if turn.user is None and turn.assistant is None and not turn.is_challenge:
             self.diagnostics.error("E202", "this turn is empty", turn.position, "add `user: ...`")
         elif number == 0 and turn.user is None and not turn.is_challenge:
@@ -74,19 +74,19 @@ class SessionAnalysis(Presence):
         self.check_loop(turn.loop)
 
     def check_loop(self, loop: Loop) -> None:
-        """Report the name of an item if there is no list."""
+        """Report the name of a loop item without a list."""
         if loop.variable is not None and not loop.is_there:
             self.diagnostics.error("E204", "`as` needs `over`", loop.variable.position, "add `over: ...`")
 
     # pieces
 
     def piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
-        """Return an expression compiled, or None after telling why not."""
+        """Compile an expression; None if it has errors, which are reported."""
         code = self.code(snippet, values) if snippet is not None else None
         return None if snippet is None or code is None else self.analyzed_piece(snippet, code.parsed, code)
 
     def prompt_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
-        """Return a template compiled, or None after telling why not."""
+        """Compile a template; None if it has errors, which are reported."""
         tree = self.parsed_template(snippet) if snippet is not None else None
         code = self.compiled_template(tree, values | self.slot_names) if tree is not None else None
         return None if snippet is None or tree is None or code is None else self.analyzed_piece(snippet, tree, code)
@@ -103,7 +103,7 @@ class SessionAnalysis(Presence):
         return piece
 
     def early(self, snippet: Snippet | None, values: frozenset[str], what: str) -> Piece | None:
-        """Return an expression that must be known before anything is asked."""
+        """Compile an expression that must be known before any model is asked."""
         piece = self.piece(snippet, values)
         if piece is None or not self.leaks(piece.parsed, piece.snippet, what):
             return piece
@@ -111,7 +111,7 @@ class SessionAnalysis(Presence):
 
     @property
     def slot_names(self) -> frozenset[str]:
-        """The slots, which every text of a session may print."""
+        """Return the names of the slots, which every text of a session may print."""
         return frozenset(self.template.slots)
 
     # sessions
@@ -156,13 +156,13 @@ class SessionAnalysis(Presence):
         return self.template.session_spec is not None and self.template.session_spec.judge is not None
 
     def reference_names(self, session: Session) -> frozenset[str]:
-        """Return the reference, where the session is that of a judge who has one."""
+        """Return the name of the reference if the session is that of a judge with one."""
         judge = self.template.session_spec.judge if self.template.session_spec is not None else None
         has_one = judge is not None and judge.reference is not None
         return frozenset({REFERENCE}) if has_one and session.role != "subject" else frozenset()
 
     def options(self, turn: Turn) -> DatumCode | None:
-        """Return the options of a reply's format, which need no reply; an unknown format is reported."""
+        """Compile the options of a reply's format, which cannot use replies; an unknown format is reported."""
         if turn.reply is None:
             return None
         format = turn.reply.format
@@ -183,7 +183,9 @@ class SessionAnalysis(Presence):
     # truth
 
     def prepare_truth(self, session_spec: SessionSpec, code: SessionPlan) -> None:
-        """The truths and the figures compiled; the fallback of a judge first on its own, for its place."""
+        """Compile the grading and the figures; a judge's fallback is compiled separately first, so that errors point to
+        it.
+        """
         values = self.values | self.truth_names(session_spec)
         before = len(self.diagnostics.errors)
         if session_spec.judge is not None:
@@ -212,7 +214,7 @@ class SessionAnalysis(Presence):
         return code
 
     def truth_names(self, session_spec: SessionSpec) -> frozenset[str]:
-        """What the truth sees besides parameters, let values, lists and replies."""
+        """Return the names that grading can use in addition to parameters, let values, lists and replies."""
         if session_spec.judge is None:
             return frozenset()
         return frozenset({SKIP_TOKEN, *self.named_reference(session_spec)})
@@ -225,7 +227,7 @@ class SessionAnalysis(Presence):
     # order
 
     def order(self, sessions: list[SessionCode], code: SessionPlan) -> None:
-        """Put the sessions in an order in which they can be asked; report circles and replies that come too late."""
+        """Put the sessions in an order in which they can be asked; report cycles and replies that come too late."""
         names = [session.session.name for session in sessions]
         needs = {
             session.session.name: tuple(
@@ -247,7 +249,7 @@ class SessionAnalysis(Presence):
         code.sessions = [by_name[name] for name in ordered(names, needs)]
 
     def check_own_order(self, session: SessionCode, code: SessionPlan) -> None:
-        """Report replies of a session that it needs before they are there."""
+        """Report replies of the session itself that are used before they exist."""
         for number, turn in enumerate(session.turns):
             for piece in turn.pieces:
                 first_ok = piece is turn.until or (turn.over is not None and piece is not turn.over)
@@ -263,12 +265,12 @@ class SessionAnalysis(Presence):
                 self.diagnostics.error("E315", message, self.place_of(piece, name), "use it in a later turn")
 
     def check_read(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
-        """Report replies that nothing reads."""
+        """Report replies that are never used."""
         read = frozenset().union(
             *(session.replies for session in sessions), *(piece.replies for piece in code.weighing)
         )
         if self.diagnostics.errors:
-            return  # a part with a reported error may be what would have read it
+            return  # a part with a reported error might have used it
         for name, place in code.places.items():
             if name not in read:
                 help = "use it in another turn, in the truth or in a figure, or remove `reply`"
@@ -298,6 +300,6 @@ class SessionAnalysis(Presence):
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_steps(self) -> frozenset[str]:
-        """What the conditions that span parameters are made of."""
+        """Return what conditions over several parameters are computed from."""
         codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
         return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))

@@ -1,4 +1,4 @@
-"""Sessions in which everything is compiled and ordered, nothing evaluated."""
+"""Sessions with everything compiled and ordered, nothing evaluated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dia_language.templates.templates import CompiledTemplate, ParsedTemplate
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """An expression or template compiled; `reach` has every name that it is made of, `replies` those that it needs."""
+    """A compiled expression or template; `reach` has every name that it uses, `replies` those that are replies."""
 
     snippet: Snippet
     parsed: ParsedExpression | ParsedTemplate
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class TurnCode:
-    """A turn compiled; what is None was not written, or has been reported as wrong."""
+    """A compiled turn; a part is None if it was not given, or has errors."""
 
     turn: Turn
     user: Piece | None
@@ -43,14 +43,14 @@ class TurnCode:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """All that is computed for the turn."""
+        """Return all pieces of the turn."""
         pieces = (self.user, self.assistant, self.when, self.over, self.until)
         return tuple(piece for piece in pieces if piece is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class SessionCode:
-    """A session compiled, with the sessions whose replies it reads."""
+    """A compiled session, with the sessions whose replies it uses."""
 
     session: Session
     system: Piece | None
@@ -61,12 +61,12 @@ class SessionCode:
 
     @property
     def own(self) -> tuple[Piece, ...]:
-        """All that is computed for the session itself."""
+        """Return the pieces of the session itself, without its turns."""
         return tuple(piece for piece in (self.system, self.when, self.over, self.share) if piece is not None)
 
     @property
     def replies(self) -> frozenset[str]:
-        """Every reply that the session reads."""
+        """Return every reply that the session uses."""
         pieces = [*self.own, *(piece for turn in self.turns for piece in turn.pieces)]
         return frozenset().union(*(piece.replies for piece in pieces))
 
@@ -82,13 +82,13 @@ class Place:
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The lists that it is asked for once an item of, the outermost first."""
+        """Return the lists over which it is repeated, the outermost first."""
         return tuple(loop for loop in (self.session.loop, self.turn.loop) if loop.over is not None)
 
 
 @dataclass(slots=True)
 class WeighCode:
-    """A truth and its figures compiled."""
+    """Compiled grading, with its figures."""
 
     truth: Truth | None
     parts: dict[str, Piece] = field(default_factory=dict)
@@ -98,7 +98,7 @@ class WeighCode:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """All that is computed of replies when they are graded."""
+        """Return all pieces that are evaluated when replies are graded."""
         pieces = [*self.parts.values(), *self.keys, self.over]
         pieces += [piece for _, value, where in self.figures for piece in (value, where)]
         return tuple(piece for piece in pieces if piece is not None)
@@ -106,7 +106,7 @@ class WeighCode:
 
 @dataclass(slots=True)
 class SessionPlan:
-    """The sessions in the order in which they can be asked, and the truth, as it is and as presets have it."""
+    """The sessions in the order in which they are asked, and the grading, including that of each preset."""
 
     weighed: WeighCode
     sessions: list[SessionCode] = field(default_factory=list)
@@ -118,6 +118,6 @@ class SessionPlan:
 
     @property
     def weighing(self) -> tuple[Piece, ...]:
-        """All that is computed of replies when they are graded, presets included."""
+        """Return all pieces that are evaluated when replies are graded, including presets."""
         codes = (self.weighed, *(code for _, code in self.presets))
         return tuple(piece for code in codes for piece in code.pieces)

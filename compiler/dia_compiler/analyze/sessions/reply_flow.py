@@ -1,4 +1,5 @@
-"""Which replies a piece needs although a `when` may have left them out: a walk that carries what is known to hold.
+"""Find replies that a piece uses although a `when` may have skipped them, by following which conditions are known to be
+true.
 
 What is known is a set of facts: the text of a condition, or `answered(name)`. They come from a `when`, from the test
 of an `if`, and from the operand before an `and` or an `or`.
@@ -18,13 +19,13 @@ from jinja2 import nodes
 Facts = frozenset[str]
 NOTHING: Facts = frozenset()
 Body = tuple["ast.expr | nodes.Template", frozenset[str]]
-# Each missing reply, and the node or name by which the piece comes to need it
+# Each missing reply, and the node or name through which the piece uses it
 Missing = Iterator[tuple[str, "ast.AST | str"]]
 
 
 @dataclass(slots=True)
 class Flow:
-    """The walk over the pieces of one template.
+    """The analysis of the pieces of one template.
 
     `conditions` are what must hold for each reply to be asked for, `lets` and `functions` the bodies of those that
     need replies; `many` are replies of which there are several.
@@ -37,21 +38,21 @@ class Flow:
     conditions: dict[str, Facts] = field(default_factory=dict)
 
     def missing(self, parsed: ParsedExpression | ParsedTemplate, facts: Facts = NOTHING) -> Missing:
-        """Each reply that may have been left out where the piece needs it, and by what the piece comes to need it."""
+        """Return each reply that may have been skipped although the piece uses it, and how the piece uses it."""
         if isinstance(parsed, ParsedTemplate):
             yield from self.template(parsed.tree, facts, frozenset(), ())
         else:
             yield from self.expression(parsed.tree, facts, frozenset(), ())
 
     def is_there(self, name: str, facts: Facts) -> bool:
-        """Return whether a reply has been asked for wherever the facts hold."""
+        """Return whether a reply has been requested whenever the facts are true."""
         needed = self.conditions.get(name, NOTHING)
         return answered(name) in facts or needed <= facts
 
     # facts
 
     def true(self, node: ast.expr) -> Facts:
-        """What is known where the expression holds."""
+        """Return what is known if the expression is true."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
             return NOTHING.union(*map(self.true, node.values))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -62,7 +63,7 @@ class Flow:
         return frozenset({ast.dump(node)}) if name is None else frozenset({ast.dump(node), answered(name)})
 
     def false(self, node: ast.expr) -> Facts:
-        """What is known where the expression does not hold."""
+        """Return what is known if the expression is false."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
             return NOTHING.union(*map(self.false, node.values))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -72,7 +73,7 @@ class Flow:
         return frozenset({f"not {ast.dump(node)}"})
 
     def asked_about(self, node: ast.expr) -> str | None:
-        """Return the reply of which `answered` asks whether it is there."""
+        """Return the reply in a call of `answered`."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "answered" and node.args:
             return self.reply_of(node.args[0], frozenset())
         return None
@@ -86,7 +87,7 @@ class Flow:
     # expressions
 
     def expression(self, node: ast.expr, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
-        """Return each reply that may be missing where the expression needs it."""
+        """Return each reply that may be missing where the expression uses it."""
         if isinstance(node, ast.Name):
             yield from self.name(node, node.id, facts, bound, inside)
         elif isinstance(node, ast.Call):
@@ -130,7 +131,7 @@ class Flow:
             yield from ((missing, node) for missing in self.own(called, facts, inside))
 
     def own(self, name: str, facts: Facts, inside: tuple[str, ...]) -> Iterator[str]:
-        """Yield each reply that may be missing where the body of an own function needs it."""
+        """Yield each reply that may be missing where the body of a function of the spec uses it."""
         if name in inside:
             return
         for body, arguments in self.functions(name):
@@ -154,7 +155,7 @@ class Flow:
     # templates
 
     def template(self, node: nodes.Node, facts: Facts, bound: frozenset[str], inside: tuple[str, ...]) -> Missing:
-        """Return each reply that may be missing where the part of a template needs it."""
+        """Return each reply that may be missing where the part of a template uses it."""
         if isinstance(node, nodes.If):
             yield from self.branches(node, facts, bound, inside)
         elif isinstance(node, nodes.CondExpr):
@@ -201,12 +202,12 @@ class Flow:
 
 
 def answered(name: str) -> str:
-    """Return the fact that a reply is there."""
+    """Return the fact that a reply exists."""
     return f"answered {name}"
 
 
 def holding(node: nodes.Node) -> Facts:
-    """What is known where the test of a template holds."""
+    """Return what is known if the test of a template is true."""
     if isinstance(node, nodes.And):
         return holding(node.left) | holding(node.right)
     if isinstance(node, nodes.Not):
@@ -217,14 +218,14 @@ def holding(node: nodes.Node) -> Facts:
 
 
 def failing(node: nodes.Node) -> Facts:
-    """What is known where the test of a template does not hold."""
+    """Return what is known if the test of a template is false."""
     if isinstance(node, nodes.Or):
         return failing(node.left) | failing(node.right)
     return holding(node.node) if isinstance(node, nodes.Not) else NOTHING
 
 
 def _reply(node: nodes.Node) -> str | None:
-    """Return the reply that a call of one of the guards is about."""
+    """Return the reply in a call of one of the guards."""
     if not isinstance(node, nodes.Call) or not isinstance(node.node, nodes.Name) or len(node.args) < 2:
         return None
     is_guard = node.node.name.startswith(("_reply_", "_said_"))
@@ -237,7 +238,7 @@ def _target(node: nodes.For) -> frozenset[str]:
 
 
 def children(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions right below a node, operators and the like left out."""
+    """Yield the direct subexpressions of a node, without operators."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr):
             yield child

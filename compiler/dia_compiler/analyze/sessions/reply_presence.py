@@ -1,4 +1,4 @@
-"""Replies that a `when` may have left out, reported wherever they are needed."""
+"""Report replies that a `when` may have skipped, wherever they are used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Presence(Wordings):
     """Report each use of a reply that may not exist."""
 
     def place_of(self, piece: Piece, name: str) -> Position:
-        """Where a piece needs a reply, itself or by a let value or function."""
+        """Return where a piece uses a reply, directly or through a let value or function."""
         for use in piece.parsed.names:
             if name in self.depends.base([use.name]):
                 return piece.snippet.place(use.offset)
@@ -31,7 +31,7 @@ class Presence(Wordings):
         return piece.snippet.position
 
     def check_there(self, code: SessionPlan, sessions: list[SessionCode]) -> None:
-        """Report replies that a `when` may have left out where they are needed."""
+        """Report replies that a `when` may have skipped where they are used."""
         flow = Flow(
             {name: code.parsed.tree for name, code in self.result.reply_lets.items()},
             self.bodies, self.replies, frozenset(name for name, place in code.places.items() if place.loops),
@@ -53,7 +53,9 @@ class Presence(Wordings):
             self.check_truth_there(flow, weighed)
 
     def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
-        """The same for the truth and the figures: what is not skipped has what is needed to be skipped."""
+        """Do the same for the grading and the figures. `correct` is only evaluated if `skipped` is false, so it may
+        rely on that.
+        """
         skipped = code.parts.get("skipped")
         decided = (
             flow.false(skipped.parsed.tree) if skipped and isinstance(skipped.parsed, ParsedExpression) else NOTHING
@@ -81,14 +83,14 @@ class Presence(Wordings):
                 self.diagnostics.error("E317", message, place, ASK_FIRST.format(name))
 
     def place_via(self, piece: Piece, via: ast.AST | str) -> Position:
-        """Where a piece has the name, or the node, by which it needs a reply."""
+        """Return where a piece has the name, or the node, through which it uses a reply."""
         if isinstance(piece.parsed, ParsedExpression):
             return piece.snippet.place(piece.parsed.offset(via)) if isinstance(via, ast.AST) else piece.snippet.position
         uses = (*piece.parsed.names, *piece.parsed.calls, *piece.parsed.function_names)
         return next((piece.snippet.place(use.offset) for use in uses if use.name == via), piece.snippet.position)
 
     def bodies(self, name: str) -> Iterator[Body]:
-        """Yield the bodies of an own function that needs replies, each with the names that are its own."""
+        """Yield the bodies of a function of the spec that uses replies, each with its argument names."""
         declared = self.functions.get(name)
         if declared is None or not self.depends.functions.get(name, frozenset()):
             return
@@ -99,9 +101,9 @@ class Presence(Wordings):
                 else:
                     yield parse(body).tree, own
             except DiaError:
-                continue  # which has been reported
+                continue  # already reported
 
 
 def facts(flow: Flow, when: Piece | None) -> Facts:
-    """What is known where a condition holds."""
+    """Return what is known if a condition is true."""
     return flow.true(when.parsed.tree) if when is not None and isinstance(when.parsed, ParsedExpression) else NOTHING
