@@ -1,4 +1,4 @@
-"""The asset builders, one literal table, and what installed packages add to them."""
+"""Registry of asset builders, including those of installed packages."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OWN: dict[str, Builder] = {
 
 
 def plugin_fault(candidate: Any) -> str | None:
-    """What keeps a thing of another package from being an asset builder, or None."""
+    """Return why an object of another package is not a valid asset builder, or None."""
     return None if isinstance(candidate, Builder) else "it is not an instance of dia_compiler.assets.base.Builder"
 
 

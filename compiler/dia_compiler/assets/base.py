@@ -1,4 +1,4 @@
-"""What an asset builder is: options in, the bytes or the text of one artefact out, the same for the same options."""
+"""The interface of asset builders: options in, the bytes or text of one file out; equal options give equal results."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class Entropy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a builder gets besides its options: entropy, and a private folder for files of tools."""
+    """What a builder gets in addition to its options: entropy, and a private folder for temporary files."""
 
     entropy: Entropy
     folder: Path
 
 
 def data(words: str, required: bool = False) -> BuilderOption:
-    """Return an option that reads as data: as YAML says, and texts that begin with `= ` as expressions."""
+    """Return an option that is read as data: a YAML value, with texts that begin with `= ` as expressions."""
     return option("data", words, required)
 
 
 def template(words: str, required: bool = False) -> BuilderOption:
-    """Return an option that is a template, unless it begins with `= `: then it is an expression, as in data."""
+    """Return an option that is a template; if it begins with `= `, it is an expression, as in data."""
     return option("template", words, required)
 
 
@@ -64,14 +64,14 @@ class Builder(ABC):
     revision: ClassVar[int] = 1
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for the first option that cannot be.
+        """Raise OptionFault for the first invalid option.
 
         Called before any work with the options that are the same in all instances, and before each building with all.
         """
         return None
 
     def file_name(self, asset_name: str, options: Mapping[str, Any]) -> str:
-        """Return the name of the file. Raises OptionFault for one that is unsafe somewhere, such as a path."""
+        """Return the name of the file. Raises OptionFault for a name that is unsafe on some system, such as a path."""
         chosen = options.get("file_name") if "file_name" in self.options else None
         if chosen is None:
             return f"{asset_name}.{self.extension}"
@@ -82,4 +82,4 @@ class Builder(ABC):
 
     @abstractmethod
     def build(self, options: Mapping[str, Any], site: Site) -> str | bytes:
-        """Return the artefact of options that were validated: text where `is_text`, else bytes. Raises OptionFault."""
+        """Return the content for validated options: text if `is_text`, otherwise bytes. Raises OptionFault."""

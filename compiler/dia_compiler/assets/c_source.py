@@ -1,7 +1,7 @@
-"""What a stranger's C source may hold: nothing that reads a file, asks the date, or speaks to the assembler.
+"""What untrusted C source may contain: nothing that reads a file, uses the date, or contains assembly code.
 
-The compiler is not locked in. So the source is read as the compiler reads it, texts and comments apart, and what is
-left may hold no more than the language itself: no `#include`, no `asm`, nothing that pastes such a word together.
+The compiler runs without a sandbox. So the source is tokenised as the compiler does it, and may contain only the
+language itself outside strings and comments: no `#include`, no `asm`, and nothing that could assemble such a word.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TOKEN = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE | re.ASCII,
 )
 DIRECTIVES = frozenset({"define", "undef", "if", "ifdef", "ifndef", "elif", "else", "endif"})
-# Reserved names that do nothing but compute; all others are refused unseen.
+# Reserved names that only compute; all others are rejected.
 RESERVED = re.compile(
     r"_Bool|_Static_assert|_Alignas|_Alignof|__int128"
     r"|__builtin_(?:bswap(?:16|32|64)|(?:popcount|clz|ctz|parity)(?:ll?)?|rotate(?:left|right)(?:8|16|32|64))"
@@ -35,14 +35,14 @@ SPLICE = re.compile(r"\\[^\S\n]*\n")
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A line of a source, counted from 1, and what must not stand in it."""
+    """A line of a source, counted from 1, and what is not allowed in it."""
 
     line: int
     what: str
 
 
 def refusal(source: str) -> Refusal | None:
-    """Return the first thing that the source must not hold; None if it may be compiled."""
+    """Return the first thing in the source that is not allowed; None if it may be compiled."""
     if len(source) > LONGEST:
         return Refusal(1, f"more than {LONGEST:,} characters")
     strange = next((place for place, sign in enumerate(source) if not (sign.isprintable() or sign in "\n\t")), None)
@@ -59,7 +59,7 @@ def _line(source: str, place: int) -> int:
 
 
 def _refused(source: str) -> Iterator[tuple[int, str]]:
-    """Places of what is refused, with its name."""
+    """Yield the positions of what is not allowed, with its name."""
     for token in TOKEN.finditer(source):
         token_text = token[0]
         if token["directive"] is not None:

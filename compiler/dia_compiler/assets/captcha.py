@@ -24,19 +24,19 @@ T = TypeVar("T")
 SIZE: Final = (160, 60)
 CHARACTERS: Final = 20
 LEAST, MOST = 30, 1000
-# The library's own 30 degrees make a 1 of a 7, its overlap of a quarter hides digits, and dark ink comes out pale.
+# The library's own 30 degrees make a 1 of a 7, its overlap of a quarter hides digits, and dark ink becomes pale.
 DEGREES, OVERLAP = 18, 0.1
 BRIGHTNESS: Final = range(40, 131)
 
 
 class Seeded:
-    """What the library asks the module `secrets` for, from the bytes of the instance."""
+    """Replaces the module `secrets` in the library, with bytes of the instance."""
 
     def __init__(self, entropy: Entropy) -> None:
         self.entropy = entropy
 
     def randbits(self, count: int) -> int:
-        """An integer with the given number of random bits."""
+        """Return an integer with the given number of random bits."""
         size = -(-count // 8)
         return int.from_bytes(self.entropy(size), "big") >> 8 * size - count
 
@@ -81,7 +81,7 @@ class Captcha(Picture):
 
 
 def ink_of(seeded: Seeded) -> Colour:
-    """A colour that contrasts with the paper, each of whose components is 238 or more."""
+    """Return a colour that contrasts with the background, whose components are 238 or more."""
     while brightness(ink := (seeded.randbelow(201), seeded.randbelow(201), seeded.randbelow(201))) not in BRIGHTNESS:
         pass
     return ink
@@ -95,7 +95,7 @@ def brightness(colour: Colour) -> int:
 
 @contextmanager
 def replaced(module: ModuleType, secrets: Seeded) -> Iterator[None]:
-    """Put the seeded object in the place of the module's own source of randomness for a while."""
+    """Temporarily replace the module's source of randomness by the seeded object."""
     name = "secrets"
     before = getattr(module, name)
     setattr(module, name, secrets)

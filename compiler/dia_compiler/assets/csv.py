@@ -60,7 +60,7 @@ class Csv(Builder):
 
 
 def _line(cells: list[str], separator: str) -> str:
-    """The cells of a row. Python's csv quotes differently from version to version, so it is not used here."""
+    """Return the line of a row, written here because Python's csv module quotes differently in different versions."""
     special = re.compile(rf'["\r\n{re.escape(separator)}]|\A\s|\s\Z')
     quoted = [f'"{cell.replace(QUOTE, 2 * QUOTE)}"' if special.search(cell) else cell for cell in cells]
     return separator.join(quoted) if quoted != [""] else 2 * QUOTE

@@ -1,7 +1,7 @@
 """Programs for Linux on x86-64, compiled from freestanding C: an ELF file of one to three kilobytes.
 
-The compiler is that of the package ziglang, which makes the same bytes on every system. There is no C library: the
-functions that a source may call stand in elf_start.c.
+The compiler is that of the package ziglang, which makes the same bytes on every system. There is no C library;
+elf_start.c defines the functions that a source may call.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from dia_compiler.assets.c_source import refusal
 LEVELS = {"none": "-O0", "some": "-O1", "most": "-O2"}
 SECONDS, SECONDS_OF_WORK = 20, 4
 FILE_BYTES, MEMORY_BYTES, LEAST_ROOM = 16 << 20, 512 << 20, 1 << 20
-# A shell bounds what the compiler takes and writes, also where the worker that waits for it is killed: a copy of the
-# worker, which could do so itself, is dearer to make. A tighter bound stays as it is.
+# A shell limits the compiler's time, memory and output, even if its worker is killed. A copy of the worker could do so
+# itself, but costs more to start. Tighter limits stay in force.
 BOUNDS = f"ulimit -f {FILE_BYTES // 512}; ulimit -t {SECONDS_OF_WORK}; ulimit -v {MEMORY_BYTES // 1024}"
 BOUNDED = ("/bin/sh", "-c", f'{{ {BOUNDS}; }} 2>/dev/null; exec "$@"', "sh")
-# Signed numbers wrap, which plain C leaves open; no tables for a debugger, no random addresses, no checks of the stack;
-# loops stay loops, so that the constants that they walk over stay where they can be read.
+# Signed numbers wrap, which plain C leaves undefined; no debug tables, no random addresses, no stack checks; loops are
+# not unrolled, so that the constants in them can be read.
 FLAGS = (
     "-target", "x86_64-freestanding-none", "-mcpu=x86_64", "-std=gnu17", "-static", "-nostdlib", "-ffreestanding",
     "-fwrapv", "-fno-sanitize=all", "-fno-stack-protector", "-fno-pic", "-fno-pie", "-g0", "-w",
@@ -42,7 +42,7 @@ FLAGS = (
     "-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-Wl,--build-id=none",
 )  # fmt: skip
 MESSAGE = re.compile(r"^(?:[^\n:]*:(?P<line>[0-9]+):[0-9]+: |[^\n]*?)(?:fatal )?error: (?P<message>.+)$", re.MULTILINE)
-SHELL_FAILED = (126, 127)  # what a shell ends with that cannot start a program
+SHELL_FAILED = (126, 127)  # exit codes of a shell that cannot start a program
 NOT_STARTED = "the compiler cannot be started"
 INSTALL = install_extra("binary")
 HELP = "C without a standard library: `put`, `put_number`, `same`, `read_line`, `number_of` and `length` are available"
@@ -93,7 +93,7 @@ def _checked(source: Any) -> None:
 
 
 def _compile(place: Path, flags: list[str]) -> None:
-    """Make `out` of `in.c`. Raises OptionFault with the compiler's first message, OSError where the disk is full."""
+    """Compile `in.c` to `out`. Raises OptionFault with the compiler's first message, OSError if the disk is full."""
     is_posix = os.name == "posix"
     command = [*(BOUNDED if is_posix else ()), str(_compiler()), "cc", *flags, "-o", "out", "in.c"]
     try:
@@ -120,7 +120,7 @@ def _compile(place: Path, flags: list[str]) -> None:
 
 
 def _complaint(process: subprocess.Popen[bytes]) -> bytes:
-    """What the compiler says until its end. Raises OptionFault if that does not come."""
+    """Return the compiler's output. Raises OptionFault if it runs too long."""
     try:
         return process.communicate(timeout=SECONDS)[1]
     except subprocess.TimeoutExpired:
@@ -130,9 +130,9 @@ def _complaint(process: subprocess.Popen[bytes]) -> bytes:
 
 @contextlib.contextmanager
 def _buried(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Kill the compiler and all that it has started at the end, even where this process is killed before.
+    """Kill the compiler and its child processes at the end, even if this process is killed first.
 
-    A shell waits for the end of a pipe that only this process holds.
+    A shell waits for the end of a pipe that only this process has open.
     """
     command = ["/bin/sh", "-c", 'read nothing; kill -KILL "-$1" 2>&-', "sh", str(process.pid)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, cwd="/", env={}, start_new_session=True) as keeper:
@@ -145,7 +145,7 @@ def _buried(process: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _compiler() -> Path:
-    """Return the compiler's own file; the package around it would start Python once more."""
+    """Return the compiler's executable; the package's entry point would start Python again."""
     spec = find_spec("ziglang")
     if spec is None or spec.origin is None:
         raise OptionFault("source", "no compiler found", INSTALL)
@@ -163,7 +163,7 @@ def _environment(place: Path) -> dict[str, str]:
 
 
 def _first_message(output: str) -> str:
-    """Return the compiler's first message as one sentence, quotes as ours."""
+    """Return the compiler's first message as one sentence, with our quotes."""
     match = MESSAGE.search(output)
     if match is None or "frontend command failed" in match["message"]:
         return "the compiler gave up on the source"

@@ -19,7 +19,7 @@ LABEL: Final = 16
 POST: Final = 6
 SMALLEST, STEP, THICKNESS, GAP = 20, 8, 12, 12  # widths and heights in pixels
 WHITE: Final[Colour] = (255, 255, 255)
-WOOD: Final[Colour] = (90, 90, 90)  # grey, which no disk is
+WOOD: Final[Colour] = (90, 90, 90)  # grey, the colour of no disk
 COLOURS: Final[tuple[Colour, ...]] = (
     (214, 39, 40), (31, 119, 180), (44, 160, 44), (255, 127, 14), (148, 103, 189), (23, 190, 207), (188, 189, 34),
 )  # fmt: skip
@@ -63,7 +63,7 @@ class Hanoi(Picture):
 def _draw_peg(
     image: Image.Image, draw: ImageDraw.ImageDraw, foot: tuple[int, int], label: str, disks: list[int]
 ) -> None:
-    """One post with its label below and its disks on it; each of these has a light edge towards the next."""
+    """Draw one peg with its label below and its disks; each disk has a light edge towards the next."""
     middle, ground = foot
     draw.rectangle((middle - POST // 2, GAP // 2, middle + POST // 2 - 1, ground - 1), WOOD)
     for height, disk in enumerate(disks):

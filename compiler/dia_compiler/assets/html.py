@@ -1,4 +1,4 @@
-"""Whole pages of HTML: a head with title, styles and metadata around a body of the spec's own."""
+"""Whole pages of HTML: a head with title, styles and metadata around the body from the spec."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 # Tags that the builder writes itself, each once.
 FRAME = re.compile(r"<(?:!doctype|/?(?:html|head|body))[\s/>]", re.IGNORECASE)
-# What would end a style or a script early, or keep its end from being one: HTML, sections 4.2.6 and 4.12.1.3.
+# What would end a style or script early, or hide its end: HTML, sections 4.2.6 and 4.12.1.3.
 ENDS = {"styles": re.compile(r"</style", re.IGNORECASE), "scripts": re.compile(r"</script|<!--|<script", re.IGNORECASE)}
 
 
@@ -39,7 +39,7 @@ class Html(Builder):
                 raise OptionFault(name, f"the text of `{name}` would close its element", "write its < as an escape")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """Return the page, each of its parts on lines of its own."""
+        """Return the page, each of its parts on separate lines."""
         lines = [
             "<!DOCTYPE html>",
             f'<html lang="{options.get("language", "en")}">',

@@ -94,7 +94,7 @@ def _check_headers(headers: list[tuple[str, Any]]) -> None:
 
 
 def _check_whole(options: Mapping[str, Any], body: str) -> None:
-    """Checks that need all options. Source: RFC 9112, section 3.2; RFC 9110, section 6.4.1."""
+    """Check what needs all options. Source: RFC 9112, section 3.2; RFC 9110, section 6.4.1."""
     if "target" not in options and "status" not in options:
         raise OptionFault(None, "a message needs a target or a status", "add one of them")
     names = [name.lower() for name, _ in _headers(options)]
@@ -110,7 +110,9 @@ def _may_have_body(options: Mapping[str, Any]) -> bool:
 
 
 def _with_length(options: Mapping[str, Any], body: str) -> list[tuple[str, Any]]:
-    """The headers with the length of the body, which comes last unless its position is given. RFC 9110, section 8.6."""
+    """Return the headers with the length of the body, which is last unless its position is given. RFC 9110, section
+    8.6.
+    """
     headers, size = _headers(options), len(body.encode("utf-8", "surrogatepass"))
     names = [name.lower() for name, _ in headers]
     expected = "status" in options or options.get("method", "GET") in METHODS_WITH_BODY or bool(body)
@@ -128,7 +130,7 @@ def _first_line(options: Mapping[str, Any]) -> str:
 
 
 def _headers(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Names and values in their order. Raises OptionFault if they are no mapping and no list of pairs."""
+    """Return names and values in order. Raises OptionFault if they are neither a mapping nor a list of pairs."""
     headers = options.get("headers", {})
     pairs = list(headers.items()) if isinstance(headers, Mapping) else headers
     if not isinstance(pairs, list) or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):

@@ -14,10 +14,10 @@ from dia_language.numbers.values import Record
 from dia_compiler.assets.base import Builder, OptionFault, Site, data
 
 LINES = 20_000
-WORD = re.compile(r"[!#-\[\]-~]+")  # visible ASCII but for quotes and the backslash
+WORD = re.compile(r"[!#-\[\]-~]+")  # visible ASCII except quotes and the backslash
 METHOD = re.compile(r"[A-Z]+")
 PATH = re.compile(r"[^\s\x00-\x1f\x7f]+")
-PROGRAM = re.compile(r"[!-9;-Z^-~]+")  # visible ASCII but for what ends a program's name
+PROGRAM = re.compile(r"[!-9;-Z^-~]+")  # visible ASCII except what ends a program's name
 ONE_LINE = re.compile(r"[^\x00-\x1f\x7f\u2028\u2029]+")
 PRIORITY = 14  # a user's program, for information
 
@@ -47,7 +47,7 @@ class Log(Builder):
             raise OptionFault("lines", f"a log has at most {LINES:,} lines")
 
     def build(self, options: Mapping[str, Any], site: Site) -> str:
-        """The lines by their times, and in the list's order where these are equal; the last one has no end of line."""
+        """Return the lines sorted by time (equal times in list order), without a newline at the end."""
         shared = options.get("shared", {})
         lines = [
             Record({**line, **{name: shared[name] for name in shared if name not in line}}) for line in options["lines"]
@@ -78,7 +78,7 @@ def _common(line: Record, number: int) -> str:
 
 
 def _combined(line: Record, number: int) -> str:
-    """A line of the common log format followed by referrer and agent."""
+    """Return a line of the common log format followed by referrer and agent."""
     referrer, agent = (
         _escaped(_field(line, number, name, _is_text, "text, or none", "-")) for name in ("referrer", "agent")
     )
@@ -95,7 +95,7 @@ def _syslog(line: Record, number: int) -> str:
 
 
 def _auth(line: Record, number: int) -> str:
-    """Return a message as files below /var/log have it, without its year. Source: RFC 3164, section 4.1."""
+    """Return a message as in files under /var/log, without its year. Source: RFC 3164, section 4.1."""
     host, program, pid, message = _message(line, number)
     day = format_time(line["time"], "%-d").rjust(2)
     at = format_time(line["time"], f"%b {day} %H:%M:%S")
@@ -146,7 +146,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """The text as Apache logs write it between quotes: bytes that are not printable ASCII in hexadecimal."""
+    """Return the text as Apache logs write it between quotes: bytes that are not printable ASCII in hexadecimal."""
     signs = (chr(byte) for byte in text.encode("utf-8", "surrogatepass"))
     return "".join(
         f"\\{sign}" if sign in '"\\' else sign if " " <= sign <= "~" else f"\\x{ord(sign):02x}" for sign in signs

@@ -30,7 +30,7 @@ PACKET: Final = (
 
 
 def check_metadata(options: Mapping[str, Any]) -> None:
-    """Raise OptionFault for the first option of metadata that cannot be."""
+    """Raise OptionFault for the first option of metadata that is invalid."""
     for name, text in _mapping(options, "exif", EXIF).items():
         if not _is_text(text) or not text.isascii() or not text.isprintable():
             raise OptionFault("exif", f"`{name}` must be ASCII text", "`xmp` accepts any characters")
@@ -87,7 +87,7 @@ def exif_bytes(options: Mapping[str, Any]) -> bytes | None:
 
 
 def png_info(options: Mapping[str, Any]) -> PngImagePlugin.PngInfo:
-    """Return the chunks of text: those of the spec in their order, then the XMP packet."""
+    """Return the text chunks: those of the spec in order, then the XMP packet."""
     from PIL import PngImagePlugin
 
     info = PngImagePlugin.PngInfo()

@@ -1,4 +1,6 @@
-"""PDF files of plain text, which may be encrypted. Page contents are not packed, so no library of that shows."""
+"""PDF files of plain text, which may be encrypted. Page contents are not compressed, so the bytes do not depend on a
+compression library.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from dia_compiler.assets.pdf_lock import CIPHERS, locked, password_fault
 PAGE, MARGIN = (595, 842), 57
 FONT, SIZE, SMALLEST, LARGEST = "Helvetica", 12, 4, 72
 MOST_CHARACTERS, MOST_LINES, MOST_PAGES, LONGEST_WORDS = 100_000, 5_000, 200, 1_000
-# What Windows-1252 holds and the font draws, without the bullet, which not all readers find again.
+# What Windows-1252 contains and the font draws, without the bullet, which some readers cannot extract.
 SHOWN = frozenset(map(chr, [*range(32, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)])) | frozenset(
     "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”–—˜™š›œžŸ"
 )
@@ -37,7 +39,7 @@ class Pdf(Builder):
     libraries = ("reportlab", "pypdf")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for a text that cannot be shown and for a password that the cipher cannot take."""
+        """Raise OptionFault for a text that cannot be shown and a password that the cipher does not support."""
         size = options.get("size", SIZE)
         if type(size) is not int or not SMALLEST <= size <= LARGEST:
             raise OptionFault("size", f"`size` must be an integer from {SMALLEST} to {LARGEST}")
@@ -84,7 +86,7 @@ def _check_passwords(options: Mapping[str, Any], cipher: str) -> None:
 
 
 def _cipher(options: Mapping[str, Any]) -> str:
-    """Return the cipher, which needs a password, as a password needs a cipher. Raises OptionFault."""
+    """Return the cipher. Raises OptionFault for a cipher without a password, or the reverse."""
     has_password = bool(options.get("password") or options.get("owner_password"))
     cipher: str = options.get("cipher", "aes256" if has_password else "none")
     if cipher == "none" and has_password:
@@ -95,7 +97,7 @@ def _cipher(options: Mapping[str, Any]) -> str:
 
 
 def _written(options: Mapping[str, Any]) -> bytes:
-    """Return the file in clear."""
+    """Return the file without encryption."""
     from reportlab.pdfgen.canvas import Canvas
 
     size = options.get("size", SIZE)
@@ -119,7 +121,7 @@ def _written(options: Mapping[str, Any]) -> bytes:
 
 
 def _lines(text: str, size: int) -> list[str]:
-    """The lines of the text, wrapped to the page; a word that is too long for a line gets its own lines, cut."""
+    """Return the lines of the text, wrapped to the page; a word that is too long for a line is split."""
     from reportlab.pdfbase.pdfmetrics import getFont
 
     widths: list[int] = getFont(FONT).widths
@@ -128,7 +130,7 @@ def _lines(text: str, size: int) -> list[str]:
 
 
 def _parts(line: str, widths: list[int], most: int) -> list[str]:
-    """The line, or its parts if it is too wide: broken at spaces, each of which stays at the end of a part."""
+    """Return the line, or its parts if it is too wide: broken at spaces, which stay at the end of a part."""
     parts, begin, blank, width = [], 0, -1, 0
     for place, sign in enumerate(line):
         width += widths[sign.encode("cp1252")[0]]

@@ -15,10 +15,10 @@ from dia_compiler.assets.base import Entropy
 
 # Names of ISO 32000-2, section 7.6: RC4 with 128 bits, and AES of the revisions 4 and 6.
 CIPHERS = {"none": "", "rc4": "RC4-128", "aes128": "AES-128", "aes256": "AES-256"}
-# The version of PDF that introduced each of them, which the header of the file must state.
+# The version of PDF that introduced each of them, which the file's header must state.
 VERSIONS = {"rc4": "1.4", "aes128": "1.6", "aes256": "2.0"}
 OLD_BYTES, NEW_BYTES = 32, 127
-# Where PDFDocEncoding, which the older ciphers read passwords by, agrees with Latin-1.
+# The range in which PDFDocEncoding, the password encoding of the older ciphers, agrees with Latin-1.
 OLD_SIGNS = frozenset(map(chr, [*range(32, 127), *range(0xA1, 0xAD), *range(0xAE, 0x100)]))
 # Not in Unicode 3.2, left out, or written from right to left, where SASLprep has rules for the whole text.
 UNPREPARED = (stringprep.in_table_a1, stringprep.in_table_b1, stringprep.in_table_d1)
@@ -26,7 +26,7 @@ DRAWING = ("pypdf._encryption", "pypdf._writer", "pypdf._crypt_providers._crypto
 
 
 def password_fault(password: Any, cipher: str) -> str | None:
-    """What keeps the text from being a password for the cipher, or None."""
+    """Return why the text cannot be a password for the cipher, or None."""
     if not isinstance(password, str):
         return "must be text"
     if cipher in ("none", "aes256"):
@@ -38,7 +38,9 @@ def password_fault(password: Any, cipher: str) -> str | None:
 
 
 def _new_fault(password: str) -> str | None:
-    """SASLprep (RFC 4013) would write other texts in another way; readers differ in whether they do that."""
+    """Return why a text is not a safe password: SASLprep (RFC 4013) would change it, and not all readers apply
+    SASLprep.
+    """
     if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
         return "must be printable and in Unicode normalization form NFKC"
     strange = next((sign for sign in password if any(table(sign) for table in UNPREPARED)), None)
@@ -61,7 +63,7 @@ def locked(plain: bytes, password: str, owner_password: str, cipher: str, entrop
 
 @contextmanager
 def _drawing_from(entropy: Entropy) -> Iterator[None]:
-    """Let pypdf take its salts, keys and initial values from the entropy, in this thread's time alone."""
+    """Make pypdf take its salts, keys and initialization vectors from the entropy, in this thread only."""
     modules = [import_module(name) for name in DRAWING]
     before = [vars(module)["secrets"] for module in modules]
     seam = SimpleNamespace(token_bytes=entropy)

@@ -1,4 +1,4 @@
-"""What the builders of pictures share: bounds that are checked before any memory is used, colours, fonts, PNG files."""
+"""What picture builders share: size limits that are checked before memory is used, colours, fonts, PNG output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 class Picture(Builder):
-    """A builder of PNG pictures; all of them are packed by Pillow, to whose version their bytes belong."""
+    """A builder of PNG pictures. Pillow compresses them, so their bytes depend on its version."""
 
     extension = "png"
     media_type = "image/png"
@@ -62,7 +62,7 @@ def colour_option(options: Mapping[str, Any], name: str, default: str) -> Colour
 
 
 def text_option(options: Mapping[str, Any], name: str = "text", most: int = TEXT) -> str | None:
-    """The option as a text with at most the given number of characters; None if it is absent. Raises OptionFault."""
+    """Return the option as a text of limited length; None if it is absent. Raises OptionFault."""
     if name not in options:
         return None
     text = options[name]
@@ -93,7 +93,7 @@ def word_option(options: Mapping[str, Any], name: str, default: str, words: tupl
 
 
 def font_option(options: Mapping[str, Any]) -> tuple[str, int]:
-    """Name and size of the font. Raises OptionFault for a font that is not shipped."""
+    """Return the font with its size. Raises OptionFault for a font that is not shipped."""
     name = options.get("font", USUAL_FONT)
     if not isinstance(name, str) or name not in FONTS:
         raise OptionFault("font", "there is no shipped font of this name", f"the shipped fonts are {', '.join(FONTS)}")

@@ -125,7 +125,7 @@ def _plotted(options: Mapping[str, Any]) -> Plotted:
 
 
 def _frame(options: Mapping[str, Any], plotted: Plotted) -> Frame:
-    """Where the axes stand, once there is room for all texts. Raises OptionFault."""
+    """Return the position of the axes that leaves room for all texts. Raises OptionFault."""
     width, height = size_option(options, LEAST, MOST) or SIZE
     across, up = cell_size(LABEL)
     left = max(len(label) for label in plotted.y.labels) * across + TICK + 2 * GAP
@@ -171,7 +171,7 @@ def _draw_titles(image: Image.Image, frame: Frame, options: Mapping[str, Any]) -
 
 
 def _draw_marks(draw: ImageDraw.ImageDraw, frame: Frame, plotted: Plotted) -> None:
-    """The line is drawn below the axes, and bars and points above them."""
+    """Draw the marks: a line below the axes, bars and points above them."""
     places = [frame.place(plotted, x, y) for x, y in plotted.points]
     pale = tuple((part + 255) // 2 for part in plotted.colour)
     for begin, end in pairwise(places) if plotted.kind == "line" else ():

@@ -27,7 +27,7 @@ class Axis:
     is_of_slots: bool = False
 
     def place(self, value: Fraction, length: int) -> int:
-        """The pixel of the value on an axis with the given length in pixels."""
+        """Return the pixel of the value on an axis with the given length in pixels."""
         low, high = (Fraction(0), Fraction(len(self.ticks))) if self.is_of_slots else (self.ticks[0], self.ticks[-1])
         return int((value - low) * length / (high - low) + Fraction(1, 2))
 
@@ -45,7 +45,7 @@ def numbers(option: str, values: Any, most: int) -> list[Fraction]:
 
 
 def axis_of(option: str, tick_values: Any, values: list[Fraction]) -> Axis:
-    """Return the axis with the given ticks, else with ticks of its own around the values. Raises OptionFault."""
+    """Return the axis with the given ticks, or with automatic ticks around the values. Raises OptionFault."""
     if tick_values is None:
         return chosen(min(values), max(values))
     ticks = numbers(option, tick_values, MOST_TICKS)
@@ -71,7 +71,7 @@ def _steps() -> list[Fraction]:
 
 
 def slots(labels: list[Value]) -> Axis:
-    """An axis with one slot per label, which is centred in it. Raises OptionFault."""
+    """Return an axis with one slot per label, centred in the slot. Raises OptionFault."""
     texts = [label if isinstance(label, str) else decimal_text(Fraction(label)) for label in _allowed(labels)]
     middles = (Fraction(2 * place + 1, 2) for place in range(len(texts)))
     return Axis(tuple(middles), tuple(texts), is_of_slots=True)
@@ -86,7 +86,7 @@ def _allowed(labels: list[Value]) -> list[Any]:
 
 
 def decimal_text(value: Fraction) -> str:
-    """Return the number in decimals where it ends, else as a fraction."""
+    """Return the number as a decimal if it is finite, otherwise as a fraction."""
     rest, places = value.denominator, 0
     while places < 12 and rest != 1 and (10**places) % rest:
         places += 1

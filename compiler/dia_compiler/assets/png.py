@@ -100,7 +100,7 @@ def _hidden(options: Mapping[str, Any]) -> bytes | None:
 
 
 def _base(options: Mapping[str, Any], site: Site) -> Image.Image:
-    """Return the picture before samples are moved and bytes hidden."""
+    """Return the picture before noise and hidden bytes are added."""
     from PIL import Image
 
     text = text_option(options)
@@ -131,7 +131,7 @@ def _of_pixels(pixels: Any, size: tuple[int, int]) -> Image.Image:
 
 
 def _drawn(text: str, options: Mapping[str, Any]) -> Image.Image:
-    """Return the text in its colour on its background, grey where both are."""
+    """Return the text in its colour on its background, in greyscale if both are grey."""
     from PIL import Image
 
     font, font_size = font_option(options)
@@ -162,7 +162,7 @@ def _moved(image: Image.Image, strength: int, site: Site) -> Image.Image:
 
 
 def _hiding(image: Image.Image, hidden: bytes) -> Image.Image:
-    """The picture with the bytes, their number before them, in the least significant bits of its first samples."""
+    """Return the picture with the bytes, after their number, in the least significant bits of its first samples."""
     import numpy
     from PIL import Image
 

@@ -36,7 +36,7 @@ class Qr(Picture):
     libraries = (*Picture.libraries, "segno")
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for the first option that cannot be, such as a text too long for a QR code."""
+        """Raise OptionFault for the first option that is invalid, such as a text too long for a QR code."""
         level = word_option(options, "error", "M", tuple(BITS))
         whole_option(options, "scale", SCALE, 1, MOST_SCALE)
         whole_option(options, "border", BORDER, 0, MOST_BORDER)

@@ -1,4 +1,4 @@
-"""Plain text: whatever its template makes, such as a log, a source or a page."""
+"""Plain text rendered from a template, such as a log, source code or a page."""
 
 from __future__ import annotations
 

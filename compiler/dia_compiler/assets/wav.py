@@ -1,6 +1,6 @@
 """Recordings: Morse code, the tones of a telephone's keys, or samples as they are; WAV with one channel of 16 bits.
 
-All samples are made of integers, so they are the same on every machine.
+All samples are computed with integers, so they are the same on every machine.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Wav(Builder):
     media_type = "audio/wav"
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for numbers out of bounds, and for what has no code or no key."""
+        """Raise OptionFault for numbers out of bounds, and for characters without a code or key."""
         for name, (low, high) in BOUNDS.items():
             if name in options and not (type(options[name]) is int and low <= options[name] <= high):
                 raise OptionFault(name, f"`{name}` must be an integer from {low} to {high}")
@@ -104,7 +104,7 @@ def _samples(options: Mapping[str, Any], rate: int) -> list[int]:
 
 
 def _parts(options: Mapping[str, Any]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """How many units each part has, and the frequencies that sound in it."""
+    """Return the number of units of each part, and the frequencies that sound in it."""
     if "keys" in options:
         for key in options["keys"]:
             yield 1, KEYS[key]
@@ -119,7 +119,7 @@ def _parts(options: Mapping[str, Any]) -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _tone(frequencies: tuple[int, ...], count: int, rate: int, volume: int) -> list[int]:
-    """Samples of the frequencies together, each as loud as the volume divided by their number."""
+    """Return samples of the frequencies together, each with the volume divided by their number."""
     table, share = sines(), 100 * max(1, len(frequencies))
     return [
         sum(table[frequency * place * STEPS // rate % STEPS] for frequency in frequencies) * volume // share

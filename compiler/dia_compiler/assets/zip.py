@@ -54,7 +54,7 @@ class Zip(Builder):
     media_type = "application/zip"
 
     def validate(self, options: Mapping[str, Any]) -> None:
-        """Raise OptionFault for what no ZIP file can hold."""
+        """Raise OptionFault for what a ZIP file cannot contain."""
         _one_of(options, "cipher", CIPHERS)
         _one_of(options, "compression", tuple(METHODS))
         _moment(options.get("time", TIME), "time")
@@ -98,7 +98,7 @@ def _encoded(text: str, option: str) -> bytes:
 
 
 def _protection(options: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Password and cipher, which need each other."""
+    """Return password and cipher. Raises OptionFault if only one of them is given."""
     password = options.get("password", "")
     cipher = options.get("cipher", "aes256" if password else "none")
     if password and cipher == "none":
@@ -109,7 +109,7 @@ def _protection(options: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def _members(files: Any, time: str) -> list[tuple[bytes, bytes, tuple[int, int]]]:
-    """Name, content and time of each member. Raises OptionFault."""
+    """Return the name, content and time of each member. Raises OptionFault."""
     if isinstance(files, Mapping):
         files = [
             {"name": name, "data" if isinstance(member, bytes) else "text": member} for name, member in files.items()
@@ -161,7 +161,7 @@ def _named(name: Any) -> str:
 
 
 def _moment(text: Any, option: str) -> tuple[int, int]:
-    """Time and date as the format packs them, in steps of two seconds. Raises OptionFault."""
+    """Return time and date in the format's two-second steps. Raises OptionFault."""
     try:
         if not isinstance(text, str) or not TIME_SHAPE.fullmatch(text.removesuffix("Z")):
             raise ValueError
@@ -196,7 +196,7 @@ def _deflated(content: bytes) -> bytes:
 
 
 def _entry(member: Member, offset: int) -> bytes:
-    """Return the member's record in the directory at the end; made by Unix, readable by all."""
+    """Return the member's record in the directory at the end; marked as made on Unix and readable by all."""
     made_by = 3 << 8 | member.fields[0]
     tail = struct.pack("<3H2L", 0, 0, 0, member.mode << 16, offset)
     return b"PK\x01\x02" + made_by.to_bytes(2, "little") + member.fields + tail + member.name + member.extra

@@ -1,4 +1,4 @@
-"""The two ways to encrypt a member of a ZIP file: PKWARE's old stream cipher, and AES as WinZip has it.
+"""The two ways to encrypt a member of a ZIP file: PKWARE's old stream cipher, and AES as in WinZip.
 
 Sources: PKWARE's APPNOTE 6.3.10, section 6.1; WinZip, AES Encryption Information: AE-1 and AE-2, version 1.04.
 """
@@ -19,7 +19,7 @@ ROUNDS, CHECK, MARK = 1000, 2, 10
 
 
 def zipcrypto(plain: bytes, password: bytes, checksum: int, entropy: Entropy) -> bytes:
-    """The member encrypted by PKWARE's cipher, after twelve bytes, the last of which verifies the password."""
+    """Return the member encrypted by PKWARE's cipher, after twelve bytes, the last of which verifies the password."""
     one, two, three = KEYS
     table, encrypted = CRC_TABLE, bytearray()
     for byte in password + entropy(HEADER - 1) + bytes([checksum >> 24]) + plain:
@@ -28,11 +28,11 @@ def zipcrypto(plain: bytes, password: bytes, checksum: int, entropy: Entropy) ->
         one = one >> 8 ^ table[(one ^ byte) & 255]
         two = ((two + (one & 255)) * 134775813 + 1) & 0xFFFFFFFF
         three = three >> 8 ^ table[(three ^ two >> 24) & 255]
-    return bytes(encrypted[len(password) :])  # the password turns the keys, and is not written
+    return bytes(encrypted[len(password) :])  # the password updates the keys, and is not written
 
 
 def aes(plain: bytes, password: bytes, cipher: str, entropy: Entropy) -> bytes:
-    """Salt, two bytes that test a password, the member in AES's counter mode, and ten bytes that vouch for it."""
+    """Return salt, two bytes that verify the password, the member in AES counter mode, and ten bytes of HMAC."""
     from Crypto.Cipher import AES
     from Crypto.Util import Counter
 

@@ -1,7 +1,7 @@
 """The JSON Schemas that editors read: the structure of spec files, and what the registries add to it.
 
 An editor completes parameter types, answer types, formats and builders from them, each with its own options, and
-underlines a name or an option that there is not.
+underlines unknown names and options.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dia_runtime.formats import FORMATS, Format
 from dia_runtime.formats.replies import REPLY_FORMATS
 
 WIDTH: Final = 118  # columns of the files
-LONG_FORMS: Final = {"decimals": "tolerance"}  # options that are short for another one
+LONG_FORMS: Final = {"decimals": "tolerance"}  # short forms of other options
 
 
 def editor_schema(file: str, installed: bool = False, named_types: Iterable[str] = ()) -> Schema:
@@ -79,12 +79,12 @@ def editor_schema_text(file: str, installed: bool = False, named_types: Iterable
 
 
 def _with(schema: Schema, properties: Mapping[str, Schema]) -> Schema:
-    """Return the schema of a mapping with other properties in place of its own."""
+    """Return the schema of a mapping with some of its properties replaced."""
     return {**schema, "properties": {**schema["properties"], **properties}}
 
 
 def _parameter(types: Mapping[str, Any], names: list[str]) -> Schema:
-    """Return a use of a parameter type. No option is required, because a named type may leave some to its uses."""
+    """Return a use of a parameter type. Options are not required, because a named type may supply them."""
     base = DEFINITIONS["parameter"]
     type_schema = any_of(one_of(names), identifier(), words=base["properties"]["type"]["description"])
     uses = {name: only(_described(kind.options), ("type", "where")) for name, kind in types.items()}
@@ -101,7 +101,7 @@ def _described(options: Mapping[str, OptionKind]) -> dict[str, Schema]:
 
 
 def _few_values(option: OptionKind) -> Schema:
-    """Return the values of an option that has few, or an expression; anything for another option."""
+    """Return the values of an option with few values, or an expression; anything for other options."""
     if not option.values:
         return {}
     several = (array(), {"type": "object"}) if option.is_list else ()
@@ -116,9 +116,9 @@ def _answer() -> Schema:
 
 
 def _answer_of() -> Schema:
-    """Return a type where the mapping has one; else the fields of a record, or labels."""
+    """Return a type if the mapping has `type`; otherwise the fields of a record, or labels."""
     is_type = {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}}
-    completed = any_of(ref("comparison"), {}, words=OPTION_SCHEMAS["of"]["description"])  # {}: all else may stand here
+    completed = any_of(ref("comparison"), {}, words=OPTION_SCHEMAS["of"]["description"])  # {}: anything else is allowed
     return {**completed, "if": is_type, "then": ref("comparison")}
 
 

@@ -1,4 +1,4 @@
-"""A fixed question as a draft: its numbers become parameters, and its calculation is computed anew for each instance.
+"""Draft a template from a fixed question: its numbers become parameters, and its calculation becomes the answer.
 
 The calculation is read from the answer, as in `48 / 2 = 24` or in GSM8K's notes `<<48/2=24>>` (Cobbe et al. 2021,
 https://arxiv.org/abs/2110.14168). For an answer that is a number alone, a short calculation of the question's numbers
@@ -234,7 +234,7 @@ def _searched(result: Fraction, quantities: Sequence[Quantity]) -> Solution:
                  (one.value, one.name, one.name) for one in [*chosen, *([extra] if extra else [])]]  # fmt: skip
         for cost, text, members in _combined(atoms, result):
             if extra and not {chosen.index(extra), len(chosen)} <= set(members):
-                continue  # found without the second use
+                continue  # already found without the second use
             names = frozenset(atoms[at][2] for at in members)
             rank = cost + 2 * (len(chosen) - len(names)) + (1.5 if extra else 0)
             if len(names) > 1 or len(chosen) == 1:
@@ -279,7 +279,7 @@ def _combined(atoms: Sequence[Atom], result: Fraction) -> Iterator[tuple[int, st
 
 
 def _pairs(a: Fraction, text_a: str, b: Fraction, text_b: str, is_first: bool) -> Iterator[tuple[Fraction, str]]:
-    """Yield what two parts give; sums and products in one order only."""
+    """Yield the results of two parts; sums and products in one order only."""
     factor_a = f"({text_a})" if re.search(r" [-+] ", _outside(text_a)) else text_a
     factor_b = f"({text_b})" if " " in _outside(text_b) else text_b
     if is_first:
@@ -357,7 +357,7 @@ def _range(one: Quantity) -> tuple[str, str]:
 
 
 def _conditions(steps: Sequence[Step], is_whole: bool) -> Iterator[str]:
-    """Yield what holds for the steps of the question: whole and positive where they were.
+    """Yield the conditions that the steps of the question satisfy: integers and positive where they were.
 
     `is_whole` says whether all parameters are whole, so that only fractions of the calculation make others.
     """

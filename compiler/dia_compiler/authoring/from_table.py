@@ -1,4 +1,4 @@
-"""A table as a draft: one question per row, with guessed types and a guessed column of answers."""
+"""Draft a template from a table: one question per row, with guessed types and a guessed answer column."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IDS = ("id", "uid", "uuid", "key", "code", "slug", "index", "number")
 MOST_ITEMS = 100_000  # values of `each`
 MOST_LABELS = 12
 MOST_NAME = 100
-EXAMPLE = 400  # characters of a row that is short enough for an example
+EXAMPLE = 400  # longest row that is used as an example
 AWKWARD = re.compile(r'["\\{}\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]|^\s|\s$')
 ALIKE = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

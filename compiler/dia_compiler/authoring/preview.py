@@ -1,4 +1,4 @@
-"""Instances to look at before a bundle is made: what they ask, what proves them, how long they take."""
+"""Show instances before a bundle is made: what they ask, which checks they pass, how long they take."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from dia_language.workers.pool import SECONDS, Positions, Task, run_tasks
 SHOWN = 3
 COUNTED = 20
 SAFE = 10**15
-BATCH_SECONDS = 0.2  # measures are sent so often
+BATCH_SECONDS = 0.2  # seconds between two batches of measurements
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one instance measures: seconds, its answer, each parameter; None for what has no size.
+    """Measurements of one instance: seconds, its answer, each parameter; None for values without a size.
 
-    `sizes` says of values that are not measured by themselves what is measured: "length" or "digits".
+    `sizes` says what is measured, "length" or "digits", unless it is the value itself.
     """
 
     number: int
@@ -114,7 +114,7 @@ def preview(
     template_jobs = [(job_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]
     _refuse(checked)
     numbers = range(SHOWN if len(template_jobs) == 1 else 1) if instance is None else range(instance, instance + 1)
-    measured = stress or (COUNTED if instance is None else 0)  # no other one, which may fail
+    measured = stress or (COUNTED if instance is None else 0)  # only this instance; others may fail
     previews = [Preview(job.template) for job, _ in template_jobs]
     with scratch_folder() as scratch:
         tasks = [
@@ -138,7 +138,7 @@ def _gather(
     if on_progress is not None:
         for preview in previews:
             on_progress(preview.template.name, 0, count)
-    with closing(run_tasks(tasks, 1)) as outcomes:  # one worker: a second one would disturb what is measured
+    with closing(run_tasks(tasks, 1)) as outcomes:  # one worker, because a second one would disturb the measurement
         for outcome in outcomes:
             if outcome.is_end:
                 checked.diagnostics.entries.extend(outcome.diagnostics)
@@ -175,7 +175,7 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
         raise DiaError(diagnostics.errors)
     bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
     if bound is not None and numbers.start >= bound:
-        raise _none_such(job, numbers)  # before it is looked for among all others
+        raise _none_such(job, numbers)  # before all others are searched for it
     samples: list[Sample] = []
     shown_count, sent = 0, perf_counter()
     for sample, in_words in _instances(expansion, numbers, count):
@@ -230,7 +230,7 @@ def sample_of(instance: Instance, seconds: float) -> Sample:
 
 
 def _size(value: Value) -> str | None:
-    """Return what `measure` gives of a value if it is not the value itself."""
+    """Return what is measured of a value, if it is not the value itself."""
     if isinstance(value, (str, bytes, list)):
         return "length"
     is_long = isinstance(value, (int, Fraction)) and not -SAFE < value < SAFE
@@ -238,7 +238,7 @@ def _size(value: Value) -> str | None:
 
 
 def measure(value: Value) -> float | str | None:
-    """The size of a value: a number itself, or its digits where it is long; the length of texts and lists; a name.
+    """Return the size of a value: a number itself, or its digits if it is long; the length of texts and lists; a name.
 
     >>> measure(12), measure(10**20), measure("abc"), measure(True)
     (12.0, 21.0, 3.0, 'True')

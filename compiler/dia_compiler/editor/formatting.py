@@ -114,8 +114,7 @@ class _Layout:
         return "\n".join(moved) + "\n"
 
     def following(self, number: int) -> int | None:
-        """Return the next line that begins a key or an item, if a comment with the same indent is directly before it.
-        """
+        """Return the next line that begins a key or item, if a comment with the same indent is directly before it."""
         width = len(self.lines[number - 1]) - len(self.lines[number - 1].lstrip(" "))
         for later in range(number + 1, len(self.lines) + 1):
             line = self.lines[later - 1]

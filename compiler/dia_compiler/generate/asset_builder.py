@@ -1,4 +1,4 @@
-"""Options of assets and the instance's stream -> artefacts, as checks see them and as prompts deliver them."""
+"""Build the assets of an instance from their options and its random stream."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ INLINE = "inline"
 
 
 def entropy(key: bytes) -> Entropy:
-    """Return the bytes of a key's stream, as builders draw them."""
+    """Return the bytes of a key's stream, for builders."""
     stream = Stream(key)
     return lambda count: stream.bits(8 * count).to_bytes(count, "little")
 
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """An artefact that accompanies the prompt: its file name, what it is, how it reaches the model, its bytes."""
+    """A file that accompanies the prompt: its name, kind, delivery and bytes."""
 
     name: str
     extension: str
@@ -42,7 +42,7 @@ class Artefact:
     digest: str
 
     def record(self) -> dict[str, Any]:
-        """Return the artefact as a question holds it."""
+        """Return the artefact as a question stores it."""
         return {
             "name": self.name,
             "sha256": self.digest,
@@ -54,7 +54,7 @@ class Artefact:
 
 
 class AssetBuilder:
-    """Builds the assets of one template; what was built last of each is not built again for another wording."""
+    """Builds the assets of one template; the last result is reused for other wordings of the instance."""
 
     def __init__(self, codes: Mapping[str, AssetCode], resources: WorkerResources) -> None:
         self.codes, self.resources = codes, resources
@@ -64,14 +64,14 @@ class AssetBuilder:
 
     @cached_property
     def folder(self) -> Path:
-        """Where builders may write meanwhile; it may not be there yet."""
+        """The folder for temporary files of builders; it may not exist yet."""
         if self.resources.scratch:
             return Path(self.resources.scratch)
         self.own = tempfile.TemporaryDirectory(prefix="dia-assets-", ignore_cleanup_errors=True)
         return Path(self.own.name)
 
     def build(self, name: str, scope: Scope, key: bytes, position: int) -> None:
-        """Put the artefact of an instance into the scope, as it is and as it is printed. Raises DiaError."""
+        """Put the artefact of an instance into the scope, and the text that prompts print for it. Raises DiaError."""
         code = self.codes[name]
         options = code.values(scope)
         self.file_names[name] = self.file_name(code, options)
@@ -96,7 +96,7 @@ class AssetBuilder:
         return file_name
 
     def built(self, code: AssetCode, options: dict[str, Value], key: bytes, position: int) -> str | bytes:
-        """Return the artefact. Raises DiaError at the option that cannot be."""
+        """Return the artefact. Raises DiaError at an invalid option."""
         try:
             code.builder.validate(options)
             site = Site(entropy(derived(key, "asset", code.asset.name, position)), self.folder)
@@ -105,7 +105,7 @@ class AssetBuilder:
             raise code.fault(fault) from None
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
-        except OSError as error:  # the disk is full, or not ours: no error of the spec
+        except OSError as error:  # a full or inaccessible disk is not an error of the spec
             message = f"`{code.asset.name}` cannot be built: {error.strerror or error}"
             raise DiaError(Diagnostic("E602", message, None, "free space on the output disk")) from None
         size = len(content.encode() if isinstance(content, str) else content)
@@ -115,7 +115,7 @@ class AssetBuilder:
         return content
 
     def attachments(self, scope: Scope) -> tuple[Artefact, ...]:
-        """Return the artefacts in the scope that do not stand in the prompt."""
+        """Return the artefacts in the scope that are delivered outside the prompt."""
         return tuple(
             _artefact(code, scope[name], self.file_names[name])
             for name, code in self.codes.items()
@@ -123,7 +123,7 @@ class AssetBuilder:
         )
 
     def inlined(self) -> tuple[Artefact, ...]:
-        """Return the artefacts that were built last and stand in the prompt itself."""
+        """Return the last artefacts that are delivered inside the prompt."""
         return tuple(
             _artefact(code, self.last[name][1], self.file_names[name])
             for name, code in self.codes.items()
@@ -132,7 +132,7 @@ class AssetBuilder:
 
 
 def printed(code: AssetCode, content: str | bytes, file_name: str) -> str:
-    """What a prompt contains for the asset: the text, the bytes in base64, or the name of the attached file."""
+    """Return what a prompt contains for the asset: the text, the bytes in base64, or the name of the attached file."""
     if code.deliver != INLINE:
         return file_name
     return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")

@@ -1,4 +1,4 @@
-"""Instance -> the rows of a bundle, after the round trip through the runtime's own grader."""
+"""Make the rows of a bundle from instances, after a round trip through the runtime's own grader."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from dia_runtime.bundle.records import leaf_of_encoded, question_id
 from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
 
-SESSIONS = "sessions"  # the kind of format, and of comparison, of a question that is asked in sessions
-ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
+SESSIONS = "sessions"  # the kind of format and of comparison of a question with sessions
+ANSWER, MISTAKE = "the answer", "the mistake"  # characters of a reply in a message
 ENCODED = frozenset({"answer", "accept", "parameters"})  # of an answer's record: `encode` gives only what is canonical
-# of records: the same in most rows of a template
+# fields of records that are the same in most rows of a template
 REPEATED = frozenset(
     {"assets", "canary", "category", "comparison", "domain", "format", "level", "points", "skills", "template"}
 )
-Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the entry of the index
+Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the index entry
 
 
 class Writer:
-    """Writes the rows of a template: two lines and an entry of the index each, after the round trip."""
+    """Writes the rows of a template after the round trip: two lines and an index entry each."""
 
     def __init__(self, expansion: Expansion, canary: str | None) -> None:
         self.expansion, self.canary = expansion, canary
@@ -48,19 +48,19 @@ class Writer:
     def answer_fields(self, instance: Instance, name: str) -> dict[str, str]:
         """Return the JSON of each field of the answer. Raises DiaError if the round trip fails.
 
-        An instance that only has another wording than the last one has the same answer, which is proven already.
+        If the instance only differs in wording from the last one, its answer has already been tested.
         """
         if self.last is not None and instance.scope is self.last[0].scope and self.last[0].predicted is None:
             return {**self.last[1], "id": encoded(name), "explanation": encoded(instance.explanation)}
         self.round_trip.check(instance)
         if instance.accept_if is not None or instance.share is not None:
-            self.repeated.pop("comparison", None)  # it holds parameters, and 1 == true
+            self.repeated.pop("comparison", None)  # it contains parameters, and 1 == true
         fields = self.encoded_fields(answer_record(instance, self.expansion, name, self.canary))
         self.last = instance, fields
         return fields
 
     def encoded_fields(self, record: Mapping[str, Any]) -> dict[str, str]:
-        """Return the JSON of each field, which is made once for the values that rows repeat."""
+        """Return the JSON of each field, cached for values that rows repeat."""
         fields = {}
         for name, value in record.items():
             last = self.repeated.get(name)
@@ -83,9 +83,9 @@ def index_entry(instance: Instance, leaf: bytes) -> bytes:
 
 
 def is_answer_shown(instance: Instance) -> bool:
-    """Return whether the prompt, or a text attached to it, gives the answer away."""
+    """Return whether the prompt, or a text attached to it, contains the answer."""
     if instance.rendered_sessions is not None or instance.grading.options is not None:
-        return False  # the answer is what the model says, or a letter
+        return False  # the answer is the model's own reply, or a letter
     if instance.grading.is_unanswerable:
         return False  # the answer is the skip token, which prompts explain
     texts = [asset.content.decode() for asset in instance.attachments if asset.media_type.startswith("text/")]
@@ -93,7 +93,7 @@ def is_answer_shown(instance: Instance) -> bool:
 
 
 def _content_digest(instance: Instance) -> bytes:
-    """What distinguishes the question from others: its prompt or sessions, and what is attached."""
+    """Return a digest that identifies the content of the question: its prompt or sessions, and its attachments."""
     rendered = instance.rendered_sessions
     content = instance.content if rendered is None else canonical_line(rendered.sessions).decode()
     return sha256("\0".join([content, *(asset.digest for asset in instance.attachments)]).encode()).digest()
@@ -108,7 +108,7 @@ def _has_long_turn(instance: Instance) -> bool:
 
 
 def _comparison(instance: Instance) -> dict[str, Any]:
-    """Return the comparison as the answer's record holds it."""
+    """Return the comparison as the answer record stores it."""
     comparison = stored_comparison(instance.grading.comparison)
     if instance.accept_if is not None:
         comparison["accept_if"] = instance.accept_if
@@ -118,7 +118,7 @@ def _comparison(instance: Instance) -> dict[str, Any]:
 
 
 def question_record(instance: Instance, expansion: Expansion, canary: str | None) -> dict[str, Any]:
-    """Return the question as `questions.jsonl` holds it."""
+    """Return the question as `questions.jsonl` stores it."""
     template, settings = expansion.prepared.template, expansion.settings
     facts = template.facts
     question: dict[str, Any] = {
@@ -144,7 +144,7 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
 
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
-    """Return the answer as `answers.jsonl` holds it."""
+    """Return the answer as `answers.jsonl` stores it."""
     answer: dict[str, Any] = {
         "id": name,
         "template": expansion.prepared.template.name,
@@ -175,16 +175,16 @@ def _stored(name: str, value: Any) -> Any:
 
 
 def _element(value: Any) -> Any:
-    """Return how elements are compared, by name or in one way; the labels of a choice stay as they are."""
+    """Return how elements are compared, by name or by one comparison; the labels of a choice do not change."""
     if not isinstance(value, Mapping):
         return value
     return stored_comparison(value) if "type" in value else {key: _element(element) for key, element in value.items()}
 
 
 class RoundTrip:
-    """Proves of each instance that the runtime's own grader grades what a model may say as it should.
+    """Tests for each instance that the runtime's own grader grades replies as it should.
 
-    How the skip token is graded depends on no truth: it is proven once for every way of comparing.
+    The verdict on the skip token does not depend on the answer, so it is tested once for each comparison.
     """
 
     def __init__(self, expansion: Expansion) -> None:
@@ -197,7 +197,7 @@ class RoundTrip:
         Of an unanswerable question, the truth is the skip token.
         """
         if instance.rendered_sessions is not None:
-            return  # the truth is what the model says; what grades it has been compiled as it is stored
+            return  # the truth is the model's own reply; the stored code that grades it has been compiled
         grading = instance.grading
         holds = condition(instance.accept_if) if instance.accept_if is not None else None
         share = stored_share(instance.share) if instance.share is not None else None
@@ -221,7 +221,7 @@ class RoundTrip:
         share: Share | None,
         name: str = "",
     ) -> None:
-        """Raise DiaError unless the text, in the answer format, gets the verdict; a mistake has a name."""
+        """Raise DiaError unless the text, in the answer format, gets the verdict; `name` is that of a mistake."""
         grader = instance.grading.grader
         reply = grader.form.wrap(text, grader.format)
         grade = grader.grade(instance.answer, instance.accept, instance.text, reply, holds, share)
@@ -231,7 +231,7 @@ class RoundTrip:
             raise self.partial(instance, grade.share)
 
     def partial(self, instance: Instance, share: Fraction) -> DiaError:
-        """Return a `share` that does not give the answer itself full marks."""
+        """Return the error of a `share` that does not give the answer itself full marks."""
         assert self.expansion.answer.share is not None
         place = self.expansion.answer.share.position
         message = f"`share` gives {share} for the answer itself, not 1"
@@ -239,7 +239,7 @@ class RoundTrip:
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
     def failure(self, instance: Instance, text: str, verdict: str, what: str, actual: str) -> DiaError:
-        """Return the round trip that fails, with the parameters that led to it."""
+        """Return the error of a failed round trip, with the parameters of the instance."""
         start = text if len(text) <= 60 else text[:60] + "..."
         message = f"the round trip fails: {what} `{start}` is graded {actual}, not {verdict}"
         fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, actual, instance))
@@ -247,7 +247,7 @@ class RoundTrip:
 
 
 def _place(what: str, expansion: Expansion) -> Position:
-    """Where the spec says what was graded otherwise."""
+    """Return the position in the spec of what was graded differently."""
     for name, piece in expansion.prepared.template.mistakes.items():
         if what == f"{MISTAKE} `{name}`":
             return piece.position
@@ -279,5 +279,5 @@ def is_shown(text: str, challenge: str) -> bool:
 
 
 def _is_word(neighbour: str) -> bool:
-    """Return whether a character, which may be missing, is one of those that words are made of."""
+    """Return whether a character, which may be missing, can be part of a word."""
     return neighbour.isalnum() or neighbour == "_"

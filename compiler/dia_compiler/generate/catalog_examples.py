@@ -1,4 +1,4 @@
-"""The worked examples of catalog entries: texts of which their face `holds` is true, or false."""
+"""The worked examples of catalog entries: texts for which the face `holds` is true or false."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FACE = "holds"
 
 
 def check_entry_examples(expansion: Expansion, diagnostics: Diagnostics) -> None:
-    """Report every example of an entry that does not come out as it says, for some draws of the entry's parameters."""
+    """Report every example of an entry that fails, for some draws of the entry's parameters."""
     prepared = expansion.prepared
     for shared in (prepared.benchmark.shared, prepared.template.shared):
         for catalog in shared.catalogs:
@@ -36,7 +36,7 @@ def _expected(entry: CatalogEntry) -> Iterator[tuple[Datum, bool]]:
 
 
 def _check(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, datum: Datum, expected: bool) -> None:
-    """Raise DiaError where the face does not give what the example says."""
+    """Raise DiaError if the face does not return what the example says."""
     arity = next((len(face.arguments) for face in catalog.faces if face.name == FACE), None)
     if arity != 1:
         message = f"examples of entries need a face `{FACE}` with one argument"
@@ -56,7 +56,7 @@ def _check(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, datum: D
 
 
 def _values(expansion: Expansion, catalog: Catalog, entry: CatalogEntry, number: int) -> Record:
-    """Return a draw of the entry's parameters, always the same one for a number."""
+    """Return a draw of the entry's parameters, the same for the same number."""
     makers = expansion.prepared.entry_makers[(catalog.name, entry.name)]
     scope: dict[str, Value] = dict(expansion.lists)
     choose = RecordingChoose((), Stream(derived(b"", "entry example", catalog.name, entry.name, number)))

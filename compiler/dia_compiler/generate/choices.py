@@ -1,4 +1,4 @@
-"""The lettered options of a multiple choice: what the prompt lists, which letter is right, which one skips."""
+"""The lettered options of a multiple choice: the list in the prompt, the correct letter, and the letter that skips."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dia_language.numbers.values import Value, plain
 
 @dataclass(frozen=True, slots=True)
 class Lettered:
-    """The options of one instance under their letters, the right letter, and the answer format that knows them."""
+    """The options of one instance by letter, the correct letter, and the answer format for them."""
 
     gold: str
     texts: Mapping[str, str]
@@ -28,21 +28,21 @@ class Lettered:
 
     @property
     def listed(self) -> str:
-        """The options as the prompt shows them, one a line (`A. Paris`)."""
+        """The options as the prompt shows them, one per line (`A. Paris`)."""
         return "\n".join(f"{letter}. {text}" for letter, text in self.texts.items())
 
     @property
     def comparison(self) -> dict[str, Any]:
-        """How a reply is compared: as one of the letters; formats that do not know the options need their texts."""
+        """Return how a reply is compared: as a letter, with the options' texts for formats that need them."""
         return {"type": "choice", "of": list(self.texts) if "options" in self.format else dict(self.texts)}
 
     def letter_of(self, value: Value) -> str | None:
-        """Return the letter of an option, or None for what is no option."""
+        """Return the letter of an option, or None if it is not an option."""
         return self.values.get(key_of(value))
 
 
 def lettered(options: Options, scope: Scope, settings: Settings) -> Lettered:
-    """Return the options of an instance in their drawn order. Raises DiaError if two of them look alike."""
+    """Return the options of an instance in their drawn order. Raises DiaError if two have the same text."""
     values = [scope["answer"], *options.distractors(scope)]
     if options.choices.is_shuffled:
         order = scope[ORDER]

@@ -1,4 +1,4 @@
-"""Prepared template -> drawn parameters: item by item, position by position, the same for ever."""
+"""Draw parameters from a prepared template: item by item, position by position. The results never change."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ MEASURED_ITEMS = 50
 FRONT_ATTEMPTS = 50
 FRONT_PAIRS = 400
 MOST_OPTIONS = 26
-COSTLY_STEPS = 200  # of a condition, above which a look into a table is cheaper
+COSTLY_STEPS = 200  # steps of a condition from which a table lookup is cheaper
 MOST_FAILURES = 20_000
-DRAWING = 1  # the version of drawing: another one gives other instances
+DRAWING = 1  # the version of drawing; another version gives other instances
 
 # How a value of a parameter is found: by its step, its domain and the choices.
 Pick = Callable[[Step, Domain, Any], Value]
@@ -55,17 +55,17 @@ class Drawing:
         self.key = template_key(DRAWING, prepared.benchmark.name, prepared.template.name, seed)
         self.each = prepared.template.each.text if prepared.template.each else None
         self.constants: dict[str, tuple[Value, int]] = {}  # let values that no parameter changes, and their steps
-        # what failed a condition that took long: the condition, the values, and the steps it took
+        # failures of costly conditions: the condition, the values, and the steps it took
         self.costly_failures: dict[tuple[Any, ...], tuple[CompiledExpression, Scope, int]] = {}
         self.drawn = self.rejected = 0
         self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
-        self.refusals: Counter[str] = Counter()  # of types, none of whose values was accepted, by parameter
+        self.refusals: Counter[str] = Counter()  # of types that accepted none of their values, by parameter
         self.last_failure: tuple[CompiledExpression, Scope] | None = None
 
     # one draw
 
     def draw(self, choose: Any, fixed: Mapping[str, Value], pick: Pick | None = None) -> Scope:
-        """Parameters and the let values that the draw needed; `fixed` ones are given. Raises Rejected and DiaError."""
+        """Draw parameters, except `fixed` ones, and the let values the draw needs. Raises Rejected and DiaError."""
         scope: Scope = dict(self.lists)
         try:
             begin = spent()
@@ -83,7 +83,7 @@ class Drawing:
         return scope
 
     def do(self, step: Step, scope: Scope, choose: Any, fixed: Mapping[str, Value], pick: Pick | None = None) -> None:
-        """One step of a plan, done in the scope."""
+        """Perform one step of a plan in the scope."""
         if step.kind == "draw":
             scope[step.name] = fixed[step.name] if step.name in fixed else self.value(step, scope, choose, pick)
         elif step.kind == "balance":
@@ -110,9 +110,9 @@ class Drawing:
         choose.check(False)
 
     def hold(self, step: Step, scope: Scope, choose: Any, begin: int) -> None:
-        """Test a condition; `begin` are the steps spent when the last parameter was drawn.
+        """Test a condition; `begin` is the number of steps spent before the last parameter was drawn.
 
-        A failure that took long is kept: of a small domain, the same values are drawn again and again.
+        A costly failure is remembered, because small domains give the same values again and again.
         """
         try:
             self.do(step, scope, choose, {})
@@ -132,11 +132,13 @@ class Drawing:
             self.refuse(code, failed_scope, choose)
 
     def drawn_key(self, scope: Scope) -> tuple[Any, ...]:
-        """What two draws have in common that have the same parameters so far."""
+        """Return a key that is equal for two draws with the same parameters so far."""
         return tuple(key_of(scope[name]) for name in self.prepared.makers if name in scope)
 
     def constant(self, step: Step, scope: Scope) -> Value:
-        """Return a let value that is the same for all draws; its steps count each time, as a count of ways expects."""
+        """Return a let value that is the same for all draws; its steps are charged each time, as the count of ways
+        expects.
+        """
         if step.name not in self.constants:
             assert step.code is not None
             begin = spent()
@@ -162,11 +164,11 @@ class Drawing:
             raise DiaError(Diagnostic(error.code, error.message, maker.use.position, error.help)) from None
 
     def order(self, scope: Scope, choose: Any) -> list[int]:
-        """The order of the options of a multiple choice: places in the list of the right one and the distractors."""
+        """Return the order of the options of a multiple choice: indices into the correct option and the distractors."""
         options = self.prepared.options
         assert options is not None
         distractors = options.distractors(scope)
-        most = MOST_OPTIONS - 1 - (options.choices.skip is not None)  # one letter each, A to Z
+        most = MOST_OPTIONS - 1 - (options.choices.skip is not None)  # one letter each, from A to Z
         if not isinstance(distractors, list) or not 1 <= len(distractors) <= most:
             message = f"`distractors` must be a list of 1 to {most} values"
             raise DiaError(Diagnostic("E203", message, options.choices.distractors.position))
@@ -179,7 +181,7 @@ class Drawing:
 
     @cached_property
     def items(self) -> list[Item]:
-        """The items in their order. Raises DiaError if `each` names what cannot be listed."""
+        """The items in their order. Raises DiaError if the values of `each` cannot be listed."""
         if self.each is None:
             return [Item()]
         assert self.prepared.template.each is not None
@@ -195,7 +197,7 @@ class Drawing:
         return {} if self.each is None else {self.each: item.value}
 
     def key_for(self, item: Item) -> bytes:
-        """Return the key from which all instances of the item flow."""
+        """Return the key that determines all instances of the item."""
         return self.key if self.each is None else derived(self.key, "item", item.name)
 
     def walker(self, item: Item) -> Walker[Scope]:
@@ -204,7 +206,7 @@ class Drawing:
         return Walker(self.key_for(item), lambda choose: self.draw(choose, fixed))
 
     def has_choices(self, item: Item) -> bool:
-        """Return whether anything is drawn for the item; one without choices is static."""
+        """Return whether anything is drawn for the item; an item without choices is static."""
         if not self.prepared.makers and self.prepared.options is None:
             return False
         if self.each is None:
@@ -229,7 +231,7 @@ class Drawing:
             self.rejected += walker.rejected
 
     def identity(self, scope: Scope) -> Any:
-        """What two draws have in common only if they are the same."""
+        """Return a key that is equal for two draws only if they are the same."""
         return tuple(key_of(scope[name]) for name in self.prepared.makers), tuple(scope.get(ORDER, ()))
 
     # boundary values first
@@ -238,10 +240,10 @@ class Drawing:
         """Return the draws of boundary values, then of pairs of classes; None if no draw meets every `where`."""
         return _Front(self, item).scopes()
 
-    # how many there are
+    # number of instances
 
     def freedom(self) -> Freedom:
-        """Return the degree of freedom d(t): of the template, or of the item that has the least."""
+        """Return the degrees of freedom d(t): of the template, or the smallest of its items."""
         begin_search()
         try:
             return self.freedom_of_items()
@@ -249,7 +251,9 @@ class Drawing:
             end_search()
 
     def freedom_of_items(self) -> Freedom:
-        """The least freedom of the items that are not static; items of fixed domains without conditions are alike."""
+        """Return the smallest number for the items that are not static; items of fixed domains without conditions are
+        alike.
+        """
         alike = self.is_known and not self.is_filtered and self.prepared.options is None
         freedoms: list[Freedom] = []
         for place, item in enumerate(self.items):
@@ -268,12 +272,12 @@ class Drawing:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether a condition spans parameters."""
+        """Whether there are conditions over parameters."""
         return any(step.kind == "where" for step in self.prepared.plan)
 
     @property
     def is_known(self) -> bool:
-        """Whether the domains depend on nothing that is drawn."""
+        """Whether the domains do not depend on anything drawn."""
         return all(maker.is_fixed for name, maker in self.prepared.makers.items() if name != self.each)
 
     def freedom_of(self, item: Item) -> Freedom:
@@ -297,14 +301,14 @@ class Drawing:
         return Freedom("at_least", 0 if self.is_filtered else product)
 
     def are_surely_many(self, makers: list[Maker]) -> bool:
-        """Whether a count would come to too many ways and to no failure: of parameters that depend on lists alone."""
+        """Whether a count would find too many ways and no failure: for parameters that depend only on lists."""
         if any(step.kind != "draw" for step in self.prepared.plan) or not all(map(self.is_of_lists, makers)):
             return False
         domains = [maker.make(dict(self.lists)) for maker in makers]
         return all(domain.is_counted for domain in domains) and prod(domain.count for domain in domains) > ENUMERATED
 
     def is_of_lists(self, maker: Maker) -> bool:
-        """Return whether a parameter's domain depends on lists alone and meets no condition."""
+        """Return whether a parameter's domain depends only on lists and has no condition."""
         is_plain = not maker.calls and not maker.where and not maker.has_inner_conditions
         return is_plain and all(use.name in self.lists for _, use in maker.uses)
 
@@ -327,7 +331,7 @@ class Drawing:
             end_search()
 
     def first_product(self, item: Item) -> int:
-        """The product of all domains' sizes as the first instance sees them: that many differ from it in one place."""
+        """Return the product of the sizes of all domains as the first instance sees them."""
         try:
             scope = self.walker(item).at(0)
         except Exhausted:
@@ -344,16 +348,16 @@ class Drawing:
         return self.prepared.places.get(failures[0][0]) if failures else None
 
     def strictest_type(self) -> str | None:
-        """Return the parameter whose type refused its own values more often than any `where` failed, if there is one.
+        """Return the parameter whose type rejected its own values more often than any `where` failed, if any.
 
-        That of a later parameter can only be tried once the earlier ones are drawn.
+        Types of later parameters are only tried once the earlier ones are drawn.
         """
         refusals, failures = self.refusals.most_common(1), self.failures.most_common(1)
         is_strictest = refusals and (not failures or refusals[0][1] > failures[0][1])
         return refusals[0][0] if is_strictest else None
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
-        """Return the failure with the parameters that led to it."""
+        """Return the failure with the parameters of the draw."""
         values = self.parameters_text(scope)
         diagnostics = [replace(entry, message=f"{entry.message}{values}") for entry in error.diagnostics]
         return DiaError(diagnostics, error.exit_code)
@@ -373,7 +377,7 @@ class Drawing:
 
 
 class _Front:
-    """The draws that come first under `fuzz: {first: boundary}`."""
+    """The draws that come first with `fuzz: {first: boundary}`."""
 
     def __init__(self, drawing: Drawing, item: Item) -> None:
         self.drawing, self.fixed, self.key = drawing, drawing.fixed(item), drawing.key_for(item)
@@ -389,7 +393,7 @@ class _Front:
         return len(self.drawing.prepared.makers[name].make(dict(scope)).boundary())
 
     def scopes(self) -> list[Scope | None]:
-        """One draw a row; the rows of what could not be drawn together are made up for one by one."""
+        """Yield one draw per row; pairs of rows that could not be drawn are then tried one by one."""
         for row in edge_rows(self.edges):
             if not self.add(row):
                 for alone in single_rows(self.edges, row):
@@ -400,7 +404,7 @@ class _Front:
         return self.drawn_scopes
 
     def add_missing_pairs(self) -> None:
-        """Try each pair of classes that conditions have kept out of the rows, with all else free."""
+        """Try each pair of classes that conditions have excluded from the rows, with everything else free."""
         varied = [at for at, size in enumerate(self.edges) if size]
         tried = 0
         for one, other in combinations(varied, 2):
@@ -439,7 +443,7 @@ class _Front:
         return None
 
     def picked(self, place: int | None, name: str, domain: Domain, choose: Any) -> Value:
-        """Return a boundary value, a value of the interior (if there is one), or any."""
+        """Return a boundary value, a value of the interior (if there is one), or any value."""
         edges = domain.boundary()
         keys = {key_of(edge) for edge in edges}
         if place is not None and place != FREE and edges:
@@ -454,7 +458,7 @@ class _Front:
         return value
 
     def note(self, scope: Scope) -> None:
-        """Record which pairs of classes the draw has covered."""
+        """Record which pairs of classes the draw covers."""
         for one, other in combinations(range(len(self.names)), 2):
             classes = (self.classes[self.names[one]], self.classes[self.names[other]])
             self.covered.add((one, other, *classes))

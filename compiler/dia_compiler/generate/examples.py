@@ -1,4 +1,4 @@
-"""The worked examples of a template: its own unit tests."""
+"""The worked examples of a template, which are its unit tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dia_runtime.grading.verdicts import Verdict
 
 
 def check_examples(expansion: Expansion, diagnostics: Diagnostics) -> None:
-    """Report every example of the template that does not come out as it says."""
+    """Report every example of the template that fails."""
     for number, example in enumerate(expansion.prepared.template.examples):
         try:
             _check_example(expansion, example, number, diagnostics)
@@ -82,7 +82,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Dia
         return None
     expansion.drawing.last_failure = None
     begin_search()
-    # with every parameter fixed, each attempt would be the same, however long its conditions take
+    # with every parameter fixed, more attempts would give the same
     attempts = 1 if {parameter.name for parameter in expansion.prepared.template.parameters} <= fixed.keys() else 1000
     for attempt in range(attempts):
         choose = RecordingChoose((), Stream(derived(expansion.drawing.key, "example", number, attempt)))
@@ -99,7 +99,7 @@ def _drawn(expansion: Expansion, example: Example, number: int, diagnostics: Dia
 
 
 def _failed_condition(expansion: Expansion) -> str:
-    """Return which `where` the last draw failed, with what it looked at in full."""
+    """Return the `where` that the last draw failed, with the values in it."""
     if expansion.drawing.last_failure is None:
         return "no values can be drawn for the other parameters of the example"
     code, scope = expansion.drawing.last_failure
@@ -137,7 +137,9 @@ def _are_inside(
 
 
 def typed(value: Value, maker: Maker) -> Value:
-    """The datum as a value of the maker's type: an entry is written {entry: name, parameter: value}, or as its name."""
+    """Return the datum as a value of the maker's type: an entry is written {entry: name, parameter: value}, or as its
+    name.
+    """
     catalog = maker.use.options.get("of")
     if maker.use.kind == "entry" and isinstance(catalog, Scalar):
         if isinstance(value, Mapping) and "entry" in value:
@@ -183,7 +185,7 @@ def _expect(
     verdict: str,
     diagnostics: Diagnostics,
 ) -> None:
-    """The datum as a reply must get the verdict; a scalar is taken as it is written."""
+    """Check that the datum as a reply gets the verdict; a scalar is used as it is written."""
     value = _evaluated(datum, expansion)
     text = datum.node.text if isinstance(datum.node, Scalar) and not isinstance(value, list) else None
     try:

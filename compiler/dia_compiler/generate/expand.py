@@ -1,4 +1,4 @@
-"""Drawn parameters -> instances: values derived, the answer computed and checked, texts rendered, in every wording."""
+"""Make instances from drawn parameters: derive values, compute and check the answer, render texts in every wording."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from dia_runtime.grading.grader import Grader
 
 TRIED_ITEMS = 3
 REDRAWS = 1000
-REDRAWS_FOR_ALL = 50  # draws in which each redrawn parameter should change, before some of them suffice
+REDRAWS_FOR_ALL = 50  # draws in which every redrawn parameter should change, before a change of some is enough
 ALL = "all"
 MOST_OF_ALL = 100_000
 
 
 @dataclass(slots=True)
 class Instance:
-    """One instance in one wording: its item, number and position, and all that was made of it."""
+    """One instance in one wording: its item, number and position, and everything computed for it."""
 
     item: Item
     number: int
@@ -66,7 +66,7 @@ class Instance:
     content: str
     explanation: str | None
     skills: tuple[str, ...]
-    scope: Scope  # of which the texts are made
+    scope: Scope  # the values for the texts
     share: Mapping[str, Any] | None = None
     attachments: tuple[Artefact, ...] = ()
     rendered_sessions: RenderedSessions | None = None
@@ -75,7 +75,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class RenderedSessions:
-    """What an instance asks in sessions, as its question holds it, and how its truth is found, as its answer does."""
+    """What an instance asks in sessions, as its question stores it, and how it is graded, as its answer stores it."""
 
     sessions: list[dict[str, Any]]
     truth: Mapping[str, Any]
@@ -83,7 +83,7 @@ class RenderedSessions:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """How an answer is compared and graded, the rule of rounding in words, and the instruction how to write it."""
+    """How an answer is compared and graded, the rounding rule in words, and the sentence on how to write it."""
 
     comparison: Mapping[str, Any]
     format: Mapping[str, Any]
@@ -100,7 +100,7 @@ class Grading:
 
 
 class Draft(NamedTuple):
-    """What an instance is made of: its position and its drawn parameters."""
+    """The position and the drawn parameters of an instance."""
 
     item: Item
     number: int
@@ -116,7 +116,7 @@ class Expansion:
         self.prepared, self.settings = prepared, settings
         self.drawing = Drawing(prepared, settings.seed)
         self.lists = self.drawing.lists
-        self.same_gradings: dict[bool, Grading] = {}  # where all (un)answerable instances are graded alike
+        self.same_gradings: dict[bool, Grading] = {}  # if all (un)answerable instances are graded alike
         self.asset_builder = AssetBuilder(prepared.assets, resources)
         self.points_rule = settings.points_rule
         self.choosers: list[Chooser] = []  # of the items, if instances are chosen by their predicted difficulty
@@ -129,7 +129,7 @@ class Expansion:
 
     @cached_property
     def freedom(self) -> Freedom:
-        """The template's degree of freedom d(t): that of its item which has the least."""
+        """The template's degrees of freedom d(t): the smallest of its items."""
         return self.drawing.freedom()
 
     # instances
@@ -142,7 +142,7 @@ class Expansion:
         return self.instances(self.drafts(k, is_trial))
 
     def drafts(self, k: int, is_trial: bool = False, stop: int | None = None) -> Iterator[Draft]:
-        """What the first k instances of every item are made of, of each item those below the number `stop`."""
+        """Yield the drafts of the first k instances of every item, of each item those below number `stop`."""
         for item in self.drawing.items[: TRIED_ITEMS if is_trial else None]:
             for draft in self.first_drafts(item, k, is_trial):
                 if stop is not None and draft.number >= stop:
@@ -159,7 +159,7 @@ class Expansion:
                 yield self.variant(base, draft.scope, wording)
 
     def first_drafts(self, item: Item, k: int, is_trial: bool) -> Iterator[Draft]:
-        """What the first k instances of an item are made of; of a static one there is one."""
+        """Yield the drafts of the first k instances of an item; a static item has one."""
         if not self.drawing.has_choices(item):
             choose = RecordingChoose((), Stream(self.drawing.key))
             try:
@@ -187,9 +187,9 @@ class Expansion:
             raise self.too_few(count, k, item, "all combinations of values were tried")
 
     def kept_positions(self, item: Item) -> Iterator[tuple[int, Scope, Prediction | None]]:
-        """Yield the positions of an item that are kept: all, or those whose predicted difficulty was asked for.
+        """Yield the positions of an item that are kept: all, or those with the requested predicted difficulty.
 
-        Raises TargetUnreached if too few are where they were asked for.
+        Raises TargetUnreached if too few have it.
         """
         steering = self.settings.steering
         if steering is None:
@@ -221,7 +221,7 @@ class Expansion:
             begin_search()
 
     def instance_count(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """How many instances to make of an item, None for all there are. Raises DiaError if there are too few."""
+        """Return how many instances to make of an item, or None for all. Raises DiaError if there are too few."""
         instances = self.prepared.template.instances
         if instances == ALL:
             return self.count_of_all(item, k, is_trial)
@@ -234,7 +234,7 @@ class Expansion:
         return count
 
     def count_of_all(self, item: Item, k: int, is_trial: bool) -> int | None:
-        """Return how many instances an item has, None if the walk itself must find out."""
+        """Return how many instances an item has, None if only drawing them shows it."""
         freedom = self.drawing.freedom_of(item)
         if freedom.bound is None:
             message = "`instances: all` needs parameters whose values can be counted"
@@ -248,14 +248,14 @@ class Expansion:
         return freedom.bound
 
     def too_many(self) -> DiaError:
-        """Return the refusal to make all instances where nobody would wait for them."""
+        """Return the error for `instances: all` with an unreasonable number of instances."""
         message = f"`instances: all` would make more than {MOST_OF_ALL:,} instances"
         return DiaError(
             Diagnostic("E505", message, self.prepared.template.position, "give a number instead: `instances: 1000`")
         )
 
     def too_few(self, count: int, k: int, item: Item, why: str | None) -> DiaError:
-        """Return the refusal of more instances than there are, at the condition that may be too strict."""
+        """Return the error for too few instances, at the condition that may be too strict."""
         template = self.prepared.template
         of = f" of `{item.name}`" if item.name else ""
         message = f"only {counted(count, 'distinct instance')}{of} can be made, but k is {k:,}"
@@ -276,7 +276,7 @@ class Expansion:
         return DiaError(Diagnostic("E505", message, place, help))
 
     def refused_values(self, message: str, name: str) -> DiaError:
-        """Return the refusal of a template with a parameter whose type accepts none of its own values."""
+        """Return the error of a template with a parameter whose type accepts none of its values."""
         maker = self.prepared.makers[name]
         conditions = [code.parsed.source for code in maker.conditions()]
         place = conditions[0].place(0) if conditions else maker.use.position
@@ -288,7 +288,7 @@ class Expansion:
         return DiaError(Diagnostic("E505", message, place, help))
 
     def instance(self, draft: Draft) -> Instance:
-        """The instance of drawn parameters. Raises DiaError if a part fails, with the parameters that led to it."""
+        """Return the instance of drawn parameters. Raises DiaError if a part fails, with these parameters."""
         scope = dict(draft.scope)
         try:
             return self.make(draft._replace(scope=scope), self.prepared.wording)
@@ -329,7 +329,7 @@ class Expansion:
     # variants
 
     def variant(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
-        """Return the instance in another wording. Raises DiaError if its answer would be another."""
+        """Return the instance in another wording. Raises DiaError if its answer differs."""
         scope = dict(scope)
         try:
             if not wording.redraw and not wording.plan:
@@ -375,7 +375,7 @@ class Expansion:
         return replace(variant, parameters={**variant.parameters, **own_parameters})
 
     def redrawn(self, base: Instance, scope: Scope, wording: Wording) -> tuple[RecordingChoose, Scope]:
-        """Return the source of the variant's choices, and the parameters with those that it draws again."""
+        """Return the source of the variant's choices, and the parameters with the redrawn ones."""
         drawing = self.drawing
         fixed = {name: scope[name] for name in self.prepared.makers if name not in wording.redraw}
         key = derived(drawing.key_for(base.item), "variant", wording.name or "", base.position)
@@ -391,7 +391,7 @@ class Expansion:
             changed = sum(redrawn[name] != scope[name] for name in wording.redraw)
             if changed > (best[0] if best else 0) and self.is_inside(redrawn, wording):
                 best = changed, choose, redrawn | ({ORDER: scope[ORDER]} if ORDER in scope else {})
-            # A parameter may have no other value, so that not all of them can change.
+            # A parameter may have no other value, so it is possible that not all of them can change.
             if best and (best[0] == len(wording.redraw) or attempt >= REDRAWS_FOR_ALL):
                 return best[1:]
         if best:
@@ -400,7 +400,7 @@ class Expansion:
         raise DiaError(Diagnostic("E505", message, wording.position, "widen their types, or redraw fewer parameters"))
 
     def is_inside(self, scope: Scope, wording: Wording) -> bool:
-        """Return whether the parameters that stay are still values of their types."""
+        """Return whether the parameters that are not redrawn still are values of their types."""
         for name, maker in self.prepared.makers.items():
             if name not in wording.redraw and not maker.is_fixed and not maker.make(dict(scope)).contains(scope[name]):
                 return False
@@ -409,7 +409,7 @@ class Expansion:
     # the answer
 
     def derive(self, draft: Draft) -> None:
-        """Computes the let values that the draws did not need, and builds the assets."""
+        """Compute the let values that the draws did not need, and build the assets."""
         for name, code in self.prepared.rest:
             if isinstance(code, AssetCode):
                 self.asset_builder.build(name, draft.scope, self.drawing.key_for(draft.item), draft.position)
@@ -417,7 +417,7 @@ class Expansion:
                 draft.scope[name] = code(draft.scope)
 
     def solve(self, scope: Scope) -> Grading:
-        """Computes the answer in the form of its type, and the let values that use it; gives how it is graded."""
+        """Compute the answer in the form of its type, and the let values that use it; return how it is graded."""
         assert self.prepared.answer is not None
         scope[EXACT_ANSWER] = scope["answer"] = self.prepared.answer(scope)
         grading = self.grading(scope)
@@ -429,7 +429,7 @@ class Expansion:
         return grading
 
     def grading(self, scope: Scope) -> Grading:
-        """Return how this instance's answer is graded; made once where it is the same for all. Raises DiaError."""
+        """Return how this instance's answer is graded; cached if it is the same for all. Raises DiaError."""
         if self.prepared.options is not None:
             options = lettered(self.prepared.options, scope, self.settings)
             return replace(self.new_grading(options.comparison, options.format), options=options)
@@ -456,7 +456,7 @@ class Expansion:
         if messages:
             raise DiaError([Diagnostic("E404", message, self.answer.position) for message in messages])
         if self.prepared.accept_if is not None:
-            comparison["accept_if"] = {}  # the condition itself differs from instance to instance
+            comparison["accept_if"] = {}  # the condition differs between instances
         if self.prepared.share is not None:
             comparison["share"] = {}
         if self.prepared.unanswerable is not None:
@@ -466,7 +466,7 @@ class Expansion:
         return Grading(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
 
     def settled(self, value: Value, grading: Grading) -> Value:
-        """Return the value as the answer's type wants it. Raises DiaError at the answer's `value`."""
+        """Return the value in the form of the answer's type. Raises DiaError at the answer's `value`."""
         try:
             return grading.kind.settle(value)
         except LanguageError as error:
@@ -503,7 +503,7 @@ class Expansion:
         return {name: text for name, text in texts.items() if text is not None}
 
     def mistaken(self, name: str, code: CompiledExpression, scope: Scope, grading: Grading, truth: str) -> str | None:
-        """Return the text of a mistake, None if it happens to be right. Raises DiaError if it is no answer."""
+        """Return the text of a mistake, or None if it happens to be correct. Raises DiaError if it is not an answer."""
         if grading.options is not None:
             letter = grading.options.letter_of(code(scope))
             return None if letter == truth else letter
@@ -525,14 +525,16 @@ class Expansion:
     # texts
 
     def visible_scope(self, scope: Scope, grading: Grading, wording: Wording) -> Scope:
-        """What prompts see: the scope, the lettered options, and the texts of the slots."""
+        """Return what prompts can use: the scope, the lettered options, and the texts of the slots."""
         if grading.options is None and not wording.slots:
             return scope
         visible = scope if grading.options is None else {**scope, OPTIONS: grading.options.listed}
         return {**visible, **{name: slot(visible) for name, slot in wording.slots.items()}}
 
     def challenge(self, scope: Scope, grading: Grading, wording: Wording) -> str:
-        """The rendered prompt of the template in a wording; an empty line separates it from what is put around it."""
+        """Return the rendered prompt of the template in a wording, with `prepend` and `append` separated by empty
+        lines.
+        """
         assert wording.prompt is not None
         visible = self.visible_scope(scope, grading, wording)
         if wording.prepend is None and wording.append is None:
@@ -571,7 +573,7 @@ class Expansion:
 
 
 def compared_values(code: CompiledExpression, namespace: Namespace, scope: Scope) -> list[str]:
-    """Return what the two sides of a comparison are, for messages; not of the answer, nor of what is written there."""
+    """Return the values of the two sides of a comparison, for messages, except the answer and literals."""
     tree = code.parsed.tree
     if not isinstance(tree, ast.Compare) or len(tree.ops) > 1:
         return []

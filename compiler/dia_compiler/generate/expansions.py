@@ -1,4 +1,4 @@
-"""What makes the instances of a template, of either kind."""
+"""Choose the code that makes the instances of a template: with an answer, or with sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dia_compiler.generate.expand import Expansion
 
 
 def expansion_of(prepared: Prepared, settings: Settings, resources: WorkerResources = NO_RESOURCES) -> Expansion:
-    """Return what makes the instances of the template: questions with answers, or sessions."""
+    """Return the expansion of the template: for questions with answers, or for sessions."""
     if prepared.session_plan is None:
         return Expansion(prepared, settings, resources)
     from dia_compiler.generate.session_expand import SessionExpansion  # slow, and needed by few templates

@@ -1,4 +1,4 @@
-"""Worked examples of sessions: replies by their names, as a transcript that the runtime's own grader judges."""
+"""Worked examples of sessions: replies by their names, as a transcript graded by the runtime's own grader."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def check_replies(
 
 
 def are_known(session_plan: SessionPlan, node: MappingNode, diagnostics: Diagnostics) -> bool:
-    """Return whether every name is that of a reply, and report those that are not."""
+    """Return whether every name is the name of a reply; report those that are not."""
     unknown = [key for key, _ in node.pairs if key.text not in session_plan.places]
     for key in unknown:
         message = f"`{key.text}` is not a reply of this template"
@@ -58,7 +58,7 @@ def _check(
 
 
 def sessions_of(session_plan: SessionPlan, nodes: Said) -> Iterator[TranscriptSession]:
-    """The sessions in which the replies were given; one that runs over a list as often as the replies have items."""
+    """Return the sessions with these replies; a session that runs over a list is repeated for each item."""
     for session_code in session_plan.sessions:
         session = session_code.session
         places = {name: place for name, place in session_plan.places.items() if place.session is session}
@@ -70,7 +70,7 @@ def sessions_of(session_plan: SessionPlan, nodes: Said) -> Iterator[TranscriptSe
 
 
 def _at(node: Node | None, item: int | None) -> Node | None:
-    """What was said for an item of the session's list."""
+    """Return the reply for an item of the session's list."""
     if item is None or not isinstance(node, Sequence):
         return node
     return node.items[item] if item < len(node.items) else None
@@ -85,7 +85,7 @@ def _replies(place: Place, node: Node | None) -> Iterator[TranscriptReply]:
 
 
 def _reply(place: Place, item: int | None, node: Node | None) -> TranscriptReply:
-    """One reply: its text, or a mapping of what is known of it; without either it never came."""
+    """Return a reply: its text, or a mapping of facts about it; without text and error it is missing."""
     if isinstance(node, Scalar) and node.value is not None:
         return TranscriptReply(place.use.name, place.number, item, node.text)
     if isinstance(node, MappingNode):

@@ -1,4 +1,4 @@
-"""Drawn parameters -> instances of sessions, in every wording."""
+"""Make instances of sessions from drawn parameters, in every wording."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class SessionExpansion(Expansion):
         )
 
     def reworded(self, base: Instance, scope: Scope, wording: Wording) -> Instance:
-        """Return the instance in another wording, whose sessions are rendered and proven like those of the base."""
+        """Return the instance in another wording, whose sessions are rendered and tested like those of the base."""
         choose, scope = self.redrawn(base, scope, wording)
         return self.make_variant(base, scope, wording, choose)
 
@@ -74,7 +74,7 @@ class SessionExpansion(Expansion):
         return variant
 
     def reach(self, piece: Piece) -> Reached:
-        """What a piece reaches; found once."""
+        """Return what a piece uses; cached."""
         key = id(piece)
         if key not in self.reaches:
             self.reaches[key] = reached(self.prepared, piece.parsed)

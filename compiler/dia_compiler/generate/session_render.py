@@ -1,4 +1,6 @@
-"""The sessions and the truth of one instance: what needs no reply is rendered, everything else becomes stored code."""
+"""Render the sessions and the grading of one instance: what needs no reply is rendered, everything else becomes stored
+code.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from dia_compiler.generate.session_expand import SessionExpansion
 
 MOST_ITEMS = 1_000
-MOST_ASKED = 10_000  # requests that one question makes, as far as they can be counted
+MOST_ASKED = 10_000  # requests of one question, as far as they can be counted
 LARGEST = 4_000_000  # characters of the sessions of one instance
 REFERENCE, SKIP_TOKEN = "reference", "skip_token"
 BRACES = re.compile(r"\{(?=[{%])")
@@ -36,7 +38,7 @@ Stored = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """The items around a text: those of its turn, and those of its session; None if they are unknown."""
+    """The loop items that a text can use: of its turn and of its session; None if they are unknown."""
 
     loop: Loop
     values: list[Value] | None
@@ -47,12 +49,12 @@ class _Items:
 
 
 def named(loop: Loop, index: int, value: Value) -> Scope:
-    """Return the names of an item of a list."""
+    """Return the variables of a list's item."""
     return {"index": index, **({loop.variable.text: value} if loop.variable is not None else {})}
 
 
 class Making:
-    """Makes the sessions and the truth of one instance in one wording."""
+    """Renders the sessions and the grading of one instance in one wording."""
 
     def __init__(self, expansion: SessionExpansion, scope: Scope, wording: Wording, content: str) -> None:
         self.expansion, self.session_plan, self.wording, self.content = (
@@ -75,16 +77,16 @@ class Making:
         self.turn_count = 0
 
     def sessions(self) -> RenderedSessions:
-        """Return the sessions as the question holds them, the truth as the answer does.
+        """Return the sessions as the question stores them, and the grading as the answer does.
 
-        A question shows no more of values than what its code reads, for the rest may be the truth.
+        A question contains only those fields of values that its code reads, because others may reveal the answer.
         """
         sessions = [self.session(code) for code in self.session_plan.sessions]
         self.is_narrow = False
         return RenderedSessions(sessions, self.answer())
 
     def count(self, stored_session: Stored, place: Position) -> None:
-        """Count the requests of a session. Raises DiaError if a question makes more than anyone would pay for."""
+        """Count the requests of a session. Raises DiaError if a question makes too many."""
         lists = [turn["over"] for turn in stored_session["turns"] if isinstance(turn.get("over"), list)]
         turns = len(stored_session["turns"]) - len(lists) + sum(map(len, lists))
         self.turn_count += turns * (len(stored_session["over"]) if isinstance(stored_session.get("over"), list) else 1)
@@ -111,7 +113,7 @@ class Making:
         return stored
 
     def prove(self, piece: Piece, stored: Stored, kind: str) -> None:
-        """Once a piece, that its stored code compiles by itself. Raises DiaError at the piece."""
+        """Check once for each piece that its stored code compiles. Raises DiaError at the piece."""
         if id(piece) in self.expansion.proved:
             return
         self.expansion.proved.add(id(piece))
@@ -125,7 +127,7 @@ class Making:
             ) from None
 
     def spend(self, text: str, place: Position) -> str:
-        """Return the text, counted. Raises DiaError if the instance would be larger than anyone can bear."""
+        """Count the text, and return it. Raises DiaError if the instance becomes too large."""
         self.size += len(text)
         if self.size > LARGEST:
             message = f"the sessions of an instance have more than {LARGEST:,} characters"
@@ -133,7 +135,7 @@ class Making:
         return text
 
     def text(self, piece: Piece, around: Iterable[_Items], more: Mapping[str, Value], ends: str = "\n") -> Any:
-        """Return a text: frozen, frozen once an item of the list that it is about, or stored code.
+        """Return a text: frozen, frozen for each item of its list, or as stored code.
 
         `around` are the lists that contain it, the innermost first; frozen texts lose what `ends` has around them.
         """
@@ -174,7 +176,7 @@ class Making:
     # formats
 
     def format(self, use: ReplyUse) -> Stored:
-        """Return the format of a reply in this instance. Raises DiaError at what is wrong with it."""
+        """Return the format of a reply in this instance. Raises DiaError at its errors."""
         turn = next(
             turn for code in self.session_plan.sessions for turn in code.turns if turn.turn.reply is use
         )  # fmt: skip
@@ -193,14 +195,14 @@ class Making:
         return record
 
     def instructed(self, replies: Iterable[ReplyUse | None]) -> Scope:
-        """Return how to write the reply, where a text is about one."""
+        """Return the sentence on how to write the reply, if a text uses it."""
         named = [use.name for use in replies if use is not None]
         return {FORMAT_INSTRUCTION: instruction(self.formats[named[0]])} if len(named) == 1 else {}
 
     # sessions
 
     def session(self, code: SessionCode) -> Stored:
-        """Return a session as the question holds it."""
+        """Return a session as the question stores it."""
         session, items = code.session, self.items(code.session.loop, code.over)
         around = [items] if items is not None else []
         stored_session: Stored = {
@@ -239,7 +241,7 @@ class Making:
     def put_list(
         self, stored_loop: Stored, loop: Loop, over: Piece | None, items: _Items | None, fields: frozenset[str]
     ) -> None:
-        """Add what a session, a turn or the truth runs over: of each item the fields alone that are read."""
+        """Add the list of a session, a turn or the grading, with only those fields of each item that are read."""
         if over is None or items is None:
             return
         if items.values is None:
@@ -250,7 +252,7 @@ class Making:
             stored_loop["as"] = loop.variable.text
 
     def keys(self, share: Piece, items: _Items | None) -> list[str]:
-        """Return the keys under which what a model says is shared: one an item, or one."""
+        """Return the keys under which replies are shared: one for each item, or one."""
         scopes = [self.scope] if items is None else items.scopes(self.scope)
         try:
             return [plain(self.value(share, scope)) for scope in scopes]
@@ -258,7 +260,9 @@ class Making:
             raise DiaError(Diagnostic(error.code, error.message, share.snippet.position, error.help)) from None
 
     def worded_keys(self, keys: list[str], stored_session: Stored) -> list[str]:
-        """The keys; where a template has variants each with a digest of the words, so that none answers for another."""
+        """Return the keys; if a template has variants, each with a digest of the texts, so that wordings do not share
+        replies.
+        """
         if not self.expansion.prepared.template.variants:
             return keys
         return [
@@ -267,7 +271,7 @@ class Making:
         ]
 
     def turn(self, turn_code: TurnCode, session: SessionCode, number: int, around: list[_Items]) -> Stored:
-        """Return a turn as the question holds it."""
+        """Return a turn as the question stores it."""
         turn = turn_code.turn
         items = self.items(turn.loop, turn_code.over, around)
         inner = [items, *around] if items is not None else around
@@ -290,7 +294,7 @@ class Making:
         return stored_turn
 
     def worded(self, text: Any, session: SessionCode, number: int) -> Any:
-        """Return the text of a turn with what a variant puts before and after it."""
+        """Return the text of a turn with a variant's texts before and after it."""
         wording = self.wording
         chosen = wording.sessions or [
             code.session.name for code in self.session_plan.sessions if code.session.role == SUBJECT
@@ -308,7 +312,7 @@ class Making:
     # the truth
 
     def answer(self) -> Stored:
-        """Return the truth, the figures, the replies and the presets as the answer holds them."""
+        """Return the grading, the figures, the replies and the presets as the answer stores them."""
         session_plan = self.session_plan
         replies = {
             name: {"session": place.session.name, "turn": place.number, "format": self.formats[name]}
@@ -318,12 +322,12 @@ class Making:
         return {**self.weighed(session_plan.weighed), "replies": replies, **({"presets": presets} if presets else {})}
 
     def preset(self, preset: Preset, code: WeighCode) -> Stored:
-        """Another way to count."""
+        """Return a preset: another way to count."""
         chain = {"chain": preset.chain} if preset.chain is not None else {}
         return {"study": preset.study.text, **chain, **self.weighed(code)}
 
     def weighed(self, code: WeighCode) -> Stored:
-        """Return a truth and its figures, each if there is one."""
+        """Return the grading and its figures, if there are any."""
         stored_truth: Stored = {}
         truth = code.truth
         if truth is not None:
@@ -347,7 +351,7 @@ class Making:
 
 
 def of_item(stored_session: Stored, place: int) -> Stored:
-    """What a session asks for one item of its list."""
+    """Return what a session asks for one item of its list."""
 
     def chosen(part: Any) -> Any:
         return part["each"][place] if isinstance(part, dict) and "each" in part else part
@@ -361,12 +365,14 @@ def of_item(stored_session: Stored, place: int) -> Stored:
 
 
 def plain_facts(facts: Mapping[str, Any]) -> Stored:
-    """Return what a truth says besides its expressions."""
+    """Return the keys of the grading that are not expressions."""
     return {name: dict(fact) if isinstance(fact, Mapping) else fact for name, fact in facts.items()}
 
 
 def stored(value: Value) -> Any:
-    """An option of a format as JSON. Raises LanguageError for what is no text, integer, boolean, list or mapping."""
+    """Return an option of a format as JSON. Raises LanguageError for other values than texts, integers, booleans, lists
+    and mappings.
+    """
     if value is None or isinstance(value, (str, bool)) or type(value) is int:
         return value
     if isinstance(value, list):
@@ -377,7 +383,7 @@ def stored(value: Value) -> Any:
 
 
 def put_around(text: Any, before: str, behind: str) -> Any:
-    """Return a text of a turn with others before and after it, with an empty line between.
+    """Return a text of a turn with texts before and after it, separated by empty lines.
 
     >>> put_around("b", "a", ""), put_around({"template": "{{ x }}"}, "", "{{")
     ('a\\n\\nb', {'template': "{{ x }}\\n\\n{{ '{' }}{"})
@@ -394,5 +400,5 @@ def joined(text: str, before: str, behind: str, write: Callable[[str], str]) -> 
 
 
 def literal(text: str) -> str:
-    """Return the text as a template that gives it: braces that would begin a tag are printed."""
+    """Return a template that renders the text: braces that would begin a tag are escaped."""
     return BRACES.sub("{{ '{' }}", text)

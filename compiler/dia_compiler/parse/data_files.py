@@ -1,4 +1,4 @@
-"""The data files that the types row and rows name: each is found in the spec folder, read once, and kept."""
+"""The data files that the types row and rows name: each is found in the spec folder, read once, and cached."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Positi
 from dia_language.workers.pool import SingleWorker
 from dia_language.yaml_nodes import Node, Scalar, data
 
-UNPACKED = frozenset({".parquet"})  # a few bytes of them may stand for gigabytes
+UNPACKED = frozenset({".parquet"})  # compressed formats, in which a few bytes can mean gigabytes
 SECONDS = 20.0
 
 
 class DataFiles:
-    """Reads the data files of one benchmark's folder; errors gather in `diagnostics` until they are taken."""
+    """Reads the data files of one benchmark's folder; errors are collected until `take_diagnostics`."""
 
     def __init__(self, folder: Folder, files: dict[str, bytes]) -> None:
         self.folder, self.files = folder, files
@@ -34,7 +34,9 @@ class DataFiles:
         return diagnostics
 
     def read(self, source: Node, columns: Node | None) -> DataFile | None:
-        """Return the table of the file that `from` names, with the wanted columns, or None after telling why not."""
+        """Return the table of the file that `from` names, with the wanted columns, or None if it has errors, which are
+        reported.
+        """
         try:
             return DataFile(self._table(source, columns), source.position)
         except DiaError as error:
@@ -73,7 +75,7 @@ class DataFiles:
 
 
 def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
-    """Return the error of a path without a file, with the data file of that folder that was probably meant."""
+    """Return the error for a path without a file, with a suggestion from the data files of that folder."""
     if path.exists():
         return DiaError(Diagnostic("E101", f"`{path.as_posix()}` is not a file", source.position))
     beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
@@ -85,7 +87,7 @@ def _no_file(path: Path, folder: Path, source: Scalar) -> DiaError:
 def _confined(
     path: Path, display_name: str, position: Position, columns: Columns, columns_position: Position
 ) -> tuple[Table, bytes]:
-    """The table of a data file and its bytes, read in a process of its own whose memory is bounded. Raises DiaError."""
+    """Return the table of a data file and its bytes, read in a process with limited memory. Raises DiaError."""
     with closing(SingleWorker(SECONDS)) as worker:
         try:
             outcome = worker.call(_table_or_error, path, display_name, position, columns, columns_position)
@@ -99,7 +101,7 @@ def _confined(
 
 
 def _table_or_error(*arguments: Any) -> Iterator[Table | DiaError]:
-    """The table, or the error that keeps it from being read: with its place, which an error of a worker has not."""
+    """Return the table, or the error with its position, which an error raised in a worker would lose."""
     try:
         yield read_rows(*arguments)[0]
     except DiaError as error:

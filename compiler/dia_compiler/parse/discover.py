@@ -23,7 +23,7 @@ class Folder:
 
 
 def discover(paths: list[Path]) -> list[Folder]:
-    """The benchmarks' folders that the paths name, in order and without repeats. Raises DiaError (exit code 2)."""
+    """Return the benchmark folders that the paths name, in order and without repeats. Raises DiaError (exit code 2)."""
     folders: dict[Path, Folder] = {}
     for path in paths:
         for folder, chosen in _folders(path):
@@ -38,7 +38,7 @@ def discover(paths: list[Path]) -> list[Folder]:
 
 
 def folder_of_file(path: Path) -> Folder:
-    """The benchmark's folder of one spec file, which need not be on the disk yet. Raises DiaError (exit code 2)."""
+    """Return the benchmark folder of one spec file, which need not exist yet. Raises DiaError (exit code 2)."""
     if path.is_file():
         return discover([path])[0]
     folder, chosen = _folder_of(path)
@@ -78,9 +78,9 @@ def _refused(message: str, help: str) -> DiaError:
 
 
 def _spec_files(folder: Path) -> list[Path]:
-    """Return every spec file but benchmark.yaml, in the order of their names; links that leave the folder are refused.
+    """Return every spec file except benchmark.yaml, sorted by name; links that leave the folder are errors.
 
-    A folder below with a benchmark.yaml of its own is another benchmark, or a bundle that holds its specs.
+    A subfolder with a benchmark.yaml is another benchmark, or a bundle that contains its specs.
     """
     files, home, everything = [], folder.resolve(), list(folder.rglob("*"))
     others = {path.parent for path in everything if path.name == BENCHMARK_FILE} - {folder}
@@ -88,7 +88,7 @@ def _spec_files(folder: Path) -> list[Path]:
     for relative, path in sorted(specs, key=lambda pair: pair[0].as_posix()):
         if any(part.startswith(".") for part in relative.parts) or (others and others & set(path.parents)):
             continue
-        if path.is_symlink() and not _is_inside(path, home):  # what is no link is inside: `rglob` follows none
+        if path.is_symlink() and not _is_inside(path, home):  # other files are inside, because `rglob` follows no links
             raise _refused(f"`{path}` is a link that leads outside the folder", "copy the file into the folder")
         if not path.as_posix().isprintable():
             raise _refused(
@@ -107,16 +107,16 @@ def _spec_files(folder: Path) -> list[Path]:
 
 
 def inside(folder: Path, name: str) -> Path | None:
-    """The file of that name within the folder, or None if the name leaves it, even by a link or for a moment."""
+    """Return the file of that name in the folder, or None if the name leaves the folder, even by a link."""
     if not name or "\\" in name or Path(name).is_absolute() or ".." in Path(name).parts:
         return None
     return folder / name if _is_inside(folder / name, folder.resolve()) else None
 
 
 def _is_inside(path: Path, home: Path) -> bool:
-    """Return whether the path is in the resolved folder after links are followed; a link to itself stays where it is.
+    """Return whether the path is in the resolved folder after links are followed; a link to itself counts as inside.
 
-    `Path.resolve` raises for such a link before Python 3.13 and not since.
+    `Path.resolve` raises an error for such a link only before Python 3.13.
     """
     try:
         return Path(os.path.realpath(path)).is_relative_to(home)

@@ -1,4 +1,4 @@
-"""Benchmark, template, parameter and answer, as the stages see them."""
+"""Benchmark, template, parameter and answer, the data model of all stages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A piece of an expression or template with its origin; `shift` characters of the scalar come before it.
+    """The text of an expression or template with its origin; `shift` characters of the scalar come before it.
 
     `flow` is where the flow list that contains it begins.
     """
@@ -39,7 +39,7 @@ class Snippet:
 
 @dataclass(frozen=True, slots=True)
 class Datum:
-    """A datum as YAML says it; texts inside that begin with `= ` are expressions."""
+    """A value as YAML reads it; texts inside that begin with `= ` are expressions."""
 
     node: Node
 
@@ -50,7 +50,7 @@ class Datum:
 
 @dataclass(frozen=True, slots=True)
 class TypeUse:
-    """A use of a parameter type: named types are already resolved to the built-in under them."""
+    """A use of a parameter type: named types are already resolved to built-in ones."""
 
     kind: str
     options: Map[str, Option]
@@ -60,7 +60,7 @@ class TypeUse:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A data file that an option names, read."""
+    """The content of a data file that an option names."""
 
     table: Table
     position: Position
@@ -123,7 +123,7 @@ class Catalog:
     position: Position
 
     def facts(self, entry: CatalogEntry) -> dict[str, str]:
-        """What an entry says in every instance: its group, and its faces without arguments as they are written."""
+        """What an entry provides in every instance: its group, and its faces without arguments as written."""
         faces = {face.name: entry.bodies[face.name].text for face in self.faces
                  if not face.arguments and face.name in entry.bodies}  # fmt: skip
         return faces if entry.group is None else {"group": entry.group, **faces}
@@ -131,7 +131,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What benchmarks and templates may both declare; `broken` names are declared, but have been reported as wrong."""
+    """The declarations that benchmarks and templates share; `broken` names are declared, but have reported errors."""
 
     types: Map[str, Mapping]
     lists: Map[str, Datum]
@@ -144,7 +144,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How the truth is computed, read and compared."""
+    """How the answer is computed, read and compared."""
 
     value: Snippet
     comparison: Datum
@@ -157,7 +157,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The options of a multiple choice: the right one, the others, whether they are shuffled, and the way out."""
+    """The options of a multiple choice: the correct one, the distractors, whether they are shuffled, and the one that
+    skips.
+    """
 
     correct: Snippet
     distractors: Snippet
@@ -168,7 +170,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another wording of the same instances: pieces around or instead of the prompt, more names, names drawn again."""
+    """Another wording of the same instances: texts around or instead of the prompt, new names, redrawn parameters."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -189,7 +191,7 @@ AssetOption = Datum | Snippet | tuple[Datum | Snippet, ...]
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """An artefact that is built for each instance: by which builder, of which options."""
+    """A file that is built for each instance: its builder and options."""
 
     name: str
     build: Scalar
@@ -199,7 +201,7 @@ class Asset:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A worked example: fixed parameters and what must come of them."""
+    """A worked example: fixed parameters and the expected results."""
 
     params: Map[str, Datum]
     answer: Datum | None
@@ -249,20 +251,22 @@ class Template:
 
     @property
     def broken(self) -> frozenset[str]:
-        """Parameters, let values and assets of the wrong shape: reported already, but their names are known."""
+        """Parameters, let values and assets of the wrong shape: already reported, but their names are known."""
         named = {key.text for part in ("params", "let", "assets") for key, _ in pairs(self.node.get(part))}
         declared = {parameter.name for parameter in self.parameters} | {asset.name for asset in self.assets}
         return frozenset(named - declared - set(self.let))
 
     @property
     def folded(self) -> Template:
-        """The template with no more of its file than is asked for when it is prepared: half as much to send."""
+        """Return the template with only those nodes of its file that are needed later, which halves what is sent to
+        workers.
+        """
         parts = [(key, _keys_alone(value)) for key, value in self.node.pairs if key.text in NAMING]
         return replace(self, node=Mapping(tuple(parts), self.node.position, self.node.is_flow))
 
 
 def _keys_alone(node: Node) -> Node:
-    """Return the mapping with each key in the place of its value; anything else as it is."""
+    """Return the mapping with its keys in place of the values; anything else unchanged."""
     if not isinstance(node, Mapping):
         return node
     return Mapping(tuple((key, key) for key, _ in node.pairs), node.position, node.is_flow)
@@ -270,7 +274,7 @@ def _keys_alone(node: Node) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What all templates of a benchmark share, and the templates."""
+    """The settings that all templates of a benchmark share, and the templates."""
 
     name: str
     folder: str

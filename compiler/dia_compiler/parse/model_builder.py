@@ -1,6 +1,4 @@
-"""Nodes -> spec. Building is tolerant: a part of the wrong shape, which the schema check reports, is left out, and
-the rest is still checked.
-"""
+"""Build the spec model from YAML nodes. Malformed parts are skipped, because schema validation already reports them."""
 
 from __future__ import annotations
 
@@ -42,16 +40,16 @@ SIGNATURE = re.compile(r"([A-Za-z]\w*)\(\s*(.*?)\s*\)\Z", re.ASCII)
 EXPRESSION_MARK = "= "
 CHAIN = "chain"  # next to the verdicts in the replies of an example
 UNFOLDED = 10_000
-HOLDING = ("holds", "fails")  # examples of an entry: texts of which its face `holds` is true, or false
+HOLDING = ("holds", "fails")  # examples of an entry: texts for which the face `holds` is true, or false
 A_TYPE = "a type such as {type: integer, min: 1, max: 6}"
 
-# Keys of an answer that are no options of its type
+# Keys of an answer that are not options of its type
 SOLVED = frozenset(["value", "accept", "accept_if", "share", "unanswerable"])
 FACTS = ("title", "category", "domain", "level", "number", "adversarial", "notes", "format", "points")
 
 
 def snippet(node: Node | None, is_template: bool = False) -> Snippet | None:
-    """Return the scalar as a piece of text; of a template one last newline is dropped."""
+    """Return the scalar as a snippet; a template loses one newline at its end."""
     if not isinstance(node, Scalar):
         return None
     text = node.text
@@ -131,13 +129,13 @@ class Builder:
         )  # fmt: skip
 
     def check_types(self, declared: Map[str, Mapping]) -> None:
-        """Report what is wrong with the declared types, used or not, once and at the declaration."""
+        """Report errors in declared types, used or not, once and at the declaration."""
         for name, node in declared.items():
             if self.type_use(node, (name,)) is None:
                 self.broken_types.add(name)
 
     def catalog(self, key: Scalar, node: Node) -> Catalog | None:
-        """Return a catalog written in place or in a file of its own."""
+        """Return a catalog from this file or from a separate one."""
         if not isinstance(node, Mapping):
             return None
         source = node.get("from")
@@ -204,7 +202,7 @@ class Builder:
         return tuple(parameters)
 
     def type_use(self, node: Mapping, inside: tuple[str, ...] = ()) -> TypeUse | None:
-        """Return the use of a type with a named type's options under its own. Report unknown types and options."""
+        """Return the use of a type, with the options of a named type as defaults. Report unknown types and options."""
         kind = node.get("type")
         self.unfolded += 1
         if not isinstance(kind, Scalar) or self.unfolded > UNFOLDED + 1:
@@ -275,7 +273,7 @@ class Builder:
     def _option(self, reads: str, value: Node, inside: tuple[str, ...]) -> Option | None:
         is_type = isinstance(value, Mapping) and value.get("type") is not None
         if reads == "columns":
-            return None  # read with the file
+            return None  # already read with the file
         if reads in ("data", "row") or (reads == "items" and not is_type):
             return Datum(value)
         if reads in ("type", "items"):
@@ -294,7 +292,7 @@ class Builder:
         return None
 
     def _nested(self, value: Node, inside: tuple[str, ...]) -> TypeUse | None:
-        """Return the use of a type within another, which no schema has checked. Report what is not a type."""
+        """Return the use of a type within another, which no schema checks. Report what is not a type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
         self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position)
@@ -383,7 +381,7 @@ DELIVERIES = ("inline", "attach", "file")
 
 
 def build_deliver(root: Mapping) -> dict[str, str]:
-    """Asset -> how it reaches the model; one word holds for all of them."""
+    """Return each asset's delivery; a single word applies to all."""
     node = root.get("deliver")
     names = [key.text for key, _ in pairs(root.get("assets"))]
     if isinstance(node, Scalar):
@@ -428,7 +426,7 @@ def build_choices(node: Node | None) -> Choices | None:
 
 
 def answer_of_choices(node: Node | None) -> Answer | None:
-    """Return the answer that the options of a multiple choice stand for: the right one, compared as a choice."""
+    """Return the answer of a multiple choice: the correct option, compared as a choice."""
     choices = build_choices(node)
     if choices is None:
         return None

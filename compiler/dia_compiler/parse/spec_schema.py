@@ -269,7 +269,7 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     ),
 }
 
-# Keys that templates and benchmark.yaml have in common
+# Keys that templates and benchmark.yaml share
 SHARED: Final[dict[str, Schema]] = {
     "types": ref(
         "types", "Named parameter types: `name: {type: ..., ...}`; a parameter that uses one may override its options."
@@ -526,7 +526,7 @@ def structure(file: str) -> Schema:
 
 
 def schema_of(file: str, definitions: dict[str, Schema], properties: dict[str, Schema]) -> Schema:
-    """Return the whole schema of a file, with those of the definitions that it needs."""
+    """Return the complete schema of a file, with the definitions that it needs."""
     title, words, required, _ = FILES[file]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -558,7 +558,9 @@ def _references(schema: object) -> Iterable[str]:
 
 
 def format_schema(formats: Mapping[str, Format]) -> Schema:
-    """The schema of `format`, with every option of every kind; of one that formats read differently any value."""
+    """Return the schema of `format` with every option of every kind; options that formats read differently accept any
+    value.
+    """
     kind = one_of(formats, "How the final answer is marked in a reply.")
     options: dict[str, FormatOption] = {}
     for form in formats.values():

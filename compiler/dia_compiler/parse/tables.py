@@ -1,4 +1,4 @@
-"""Data files -> tables: JSON Lines, CSV and Parquet, read exactly or refused with the line that is to blame."""
+"""Read data files into tables: JSON Lines, CSV and Parquet. Values are exact; errors name the line."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def _bytes(path: Path, position: Position) -> bytes:
 
 
 def _stored(rows: Numbered, columns: Columns, display_name: str, position: Position) -> tuple[tuple[str, ...], bytes]:
-    """The columns of the rows and the rows as lines. Raises DiaError at a second row that equals an earlier one."""
+    """Return the columns and the rows as lines. Raises DiaError for a duplicate row."""
     chosen = columns if isinstance(columns, tuple) else None
     column_order: dict[str, int] = {}
     order = {name: place for place, name in enumerate(chosen)} if chosen is not None else column_order
     digests: set[bytes] = set()
-    lines = io.BytesIO()  # gives its bytes away without a copy
+    lines = io.BytesIO()  # returns its bytes without a copy
     before: tuple[str, ...] = ()
     names: list[str] = []
     for line, row in rows:
@@ -140,7 +140,7 @@ class _Tally:
 
 
 def _lines(raw: bytes, display_name: str) -> Iterator[str]:
-    """Yield the lines of a text in UTF-8 with their ends, one at a time, so that a large file is not held twice."""
+    """Yield the lines of a UTF-8 text with their ends, one at a time, to keep a large file in memory only once."""
     start = len(BOM) if raw.startswith(BOM) else 0
     number = 1
     while start < len(raw):
@@ -163,7 +163,7 @@ def _lines(raw: bytes, display_name: str) -> Iterator[str]:
 
 
 def _json_lines(raw: bytes, display_name: str, position: Position, columns: Columns) -> Numbered:
-    """Return the objects of a file with one a line; empty lines are passed over."""
+    """Return the objects of a file with one per line; empty lines are skipped."""
     tally = _Tally()
     for number, line in enumerate(_lines(raw, display_name), 1):
         if line.strip(" \t\r\n"):
@@ -196,7 +196,7 @@ def _integer(text: str) -> int:
 
 
 def _number(text: str) -> Value:
-    """Return the exact number that the text says."""
+    """Return the exact number that the text represents."""
     match = NUMBER.fullmatch(text)
     power = match[1] if match else None
     if match is None or len(text) > DIGITS or (power is not None and abs(int(power)) > DIGITS):
@@ -217,7 +217,7 @@ def _record(pairs: list[tuple[str, Value]]) -> Record:
 
 
 def _counted(value: Value, depth: int = 0) -> int:
-    """Return the number of values in a value. Raises _Refused for one that is too deep or holds what is no text."""
+    """Return the number of values in a value. Raises _Refused if it is nested too deeply or contains invalid text."""
     if depth > DEPTH:
         raise _Refused(f"nested more than {DEPTH} levels deep")
     if isinstance(value, str):
@@ -252,7 +252,7 @@ def _csv(raw: bytes, display_name: str, position: Position, columns: Columns) ->
 
 
 def _without_zeros(raw: bytes, display_name: str) -> Iterator[str]:
-    """Yield the lines of the file. Raises DiaError at a zero byte, which is in no text."""
+    """Yield the lines of the file. Raises DiaError at a zero byte, which text files do not contain."""
     has_zeros = b"\0" in raw
     for number, line in enumerate(_lines(raw, display_name), 1):
         if has_zeros and "\0" in line:
@@ -321,7 +321,7 @@ def _row(header: Sequence[str], cells: Sequence[str], kinds: Mapping[str, str]) 
 
 
 def _cell(name: str, text: str, kind: str) -> Value:
-    """Return the cell as a value of its kind; an empty one that is not text is none."""
+    """Return the cell as a value of its kind; an empty cell is none, unless its kind is text."""
     if kind == "text":
         return text
     if text == "":
@@ -354,7 +354,7 @@ def _parquet(raw: bytes, display_name: str, position: Position, columns: Columns
 
 
 def _check_size(file: Any, columns: int) -> None:
-    """Raise _Refused for a table that is too large, before any of it is unpacked."""
+    """Raise _Refused for a table that is too large, before it is unpacked."""
     metadata, tally = file.metadata, _Tally()
     tally.rows = metadata.num_rows - 1
     tally.add(metadata.num_rows * columns)
@@ -377,7 +377,7 @@ def _parquet_rows(file: Any, columns: Columns) -> Numbered:
 
 
 def _value(name: str, value: Any) -> Value:
-    """Return the value of a cell as the language has it."""
+    """Return the value of a cell in the spec language."""
     if isinstance(value, Mapping):
         return Record((str(key), _value(name, part)) for key, part in value.items())
     if isinstance(value, (list, tuple)):
@@ -393,7 +393,7 @@ def _value(name: str, value: Any) -> Value:
 
 
 def _float(value: float) -> Value:
-    """Return the number that the shortest decimal text of a binary one says: 0.1 is 1/10."""
+    """Return the number that the shortest decimal text of a float represents: 0.1 is 1/10."""
     if not isfinite(value):
         raise _Refused(f"`{value}` is not a number", "write null for a missing value")
     return _number(repr(value))
@@ -406,7 +406,7 @@ def _decimal(value: Decimal) -> Value:
 
 
 def _moment(value: datetime) -> str:
-    """Return the moment in UTC; one without a zone is taken as UTC."""
+    """Return the moment in UTC; a moment without a time zone is in UTC already."""
     moved = value.astimezone(UTC) if value.tzinfo else value
     return f"{moved.replace(tzinfo=None).isoformat()}Z"
 

@@ -1,4 +1,4 @@
-"""Expressions of which YAML has eaten a part before we saw them: what it did, and how to get the part back."""
+"""Expressions of which YAML has removed a part before we see them: what happened, and how to fix it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def compiled(
 ) -> CompiledExpression:
     """Return the piece, which may be parsed already, compiled as an expression.
 
-    Raises DiaError, in the words of what YAML did where that is the cause.
+    Raises DiaError, which explains what YAML did if that is the cause.
     """
     if piece.origin.style == ">":
         message = "YAML joins the lines of this expression, so errors in it cannot be located"
@@ -56,7 +56,7 @@ def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
 
 
 def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
-    """Plain words where an expression is wanted are mostly meant as text, which has quotes of its own."""
+    """Return the error for plain words in place of an expression; they are mostly meant as text, which needs quotes."""
     is_word = piece.text.isidentifier() and piece.origin.style == ""
     if (
         (entry.help or "").startswith("did you mean")
@@ -71,7 +71,7 @@ def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
 
 
 def is_open(text: str) -> bool:
-    """Return whether a bracket or quote of the text is not closed, or closes nothing, so that it can be a part only."""
+    """Return whether a bracket or quote of the text is not closed, or closes nothing, so that it is probably a part."""
     depth, quote = 0, ""
     for char in text:
         if quote:
@@ -93,9 +93,9 @@ def closes(text: str) -> bool:
 
 
 def tell_split_values(root: Node, diagnostics: Diagnostics, since: int) -> None:
-    """Report values of flow mappings that YAML has split at a comma, instead of what follows from that.
+    """Report values of flow mappings that YAML has split at a comma, instead of the errors that follow from it.
 
-    `since` is the number of errors that were there before the file was looked at.
+    `since` is the number of errors before this file.
     """
     for value, end in _split_values(root):
         start = value.position
@@ -106,7 +106,7 @@ def tell_split_values(root: Node, diagnostics: Diagnostics, since: int) -> None:
 
 
 def _split_values(node: Node) -> Iterator[tuple[Scalar, Position]]:
-    """Yield each value that is cut, and where the last of its parts begins."""
+    """Yield each value that was split, and where its last part begins."""
     if isinstance(node, Sequence):
         for item in node.items:
             yield from _split_values(item)

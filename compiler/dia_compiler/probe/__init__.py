@@ -1,1 +1,1 @@
-"""How far a reader gets who understands nothing: rules over the surface of prompts, learnt and judged on instances."""
+"""Find shortcuts: rules on the surface of prompts, learned and tested on instances, that need no understanding."""

@@ -1,7 +1,7 @@
-"""Learn rules on one half of the instances of each template, and judge the best of them on the other.
+"""Learn rules on one half of the instances of each template, and test the best of them on the other half.
 
 The idea is that of annotation artefacts and hypothesis-only baselines (Gururangan and others 2018; Poliak and others
-2018): whoever answers well without understanding the question shows what the question gives away.
+2018): if a model that sees only part of the input answers well, the questions contain clues to their answers.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dia_compiler.probe.rules import DECIDERS, LEARNERS, Example, Learner, Rule
 from dia_compiler.probe.surface import Prompt, without_shared_ends
 
 LEVEL = 0.05
-JUDGED = 20  # rules that the held-out half judges: those that were best on the first
-FIRST_LOOK = 24  # examples after which a rule that was hardly ever right is given up
-FEWEST = 20  # instances, below which nothing is learnt
+JUDGED = 20  # rules that are tested on the second half: those that were best on the first
+FIRST_LOOK = 24  # examples after which a rule that is rarely right is abandoned
+FEWEST = 20  # fewer instances are too few to learn from
 FLOOR = 0.25
 SPARE = 0.05  # above blind guessing
-UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"  # what a rule of DECIDERS says
+UNANSWERABLE, ANSWERABLE = "unanswerable", "answerable"  # the outputs of a rule in DECIDERS
 
 
 @dataclass(frozen=True)
 class Shortcut:
-    """The best rule of a template on the instances that it has not seen."""
+    """The best rule of a template on the held-out instances."""
 
     benchmark: str
     template: str
@@ -46,7 +46,7 @@ class Shortcut:
 
     @property
     def is_over(self) -> bool:
-        """Whether the rule is surely better than the limit."""
+        """Whether the rule is significantly better than the limit."""
         return self.low > self.limit
 
 
@@ -54,13 +54,13 @@ def probe_questions(questions: Sequence[Mapping[str, Any]], answers: Mapping[str
                     texts: Mapping[str, str] | None = None) -> Shortcut | None:  # fmt: skip
     """Return the best shortcut of the questions of one template; None if there are too few, or no single answer.
 
-    Of a template with unanswerable questions it is the worse of two: the best rule that decides whether a question is
+    For a template with unanswerable questions, it is the worse of two: the best rule that decides whether a question is
     unanswerable, and the best one that gives the answers of the others. `answers` gives the record of an answer by the
     id of its question, `texts` the text of an attachment by its path.
     """
     base = [one for one in questions if one["variant"] is None and "messages" in one]
     items = {one["item"]: one for one in reversed(base)}
-    if len(items) > 1:  # of data rows one instance each, so that no rule is judged on rows that it has learned
+    if len(items) > 1:  # for data rows one instance each, so that no rule is tested on rows that it has learned
         base = list(items.values())
     if len(base) < FEWEST:
         return None
@@ -109,7 +109,7 @@ def _examples(questions: Sequence[Mapping[str, Any]], answers: Mapping[str, Mapp
 
 
 def _best_rules(examples: Sequence[Example], learners: Sequence[Learner]) -> list[Rule]:
-    """Return the rules that answer most of the examples; of equally good ones, those with the shortest names."""
+    """Return the rules that answer most of the examples; if several are equally good, those with the shortest names."""
     scores: list[tuple[int, int, str, Rule]] = []
     look = examples[:FIRST_LOOK]
     for learn in learners:

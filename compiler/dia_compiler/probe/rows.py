@@ -1,4 +1,4 @@
-"""The rows of templates, while they are made, to their shortcuts: several templates at a time."""
+"""Search for shortcuts in the rows of templates while they are made, several templates at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADVICE = "give every decoy the feature that singles out the answer, draw the ans
 
 
 class Prober:
-    """Seeks shortcuts in the rows of templates; a context manager, since it has workers."""
+    """Searches for shortcuts in the rows of templates; a context manager, because it has workers."""
 
     def __init__(self, jobs: int) -> None:
         self.executor = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else ThreadPoolExecutor(1)
@@ -38,7 +38,7 @@ class Prober:
         """Take the rows of a template that has answers."""
         template = job.template
         if template.session_spec is not None:
-            return  # the truth of sessions is what the model says
+            return  # the truth of sessions is the model's own reply
         questions, answers = (b"".join(rows.spool.parts[name].lines()) for name in ("questions", "answers"))
         texts = {name: content for name, content in rows.spool.assets() if NUL not in content}
         self.waiting.append((template, self.executor.submit(shortcut_in, questions, answers, texts)))

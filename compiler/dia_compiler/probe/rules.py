@@ -1,4 +1,4 @@
-"""Rules that guess an answer from the surface of a prompt. None of them reads what is asked."""
+"""Rules that guess an answer from the surface of a prompt, without reading the question."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from dia_compiler.probe.titles import FIELDS, PLACES, ordinal, title_of
 
 PATTERN = " built like an answer"  # said of tokens with the kinds of characters of an answer, in the same order
 MOST_KEYWORDS = 120
-FEW_ANSWERS = 40  # distinct answers up to which a tree is grown
+FEW_ANSWERS = 40  # largest number of distinct answers for which a tree is trained
 Guess = Callable[[Prompt], str | None]
 
 
 @dataclass(frozen=True)
 class Example:
-    """A prompt, its canonical answer, and all texts that are right."""
+    """A prompt, its canonical answer, and all accepted texts."""
 
     prompt: Prompt
     answer: str
@@ -48,18 +48,18 @@ class Rule:
     guess: Guess
 
     def is_right(self, example: Example) -> bool:
-        """Return whether the guess is one of the right texts."""
+        """Return whether the guess is an accepted text."""
         guess = self.guess(example.prompt)
         return guess is not None and guess in example.accepted
 
 
 def commonest(items: Iterable[Hashable]) -> Any:
-    """Return the most frequent item, of several the first."""
+    """Return the most common item, the first if there are several."""
     return Counter(items).most_common(1)[0][0]
 
 
 def constant(examples: Sequence[Example]) -> Iterator[Rule]:
-    """Yield the most common answer, whatever is asked."""
+    """Yield the most common answer for every question."""
     answer = commonest(example.answer for example in examples)
     yield Rule(f"always `{answer[:40]}`", f"most common answer: `{answer[:40]}`", lambda prompt: answer)
 
@@ -90,7 +90,7 @@ def _by_size(largest: bool) -> Selector:
 
 
 def _odd_one(feature: Callable[[str], Hashable]) -> Selector:
-    """Return a selector of the token that alone has its value of a feature."""
+    """Return a selector of the only token with its value of a feature."""
 
     def select(tokens: Sequence[Token]) -> str:
         texts = dict.fromkeys(token.text for token in tokens)
@@ -136,7 +136,7 @@ SELECTORS: Mapping[str, Selector] = {
 
 
 def picked(examples: Sequence[Example]) -> Iterator[Rule]:
-    """Yield a token of a kind, of all or of those that look like answers, by its place or by a feature."""
+    """Yield a token of a kind, of all or of those that look like answers, by its position or by a feature."""
     shape = Shape.of(example.answer for example in examples)
     for kind in TOKENIZERS:
         for looks, fits in filters(shape).items():
@@ -148,7 +148,7 @@ def picked(examples: Sequence[Example]) -> Iterator[Rule]:
 
 
 def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
-    """Return which tokens of a kind are looked at, by what is said of them."""
+    """Return the filters for tokens of a kind, by name."""
     return {
         "": lambda text: True,
         " of an answer's length and characters": shape.has_length,
@@ -157,14 +157,14 @@ def filters(shape: Shape) -> dict[str, Callable[[str], bool]]:
 
 
 def can_hold(examples: Sequence[Example], kind: str, fits: Callable[[str], bool]) -> bool:
-    """Return whether the tokens of a kind hold the answer often enough for a rule to pick it."""
+    """Return whether tokens of a kind contain the answer often enough for a rule to select it."""
     few = examples[:40]
     holds = (any(fits(token.text) and token.text in one.accepted for token in one.prompt.tokens(kind)) for one in few)
     return 5 * sum(holds) >= len(few)
 
 
 def fitting(prompt: Prompt, kind: str, fits: Callable[[str], bool]) -> list[Token]:
-    """Return the tokens of a kind that a filter lets through."""
+    """Return the tokens of a kind that pass a filter."""
     key = kind, fits
     if key not in prompt.memory:
         prompt.memory[key] = [token for token in prompt.tokens(kind) if fits(token.text)]
@@ -204,15 +204,15 @@ def _beside(word: str, kind: str, fits: Callable[[str], bool], is_last: bool, is
     return guess
 
 
-# A rule that weighs what surrounds each token that looks like an answer
+# A rule that weighs the context of each token that looks like an answer
 
-AROUND = 3  # lines before and after, and words before and after, that are looked at
-FEWEST_TIMES = 5  # that something must surround a token in order to be weighed
-WEIGHT_OF_ONE = 0.5  # what is added to each count, so that nothing is impossible
+AROUND = 3  # lines before and after, and words before and after, in a context
+FEWEST_TIMES = 5  # prompts in which a feature must occur to be weighed
+WEIGHT_OF_ONE = 0.5  # added to each count (smoothing), so that nothing is impossible
 
 
 def neighbours(examples: Sequence[Example]) -> Iterator[Rule]:
-    """The token whose surroundings are most like those of answers, by naive Bayes over words and lines nearby."""
+    """Yield the token whose context is most like that of answers, by naive Bayes over words and lines nearby."""
     shape = Shape.of(example.answer for example in examples)
     for kind in ("token", "quoted text", "number"):
         for looks, fits in filters(shape).items():
@@ -223,7 +223,7 @@ def neighbours(examples: Sequence[Example]) -> Iterator[Rule]:
 
 
 def surroundings(prompt: Prompt, kind: str, fits: Callable[[str], bool]) -> dict[str, set[str]]:
-    """Return what surrounds each different token that fits: lines, words, and how often it appears."""
+    """Return the context of each different token that fits: lines, words, and how often it appears."""
     key = "surroundings", kind, fits
     if key not in prompt.memory:
         around: dict[str, set[str]] = {}
@@ -306,7 +306,7 @@ def _extreme_line(measure: Callable[[str, list[str]], Any], largest: bool) -> Ca
 
 
 def _odd_line(place: int) -> Callable[[Prompt], int | None]:
-    """Choose the line whose field at a place differs from all others, which are several and alike."""
+    """Choose the line whose field at a position differs from all others, which are equal."""
 
     def choose(prompt: Prompt) -> int | None:
         values = [(fields[place], number) for number, fields in enumerate(prompt.rows) if place < len(fields)]

@@ -1,4 +1,4 @@
-"""What a rule sees of a prompt: its text, the tokens in it, its lines, and counts of them. Nothing is understood."""
+"""What a rule sees of a prompt: its text, tokens, lines, and counts of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-LONGEST_TEXT = 20_000  # characters that are looked at; longer prompts are mostly encoded files
+LONGEST_TEXT = 20_000  # characters that are read; longer prompts are mostly encoded files
 MOST_TOKENS = 3_000
 MOST_LINES = 400
-USUAL = 0.1  # of the answers that must have a pattern: what hardly two have would be learnt by heart
+USUAL = 0.1  # share of the answers that must have a pattern; rarer patterns would just be memorised
 SHARED = 0.9  # of the prompts in which a token must appear to count as a keyword
 
 ENCODED = re.compile(r"(?:[A-Za-z0-9+/]{60,}\n?)+[A-Za-z0-9+/]*={0,2}")
@@ -58,7 +58,7 @@ def pattern_of(text: str) -> str:
 def decoded(text: str) -> str:
     """Return the text with each long block of Base64 as the printable strings in its bytes, a line each.
 
-    That is what anybody gets who pipes a file through `base64 -d | strings`, without understanding it.
+    This is what `base64 -d | strings` prints.
     """
 
     def strings(block: re.Match[str]) -> str:
@@ -76,7 +76,7 @@ class Prompt:
     def __init__(self, text: str) -> None:
         self.text = decoded(text)[:LONGEST_TEXT]
         self._tokens: dict[str, list[Token]] = {}
-        self.memory: dict[object, Any] = {}  # what several rules look at, by who looked
+        self.memory: dict[object, Any] = {}  # cached results of rules, by function
 
     def tokens(self, kind: str) -> list[Token]:
         """Return the tokens of a kind in order, without the punctuation around them."""
@@ -162,12 +162,12 @@ class Shape:
         return all(("9" if char.isdigit() else char.lower()) in self.characters for char in text)
 
     def has_pattern(self, text: str) -> bool:
-        """Return whether a text is also built as one of the answers is."""
+        """Return whether a text is also built like one of the answers."""
         return self.has_length(text) and pattern_of(text) in self.patterns
 
 
 def without_shared_ends(texts: Sequence[str]) -> list[str]:
-    """Return the texts without the lines that all of them begin and end with: instructions, mostly."""
+    """Return the texts without the lines with which all of them begin and end, mostly instructions."""
     split = [text.splitlines() for text in texts]
     shortest = min(map(len, split))
     first = 0
@@ -180,7 +180,7 @@ def without_shared_ends(texts: Sequence[str]) -> list[str]:
 
 
 def keywords(prompts: Sequence[Prompt], most: int) -> list[str]:
-    """Return the tokens and lines that nearly all prompts have, the rarer ones in a prompt first."""
+    """Return the tokens and lines that nearly all prompts have, those that are rare in a prompt first."""
     counts: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for prompt in prompts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PLACES = 12  # from either end, up to which a token is picked by its place
+PLACES = 12  # from either end, positions that can select a token
 FIELDS = 12  # of a line, up to which they are compared
 
 

@@ -1,4 +1,4 @@
-"""Boundary values first: which parameters stand at an edge of their type in the first instances.
+"""Boundary values first: which parameters are at an edge of their type in the first instances.
 
 The classes of a parameter are its boundary values and its interior. The first rows take every boundary value of every
 parameter; later ones take, for every two parameters, each pair of classes, by the smallest array that does so:
@@ -19,7 +19,7 @@ FREE = -1
 
 
 def edge_rows(edges: Sequence[int]) -> list[Row]:
-    """Rows in which each of the `edges[i]` boundary values of parameter i appears at least once.
+    """Return rows in which each of the `edges[i]` boundary values of parameter i appears at least once.
 
     >>> edge_rows([2, 3])
     [(0, 0), (1, 1), (0, 2)]
@@ -37,7 +37,7 @@ def single_rows(edges: Sequence[int], row: Row) -> list[Row]:
 
 
 def pair_rows(edges: Sequence[int]) -> list[Row]:
-    """Rows in which every two parameters with edges stand in each of the four pairs of classes.
+    """Return rows in which every two parameters with edges have each of the four pairs of classes.
 
     >>> pair_rows([1, 1, 1])
     [(0, 0, 0), (None, None, 0), (None, 0, None), (0, None, None)]

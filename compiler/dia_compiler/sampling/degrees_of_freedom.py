@@ -14,10 +14,10 @@ from dia_language.budgets import spent
 from dia_language.diagnostics import DiaError
 
 ENUMERATED = 20_000
-# A count ends after this many steps of evaluations, about a second. Unlike time, steps are the same on every machine.
+# A count stops after this many steps, about a second. Unlike time, steps are the same on every machine.
 STEPS_OF_A_COUNT = 1_000_000
 STEPS_OF_A_DRAW = 20
-DRAWS = 400  # of an estimate; more where few of them are accepted
+DRAWS = 400  # draws of an estimate; more if few are accepted
 MOST_DRAWS = 4_000
 ENOUGH = 100  # accepted draws
 FEWEST = 10  # accepted draws below which there is no estimate
@@ -33,25 +33,25 @@ class Freedom:
     count: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the mapping that bundles hold; the count is text, for it may be large."""
+        """Return the mapping that bundles hold; the count is text, because it may be large."""
         return {"kind": self.kind, "count": None if self.count is None else str(self.count)}
 
     @property
     def bound(self) -> int | None:
-        """The most instances that there can be, or None if that is not known."""
+        """An upper bound of the number of instances, or None if none is known."""
         return self.count if self.kind in ("exact", "at_most") else None
 
 
 def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None:
     """Return the number of acceptable ways through the tree of choices of a draw, or None if they are too many.
 
-    None too if counting would take long, so that a costly condition does not spend the time of the search.
+    Also None if counting would take long, so that a costly condition does not delay the compile.
     """
     if is_too_wide(draw, most):
         return None
     count, draws, nodes, begin = 0, 0, 1, spent()
     waiting: deque[Iterable[tuple[int, ...]]] = deque([[()]])
-    while waiting:  # widest first, so that a tree that is too large is found to be so early
+    while waiting:  # widest first, so that a tree that is too large is recognised early
         for path in waiting.popleft():
             try:
                 draws += 1
@@ -70,7 +70,7 @@ def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None
 
 
 def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
-    """Whether a choice on the first way down has more options than may be counted, which a few draws show."""
+    """Return whether a choice on the first path has more options than can be counted, which a few draws show."""
     path: tuple[int, ...] = ()
     while True:
         try:
@@ -80,12 +80,12 @@ def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
             if not 0 < choice.options <= most:
                 return True
             path = (*path, 0)
-        except (Rejected, DiaError):  # a failure may lie on a way that the count does not come to
+        except (Rejected, DiaError):  # the failure may be on a path that the count does not reach
             return False
 
 
 def _ways(path: tuple[int, ...], options: int) -> Iterator[tuple[int, ...]]:
-    """Return the paths that go on from a path."""
+    """Return the paths that extend a path."""
     return ((*path, number) for number in range(options))
 
 
@@ -125,11 +125,11 @@ class Weighing(Choose):
         return self.below(len(weights))
 
     def vast(self) -> None:
-        """Return up: the number of ways is not bounded."""
+        """Give up: the number of ways is not bounded."""
         raise Open(0)
 
     def balance(self) -> None:
-        """Go on: a balance decides which instances come first, and excludes none."""
+        """Do nothing: a balance decides which instances come first, and excludes none."""
 
     def check(self, holds: bool) -> None:
         """Rejects the draw when a condition fails."""

@@ -1,4 +1,4 @@
-"""Digests by the million: grouped by sorting, in runs on disk where they are many."""
+"""Find equal digests among millions: by sorting, in runs on disk if they are many."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
 
 def groups(digests: Iterable[bytes], run: int = RUN) -> Iterator[Group]:
-    """Yield the rows of equal digests, in the order of the digests; rows are numbered as they come."""
+    """Yield the rows of equal digests, in the order of the digests; rows are numbered in the given order."""
     marked = (digest + number.to_bytes(NUMBER, "big") for number, digest in enumerate(digests))
     for _, rows in groupby(_sorted(marked, run), key=lambda row: row[:-NUMBER]):
         numbers = [int.from_bytes(row[-NUMBER:], "big") for row in islice(rows, 2)]
@@ -31,7 +31,7 @@ def groups(digests: Iterable[bytes], run: int = RUN) -> Iterator[Group]:
 
 
 def _sorted(rows: Iterator[bytes], run: int) -> Iterator[bytes]:
-    """Yield the rows in ascending order; memory holds one run of them."""
+    """Yield the rows in ascending order; only one run is in memory."""
     first_batch = sorted(islice(rows, run))
     if len(first_batch) < run:
         yield from first_batch

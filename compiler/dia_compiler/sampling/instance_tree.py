@@ -1,4 +1,4 @@
-"""Local task fuzzing: the instance at a position, systematic, distinct by construction, and the same for ever.
+"""Local task fuzzing: the instance at a position; instances are distinct by construction and never change.
 
 Instance i depends on (language, benchmark, template, seed, i) alone. Every draw goes through a `RecordingChoose`, which
 records the options and the choice at each point. Position p permutes those choices digit by digit in a mixed radix, so
@@ -31,7 +31,7 @@ V = TypeVar("V")
 
 
 def derived(key: bytes, *parts: str | int) -> bytes:
-    """H(key, parts): SHA-256 of the key and of every part as text, each after its length in bytes and a colon."""
+    """Return H(key, parts): SHA-256 of the key and each part as text, each after its length in bytes and a colon."""
     message = key
     for part in parts:
         text = str(part).encode()
@@ -40,7 +40,7 @@ def derived(key: bytes, *parts: str | int) -> bytes:
 
 
 def template_key(language: int, benchmark: str, template: str, seed: str) -> bytes:
-    """Return the key from which all instances of a template flow."""
+    """Return the key that determines all instances of a template."""
     return derived(b"", "dia", language, benchmark, template, seed)
 
 
@@ -62,7 +62,7 @@ class Stream:
         return value
 
     def _fill(self, count: int) -> None:
-        """Take as many blocks as the next `count` bits need."""
+        """Generate as many blocks as the next `count` bits need."""
         end = self.block + (count - self.left + 255) // 256
         digests = [sha256(self.key + number.to_bytes(8, "big")).digest() for number in range(self.block, end)]
         self.pool |= int.from_bytes(b"".join(digests), "little") << self.left
@@ -73,7 +73,7 @@ class Stream:
         """Return a number from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
         mask = (1 << size) - 1
-        while True:  # `bits`, without a call for each
+        while True:  # the same as `bits`, without a call for each
             if self.left < size:
                 self._fill(size)
             number = self.pool & mask
@@ -83,10 +83,10 @@ class Stream:
                 return number
 
     def several(self, options: int, count: int) -> list[int]:
-        """As many numbers from 0 to options - 1, by rejection."""
+        """Return this many numbers from 0 to options - 1, by rejection."""
         size = (options - 1).bit_length()
         mask = (1 << size) - 1
-        pool, left = self.pool, self.left  # as `bits`, without a call for each: long lists spend their time here
+        pool, left = self.pool, self.left  # as `bits`, but inlined, because long lists are slow
         numbers: list[int] = []
         while len(numbers) < count:
             if left < size:
@@ -146,11 +146,11 @@ def _first_image(key: bytes, size: int) -> int:
 
 
 class Exhausted(Exception):
-    """Too many draws in a row failed a `where` for it to make sense to go on."""
+    """So many draws in a row failed a `where` that it is pointless to go on."""
 
 
 class Point(NamedTuple):
-    """A choice that was made: how many options (0 for vast), which one, and the weights with the ticket drawn."""
+    """A recorded choice: the number of options (0 for vast), the chosen one, and the weights with the drawn ticket."""
 
     options: int
     choice: int
@@ -163,7 +163,7 @@ VAST_POINT = Point(0, 0)
 
 @lru_cache(maxsize=256)
 def ticket_ends(weights: tuple[int, ...]) -> tuple[int, ...]:
-    """For each item, how many tickets it and those before it have."""
+    """Return for each item how many tickets it and the items before it have."""
     return tuple(accumulate(weights))
 
 
@@ -180,7 +180,7 @@ class RecordingChoose(Choose):
         self.trail: list[Point] = []
 
     def below(self, options: int) -> int:
-        """One of 0..options-1; more than 2**128 options are a vast choice."""
+        """Return one of 0..options-1; more than 2**128 options are a vast choice."""
         place = len(self.trail)
         if options < 1:
             raise Rejected(not self.is_vast and place < len(self.forced))
@@ -192,7 +192,9 @@ class RecordingChoose(Choose):
         return choice
 
     def several(self, options: int, count: int) -> list[int]:
-        """As many choices of 0..options-1; after a vast one they come from the stream without a look at each."""
+        """Return this many choices of 0..options-1; after a vast one they come from the stream without a record of
+        each.
+        """
         if self.is_vast and options > 0:
             return self.stream.several(options, count)
         return super().several(options, count)
@@ -227,13 +229,13 @@ class RecordingChoose(Choose):
         return item
 
     def vast(self) -> None:
-        """Marks the point from which the stream decides everything."""
+        """Mark the point from which the stream decides everything."""
         if not self.is_vast:
             self.trail.append(VAST_POINT)
             self.is_vast = True
 
     def check(self, holds: bool) -> None:
-        """A condition on all that was drawn so far; raises Rejected when it fails."""
+        """Test a condition on everything drawn so far; raises Rejected if it fails."""
         if not holds:
             raise Rejected(not self.is_vast and len(self.trail) <= len(self.forced))
 
@@ -289,7 +291,7 @@ class Walker(Generic[T]):
 
     @staticmethod
     def _chosen(key: bytes, point: Point, left: int) -> tuple[int, int]:
-        """Return the choice that the position's next digit picks, and what is left of the position."""
+        """Return the choice that the position's next digit picks, and the rest of the position."""
         left, digit = divmod(left, point.options)
         if point.weights is None:
             return permuted(key, point.options, digit, point.choice), left
@@ -297,12 +299,12 @@ class Walker(Generic[T]):
         first = ends[point.choice] - weights[point.choice] if point.ticket is None else point.ticket
         ticket = permuted(key, point.options, digit, first)
         item = bisect_right(ends, ticket)
-        # the tickets of one item carry on as a sub-index, so that it keeps its share and never repeats
+        # the tickets of one item become a sub-index, so that it keeps its share and never repeats
         offset = ticket - first if item == point.choice else ticket - ends[item]
         return item, left * weights[item] + offset % weights[item]
 
     def _node(self, key: bytes, path: tuple[int, ...], is_inner: bool) -> Completion[T]:
-        """Return the node at the end of the path; inner ones are kept for the positions that go on from them."""
+        """Return the node at the end of the path; inner nodes are cached for later positions."""
         node = self.nodes.get(path)
         if node is None:
             node = self._completed(key, path)
@@ -313,7 +315,7 @@ class Walker(Generic[T]):
         return node
 
     def _completed(self, key: bytes, path: tuple[int, ...]) -> Completion[T]:
-        """Return the first acceptable draw that replays the path, or the first of all where none is acceptable."""
+        """Return the first acceptable draw that replays the path, or the first draw if none is acceptable."""
         first: Completion[T] | None = None
         for attempt in range(self.attempts):
             choose = RecordingChoose(path, Stream(derived(key, attempt)))

@@ -1,8 +1,8 @@
-"""Difficulty on demand: which drawn instances to keep, by the difficulty that a bank's explanation predicts.
+"""Choose instances by difficulty, as predicted by the explanation in a bank.
 
-Instances are drawn as always, in the order of their positions, and kept if their predicted success is where it was
-asked for. So the first k of more instances are the same ones, no instance occurs twice, and the same bank, seed and k
-give the same bytes. All arithmetic is decimal and correctly rounded, so this holds on every machine.
+Instances are drawn as always, in the order of their positions, and kept if their predicted success is within the
+target. So the first k of more instances are the same ones, no instance occurs twice, and the same bank, seed and k give
+the same bytes. All arithmetic is decimal and correctly rounded, so this holds on every machine.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ LOGISTIC = Decimal("0.392699081698724")  # pi / 8
 MEAN_SIZE = Decimal("0.797884560802865")  # of a standard normal number: sqrt(2 / pi)
 HALF = Decimal("0.5")
 PLACES = Decimal("0.000001")
-PATIENCE = 32  # instances that are passed over in a row so that the mean comes closer to what was asked for
-CANDIDATES = 20_000  # instances in a row of which none is where it was asked for
+PATIENCE = 32  # instances that are passed over in a row to bring the mean closer to the target
+CANDIDATES = 20_000  # instances in a row without one within the target
 ONE = Decimal(1)
 
 
 class TargetUnreached(Exception):
-    """A template has too few instances where they were asked for; the text is the reason."""
+    """A template has too few instances within the target; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The predicted difficulty of an instance in logits, and the predicted success where it is of a known ability."""
+    """The predicted difficulty of an instance in logits, and the predicted success if an ability is known."""
 
     difficulty: Decimal
     success: Decimal | None
 
     def as_json(self) -> dict[str, str]:
-        """Return what an answer record keeps of it."""
+        """Return what an answer record stores of it."""
         record = {"difficulty": str(self.difficulty)}
         return record if self.success is None else {**record, "success": str(self.success)}
 
@@ -62,7 +62,7 @@ class Target:
     ability_se: Decimal = Decimal(0)
 
     def takes(self, prediction: Prediction) -> bool:
-        """Return whether an instance is where it was asked for."""
+        """Return whether an instance is within the target."""
         if self.success is not None and prediction.success is not None:
             return abs(prediction.success - self.success) <= WITHIN
         assert self.low is not None and self.high is not None
@@ -117,7 +117,9 @@ class Steering:
 
     @property
     def label(self) -> str:
-        """Return the target, and six digits of the SHA-256 of all that decides, as the name of a bundle has them."""
+        """Return the target, and six digits of the SHA-256 of everything that determines the choice, for the bundle's
+        name.
+        """
         target, digest = self.target, sha256(self.key.encode()).hexdigest()[:6]
         if target.success is not None:
             return f"success-{target.success}-{digest}"
@@ -139,7 +141,7 @@ class Steering:
         return Steering(self.target, self.bank, rules, (*self.refused, *more))
 
     def as_json(self) -> dict[str, Any]:
-        """Return what a manifest keeps: enough to choose the same instances without the bank."""
+        """Return what a manifest stores: enough to choose the same instances without the bank."""
         target = self.target
         return {
             "bank": self.bank,
@@ -155,7 +157,7 @@ class Steering:
 
 @dataclass(frozen=True, slots=True)
 class SteeringRequest:
-    """What a compile is asked for: a target, and the bank that predicts."""
+    """The options of a compile: a target, and the bank that predicts."""
 
     target: Target
     bank: Bank
@@ -203,10 +205,10 @@ class TemplateSteering:
 
 @dataclass(slots=True)
 class Chooser:
-    """Decides about one instance after the other whether it is kept.
+    """Decides for each instance in turn whether it is kept.
 
     Of those within the target, it keeps the ones that do not take the sum of deviations beyond the width of the target,
-    so that the mean success is close to what was asked for even where most instances are on one side of it.
+    so that the mean success is close to the target even if most instances are on one side of it.
     """
 
     steering: TemplateSteering
@@ -255,7 +257,7 @@ class Chooser:
         )
 
     def unreached(self) -> TargetUnreached:
-        """Return the reason for which there are no more instances where they were asked for."""
+        """Return why there are no more instances within the target."""
         successes, target = sorted(self.seen), self.steering.target
         message = f"too few of its instances have {target.text()}"
         if successes:

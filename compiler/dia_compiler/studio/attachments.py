@@ -1,4 +1,4 @@
-"""What a page can show of an attachment: pictures and PDF files as they are, archives as lists, sound as a wave."""
+"""What a page can show of an attachment: pictures and PDF files directly, archives as lists, sound as a waveform."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def attachment_view(name: str, media_type: str, content: bytes) -> Record:
 
 
 def _archive(content: bytes) -> list[Record] | None:
-    """Return the files of a ZIP archive without unpacking it, or None if it is none."""
+    """Return the files of a ZIP archive without unpacking it, or None if it is not one."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return [
@@ -60,7 +60,7 @@ def _archive(content: bytes) -> list[Record] | None:
 
 
 def _wave(content: bytes) -> Record | None:
-    """Return seconds, rate and the lowest and highest sample of each of some hundred stretches, from -1 to 1."""
+    """Return the seconds, the rate, and the lowest and highest sample of each of some hundred intervals (-1 to 1)."""
     try:
         with wave.open(io.BytesIO(content)) as sound:
             frames, rate, width, channels = (

@@ -1,4 +1,4 @@
-"""What the studio knows: the templates and their states, changed files, attachments, and who listens."""
+"""The state of the studio: templates, changed files, attachments, and open pages."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from dia_compiler.studio.look import count_freedom, look, read_reply, stress
 from dia_compiler.studio.trial import excerpts, states, survey
 
 Record = dict[str, Any]
-PAUSE = 0.1  # seconds between two looks at the files
-SHARE = 20  # at most one part in this many of the time goes to looking at files
-BATCH = 8  # templates that are checked in one go, so that a changed one need not wait for all
+PAUSE = 0.1  # seconds between two checks for changed files
+SHARE = 20  # at most one part in this many of the time is spent looking for changes
+BATCH = 8  # templates that are checked together, so that a changed one need not wait for all
 KEPT_BYTES = 64 << 20
 KEPT_READINGS = 500
-PATIENCE = 1.0  # seconds that a check has to end in after a file has changed
-NEW_SECONDS = 5.0  # that a new template may take to be listed
+PATIENCE = 1.0  # seconds within which a check must end after a file has changed
+NEW_SECONDS = 5.0  # seconds until a new template is listed
 SURVEY_SECONDS = 60.0
 STRESS = 1000
 
 
 class Desk:
-    """The templates of some paths, looked at by workers for instances, for replies, for the list and for stress."""
+    """The templates of some paths, with one worker each for instances, replies, the list and stress."""
 
     def __init__(self, paths: list[Path], programs: str) -> None:
         self.paths, self.programs = [path.as_posix() for path in paths], programs
@@ -45,14 +45,14 @@ class Desk:
         self.listeners: set[asyncio.Queue[Record]] = set()
         self.attachments: OrderedDict[str, tuple[str, str, bytes]] = OrderedDict()
         self.gradings: OrderedDict[str, Record] = OrderedDict()
-        self.extra_files: dict[str, float] = {}  # shipped families, which are looked at but not listed
+        self.extra_files: dict[str, float] = {}  # shipped families, which can be shown but are not listed
         self.families: list[Record] = []
         self.wakes = asyncio.Event()
         self.stale = False
         self.tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Start the workers and read the templates; then states are found out while the page is there."""
+        """Start the workers and read the templates; then their states are determined while the page is open."""
         await asyncio.gather(self.page_lane.start(), self.list_lane.start())
         self.stamps = await asyncio.to_thread(self._stamps)
         await self._survey()
@@ -136,7 +136,7 @@ class Desk:
         return [template["file"] for benchmark in self.survey["benchmarks"] for template in benchmark["templates"]]
 
     async def _check_all(self) -> None:
-        """Find out the states of templates that have changed, a few at a time; then read the list of files again."""
+        """Determine the states of templates that have changed, a few at a time; then read the list of files again."""
         while True:
             await self.wakes.wait()
             self.wakes.clear()
@@ -149,7 +149,7 @@ class Desk:
                 await self._check_until_stale(batch)
 
     async def _check_until_stale(self, batch: list[str]) -> None:
-        """Find out the states of some templates, but give up soon if a file changes meanwhile."""
+        """Determine the states of some templates, but give up soon if a file changes."""
         checking = asyncio.create_task(self._check(batch))
         try:
             while not checking.done():
@@ -168,7 +168,7 @@ class Desk:
                 await checking
 
     async def _check(self, batch: list[str]) -> None:
-        """Find out the states of some templates of which one may be too slow, which ends the worker."""
+        """Determine the states of some templates; one of them may be too slow, which ends the worker."""
         seconds = max((self.seconds(file) or SECONDS for file in batch), default=SECONDS)
         current, left = None, list(batch)
         try:
@@ -227,14 +227,14 @@ class Desk:
             _add_stamps(str(folder), stamps, is_top=True)
         return stamps
 
-    # what pages ask for
+    # requests of pages
 
     async def look(
         self, file: str, seed: str | None, first: int, count: int, item: int = 0
     ) -> AsyncGenerator[Record, None]:
         """Yield the records of `look`, then that of `count_freedom`, which another worker makes.
 
-        Attachments and what replies are graded by stay here.
+        Attachments and grading records are not sent to the page.
         """
         seconds, is_clean = self.seconds(file) or SECONDS, False
         async with aclosing(
@@ -291,7 +291,7 @@ class Desk:
         return record
 
     async def gallery(self) -> list[Record]:
-        """Return the families that come with dia, which can be looked at from then on."""
+        """Return the families that come with dia, which can then be shown."""
         if self.families:
             return self.families
         record: Record = {"benchmarks": []}

@@ -1,8 +1,8 @@
 """Keep other pages, other hosts and other users of this machine out of the studio.
 
-The address contains a random token. Requests must name this machine as their host, which stops pages that point a
-name of their own at 127.0.0.1 (DNS rebinding), and must not come from a page of another origin (cross-site requests).
-The Content-Security-Policy lets the page run only its own files and speak only to its own server.
+The address contains a random token. Requests must name this machine as their host, which stops pages whose host name
+points to 127.0.0.1 (DNS rebinding), and must not come from a page of another origin (cross-site requests). The
+Content-Security-Policy lets the page run only its own files and connect only to its own server.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; object-src 'self'; "
     "frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # of what specs make: nothing in it runs
-PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"  # viewers do not open in a sandbox
+CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"  # for content of specs: no script runs in it
+PDF_POLICY = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"  # PDF viewers do not open in a sandbox
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -53,7 +53,7 @@ def headers(policy: str = PAGE_POLICY) -> dict[str, str]:
 
 
 def _refusal(request: web.Request, token: str) -> tuple[int, str] | None:
-    """Return the status and the reason for which a request is refused, or None."""
+    """Return the status and the reason with which a request is rejected, or None."""
     host = request.headers.get(hdrs.HOST, "")
     if not is_this_machine(host):
         return 403, "This host name is not the studio's. Open the address that `dia studio` printed."
@@ -75,7 +75,7 @@ def _refusal(request: web.Request, token: str) -> tuple[int, str] | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether the host of a request is an address of this machine, not a name that someone points at it.
+    """Return whether the host of a request is an address of this machine, not a name that resolves to it.
 
     >>> is_this_machine("127.0.0.1:8000"), is_this_machine("localhost:80"), is_this_machine("127.0.0.1.evil.org")
     (True, True, False)

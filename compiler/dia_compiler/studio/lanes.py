@@ -1,4 +1,4 @@
-"""Worker processes for a server that must answer at once: each lane does one thing after another."""
+"""Worker processes for a server that must answer immediately; each lane does one task after another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dia_language.diagnostics import Diagnostic
 from dia_language.workers.pool import SECONDS, Outcome, Task, WorkerBug, WorkerPool
 
 MODULE = "dia_compiler.studio.look"
-GRACE = 0.2  # seconds in which a task that nobody waits for may end by itself
+GRACE = 0.2  # seconds that an abandoned task has to end by itself
 
 
 class Lane:
@@ -36,7 +36,7 @@ class Lane:
     async def outcomes(
         self, function: Callable[..., Iterator[Any]], *arguments: Any, seconds: float = SECONDS
     ) -> AsyncGenerator[Outcome, None]:
-        """Yield what the worker makes of the function, which may take this many seconds for one evaluation.
+        """Yield the outcomes of the function; each evaluation may take this many seconds.
 
         Closing the iterator ends the task: its worker is killed if it does not end by itself, and replaced.
         """
@@ -57,7 +57,7 @@ class Lane:
                 await self._ended(future)
 
     async def _ended(self, future: asyncio.Future[None]) -> None:
-        """Wait for the thread, and end its task if that takes long."""
+        """Wait for the thread, and kill its task if that takes long."""
         if not future.done():
             await asyncio.wait([future], timeout=GRACE)
         if not future.done() and self.pool is not None:

@@ -1,4 +1,4 @@
-"""Work of a worker: instances of one template as the model reads them, with all that is known of each."""
+"""Tasks of a worker: instances of one template as the model reads them, with everything known about each."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from dia_compiler.studio.trial import PARSER, excerpts
 
 Record = dict[str, Any]
 MOST_SHOWN = 20
-BATCH_SECONDS = 0.2  # measures are sent so often
-PROBED = 400  # instances that the probe looks at
+BATCH_SECONDS = 0.2  # seconds between two batches of measurements
+PROBED = 400  # instances for the search for shortcuts
 
 
 class _Opened:
-    """A template that is ready to make instances, or the diagnostics that say why it is not."""
+    """A template that is ready to make instances, or its errors."""
 
     def __init__(self, file: str, seed: str | None, count: int, programs: str, scratch: str) -> None:
         self.checked = check(discover([Path(file)]), defers=True, programs=programs, parser=PARSER)
@@ -60,7 +60,7 @@ class _Opened:
                 self.item = item
 
     def expansion(self) -> Iterator[Any]:
-        """Yield where expressions stand; gives what makes the instances. Raises DiaError with what is wrong."""
+        """Yield the positions of expressions; return the expansion of the template. Raises DiaError with its errors."""
         assert self.job is not None
         job, diagnostics = self.job, Diagnostics()
         prepared = prepare(job.template, job.benchmark, diagnostics, job.lists, job.resources.programs)
@@ -108,7 +108,7 @@ def look(file: str, seed: str | None, first: int, count: int, programs: str, ite
 
 
 def _template(opened: _Opened, file: str) -> Record:
-    """Return what a template says before anything is made: title, notes, checks, mistakes, source."""
+    """Return what is known of a template before instances are made: title, notes, checks, mistakes, source."""
     template = opened.template
     record: Record = {"file": file, "source": opened.checked.sources.get(file, "")}
     if template is None:
@@ -220,7 +220,7 @@ def _attachment(asset: Artefact) -> Record:
 
 
 def _known_texts(instance: Instance) -> dict[str, str]:
-    """Return the accepted forms and the mistakes of an instance, which its chains should tell apart."""
+    """Return the accepted forms and the mistakes of an instance, which its chains should distinguish."""
     texts = {instance.grading.kind.write(value): "accepted form" for value in instance.accept}
     return texts | {text: f"mistake `{name}`" for name, text in instance.mistakes.items()}
 
@@ -283,7 +283,7 @@ def stress(file: str, seed: str | None, count: int, programs: str) -> Iterator[A
 
 
 def _spread(expansion: Expansion, count: int) -> Iterator[Draft]:
-    """Return what this many instances are made of, evenly from as many items as there are."""
+    """Return the drafts of this many instances, evenly from as many items as possible."""
     items = expansion.drawing.items[:count]
     return islice(
         (draft for item in items for draft in expansion.first_drafts(item, -(-count // len(items)), is_trial=True)),
@@ -297,7 +297,7 @@ def _draws(expansion: Expansion) -> list[int]:
 
 def _keep(expansion: Expansion, instance: Instance, questions: list[Record], answers: dict[str, Record],
           texts: dict[str, str]) -> None:  # fmt: skip
-    """Keep what the probe sees of an instance."""
+    """Store what the probe sees of an instance."""
     question = question_record(instance, expansion, None)
     questions.append(question)
     record = answer_record(instance, expansion, question["id"], None)
@@ -308,7 +308,7 @@ def _keep(expansion: Expansion, instance: Instance, questions: list[Record], ans
 
 
 def _probe(questions: list[Record], answers: dict[str, Record], texts: dict[str, str]) -> Record:
-    """Return the best shortcut that understands nothing, or why there is none to report."""
+    """Return the best shortcut, or why there is none to report."""
     if len(questions) < FEWEST:
         return {"why": f"a search for shortcuts needs at least {FEWEST} instances"}
     shortcut = probe_questions(questions, answers, texts)

@@ -1,4 +1,4 @@
-"""Pages of PDF files as pictures, drawn by pdftoppm of Poppler where it is installed."""
+"""Pages of PDF files as pictures, drawn by Poppler's pdftoppm if installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each chain of an answer format reads a reply, and why; which spellings of an answer it accepts."""
+"""How each chain of an answer format reads a reply, and why; and which spellings of an answer it accepts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _steps(format: Mapping[str, Any], reply: str, chain: str) -> Iterator[tuple[
 
 
 def _value_text(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> str | None:
-    """Return the value that was read as its canonical text; None if the text is no value of the answer's type."""
+    """Return the value that was read as its canonical text; None if it is not a value of the answer's type."""
     if graded.extracted is None:
         return None
     kind, mode = answer_type(record["comparison"]), mode_of(effective_chain(chain, format), format)
@@ -92,7 +92,7 @@ def _value_text(record: Mapping[str, Any], format: Mapping[str, Any], graded: Gr
 
 
 def _mistake(record: Mapping[str, Any], format: Mapping[str, Any], graded: Grade, chain: str) -> str | None:
-    """Return the named mistake that a wrong answer is."""
+    """Return the name of the mistake that a wrong answer equals."""
     if graded.verdict is not Verdict.WRONG or chain in FORMATS[format["kind"]].verbatim:
         return None
     text = _value_text(record, format, graded, chain)
@@ -144,7 +144,7 @@ def spellings(record: Mapping[str, Any], format: Mapping[str, Any], examples: Ma
 
 
 def _spellings(answer: str) -> dict[str, str]:
-    """Return spellings of an answer by text, each with what it is.
+    """Return spellings of an answer by text, each with a description.
 
     >>> list(_spellings("1234"))[:4]
     ['1234', '1234.', '**1234**', '1,234']

@@ -1,4 +1,4 @@
-"""The studio's server: the page and its files, a stream of events, and what the page asks for."""
+"""The studio's server: the page and its files, a stream of events, and the requests of the page."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Studio:
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     async def start(self) -> None:
-        """Listen on this machine alone. Raises DiaError (exit code 2) if the port is taken."""
+        """Listen on this machine only. Raises DiaError (exit code 2) if the port is taken."""
         app = application(self.desk, self.token)
         self.runner = web.AppRunner(app, handler_cancellation=True, access_log=None, shutdown_timeout=1)
         await self.runner.setup()
@@ -72,7 +72,7 @@ class Studio:
 
 
 def application(desk: Desk, token: str) -> web.Application:
-    """Return the server's application, which answers only under the token."""
+    """Return the server's application; every address begins with the token."""
     app = web.Application(middlewares=[guard(token)], client_max_size=LARGEST_BODY)
     app[DESK] = desk
     base = f"/{token}"
@@ -154,7 +154,7 @@ def _attachment_of(request: web.Request) -> tuple[str, str, bytes]:
 
 
 async def _pages(request: web.Request) -> web.Response:
-    """Answer how many pages of a PDF file can be shown as pictures; none where no tool draws them."""
+    """Answer how many pages of a PDF file can be shown as pictures; none if no tool is installed."""
     _, media_type, content = _attachment_of(request)
     return _json({"pages": len(await pdf_pages(content)) if media_type == PDF else 0})
 
@@ -174,7 +174,7 @@ def _plain(name: str) -> str:
 
 
 async def _read(request: web.Request) -> web.Response:
-    """Answer how each chain reads a reply."""
+    """Answer with how each chain reads a reply."""
     body = await _body(request)
     reader, reply = body.get("reader"), body.get("reply")
     if not isinstance(reader, str) or not isinstance(reply, str):

@@ -1,4 +1,4 @@
-"""Work of a worker: the templates of a path, and what `dia check` reports about each of them."""
+"""Tasks of a worker: the templates of a path, and what `dia check` reports about each of them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from dia_compiler.parse.discover import Folder, discover
 from dia_compiler.pipeline import explainer, trial_job
 
 Record = dict[str, Any]
-PATIENT = 10  # what is checked in the background gives way to what the page shows
+PATIENT = 10  # checks in the background have a lower priority than what the page shows
 
 
 class KeptNodes:
-    """A parser that keeps the nodes of each file until its text changes: of a folder, most files stay as they are."""
+    """A parser that caches the nodes of each file until its text changes."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, tuple[str, Node]] = {}
@@ -46,7 +46,7 @@ PARSER = KeptNodes()  # of this worker
 
 
 class InlinePool(WorkerPool):
-    """A pool without processes, for a caller that is itself a worker: tasks run where they are taken."""
+    """A pool without processes, for a caller that is itself a worker: tasks run when their outcomes are requested."""
 
     def __init__(self) -> None:
         super().__init__(0)

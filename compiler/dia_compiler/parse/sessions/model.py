@@ -1,4 +1,4 @@
-"""Sessions, their turns and their truth, as the stages see them: a template that asks more than one question."""
+"""The data model of sessions, their turns and their grading: a template that asks more than one question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("grade", "decisions", "ranking")
 
 @dataclass(frozen=True, slots=True)
 class ReplyUse:
-    """The reply of a turn: its name, how it is read, and at how many characters it is cut."""
+    """The reply of a turn: its name, how it is read, and the length to which it is cut."""
 
     name: str
     format: Scalar
@@ -29,7 +29,7 @@ class ReplyUse:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """What a session or turn runs over, and the name of its item; a broken list has been reported."""
+    """The list over which a session or turn is repeated, and the name of its item; a broken list has been reported."""
 
     over: Snippet | None = None
     variable: Scalar | None = None
@@ -42,7 +42,7 @@ class Loop:
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that are in scope inside."""
+        """The names that are defined inside."""
         if not self.is_there:
             return frozenset()
         return frozenset({"index"} | ({self.variable.text} if self.variable is not None else set()))
@@ -50,7 +50,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is said to the model and how its reply begins; `is_challenge` means the prompt in its wrapper."""
+    """The message to the model, and the start of its reply; `is_challenge` means the prompt in its wrapper."""
 
     user: Snippet | None
     assistant: Snippet | None
@@ -64,7 +64,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation with a memory of its own."""
+    """A conversation with its own context."""
 
     name: str
     role: str
@@ -79,7 +79,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """How the verdict is found: grade, decisions or ranking, with its expressions by name and what else it says."""
+    """How the verdict is determined: grade, decisions or ranking, with its expressions by name and its other keys."""
 
     kind: str
     parts: Map[str, Snippet]
@@ -91,7 +91,9 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure besides the verdict: its value on a question, which questions count, and what is made of the values."""
+    """A figure in addition to the verdict: its value on a question, which questions count, and how values are
+    summarised.
+    """
 
     name: str
     value: Snippet
@@ -114,7 +116,7 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """A judge next to a prompt: its labels, what it sees besides the response, and what replaces it in trials."""
+    """A judge next to a prompt: its labels, what it sees in addition to the response, and its fallback."""
 
     labels: Map[str, tuple[str, ...]]
     reference: Snippet | None
@@ -124,7 +126,7 @@ class Judge:
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """What a template asks in sessions, and how the truth is found in their replies."""
+    """What a template asks in sessions, and how the replies are graded."""
 
     sessions: tuple[Session, ...]
     truth: Truth | None

@@ -1,4 +1,4 @@
-"""Nodes -> sessions. Building is tolerant, as that of the rest: what has a wrong shape is reported and left out."""
+"""Build sessions from YAML nodes. Malformed parts are skipped, because they are already reported."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dia_compiler.parse.sessions.model import (
 )
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, data, pairs
 
-OWN = ("name", "format", "limit")  # keys of a reply that are no options of its format
+OWN = ("name", "format", "limit")  # keys of a reply that are not options of its format
 PARTS = {
     "grade": ("correct", "skipped", "share"),
     "decisions": ("predicted", "actual"),
@@ -31,13 +31,13 @@ PARTS = {
 }
 NEEDED = {"grade": ("correct",), "decisions": ("predicted", "actual"), "ranking": ("label", "predicted")}
 RESPONSE, VERDICT = "response", "verdict"
-IS_SAID = f"strip({RESPONSE}) != skip_token"  # the response is an answer, so that the judge is asked
+IS_SAID = f"strip({RESPONSE}) != skip_token"  # the response is an answer, so the judge is asked
 ASK, JUDGE = "ask", "judge"
 OUTCOMES = ("correct", "skipped", "wrong")
 
 
 def build_sessions(root: Mapping) -> SessionSpec | None:
-    """What the template asks in sessions; None for one that asks a question and has an answer."""
+    """Return what the template asks in sessions; None if it asks one question with an answer."""
     judge = root.get("grade")
     judge_node = judge.get("judge") if isinstance(judge, Mapping) else None
     figures = tuple(_figures(root.get("figures")))
@@ -74,7 +74,7 @@ def _settings(node: Node | None) -> Map[str, object]:
 
 
 def items_of(node: Node) -> tuple[Node, ...]:
-    """Return the items of a list; what is no list is the one item."""
+    """Return the items of a list; anything else is the only item."""
     return node.items if isinstance(node, Sequence) else (node,)
 
 
@@ -160,7 +160,7 @@ def _presets(node: Node | None) -> Iterator[Preset]:
 
 
 def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
-    """For each example the replies that must get each verdict, as nodes."""
+    """Return for each example the replies that must get each verdict, as nodes."""
     for item in mappings(node):
         replies = {}
         for key, value in pairs(item.get("replies")):
@@ -173,7 +173,7 @@ def _examples(node: Node | None) -> Iterator[Map[str, tuple[Node, ...]]]:
 
 
 def _judge_session_spec(root: Mapping, node: Mapping) -> SessionSpec | None:
-    """The two sessions that a judge next to a prompt is short for: the question itself, and what the judge is asked."""
+    """Expand a judge next to a prompt into two sessions: one asks the question, the other asks the judge."""
     prompt, key = snippet(node.get("prompt"), True), root.key("grade")
     labels = {name: _texts(listed) for name, listed in _listed(node.get("labels"))}
     model = node.get("model")
@@ -204,14 +204,14 @@ def _texts(node: Sequence) -> tuple[str, ...]:
 
 
 def _made_reply(name: str, format: str, labels: tuple[str, ...], key: Scalar) -> ReplyUse:
-    """Return the reply of a session that the spec does not write out; it gets the position of the key."""
+    """Return the reply of a generated session, with the position of the key."""
     listed = Sequence(tuple(_scalar(label, key) for label in labels), key.position)
     options = Mapping(((_scalar("of", key), listed),) if labels else (), key.position)
     return ReplyUse(name, _scalar(format, key), options, LIMIT, key.position)
 
 
 def _judged(judge: Judge, key: Scalar) -> Truth:
-    """Return the verdict that the judge's label means; a response that is the skip token needs no judge."""
+    """Return the expression for the verdict of the judge's label; a response that is the skip token needs no judge."""
     correct = f"{VERDICT} in {list(judge.labels['correct'])!r}"
     skips = [f"strip({RESPONSE}) == skip_token"]
     if judge.fallback is not None:

@@ -10,7 +10,7 @@ from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, pairs
 
 
 def has_sessions(root: Mapping) -> bool:
-    """Return whether the template asks in sessions, written out or made for a judge."""
+    """Return whether the template asks in sessions, explicitly or through a judge."""
     grade = root.get("grade")
     return root.get("sessions") is not None or (isinstance(grade, Mapping) and grade.get("judge") is not None)
 
@@ -49,7 +49,7 @@ def check_sessions(root: Mapping, diagnostics: Diagnostics) -> None:
 
 
 def _check_examples(root: Mapping, diagnostics: Diagnostics) -> None:
-    """Report examples of the other kind: texts are replies to a question, mappings those within sessions."""
+    """Report examples of the wrong kind: texts are replies to a question, mappings are replies within sessions."""
     for item in mappings(root.get("examples")):
         for name in ("answer", "accepts", "rejects") if has_sessions(root) else ():
             if (key := item.key(name)) is not None:
@@ -113,7 +113,7 @@ def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
 
 def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
     """Report a study that there is not, and a second truth."""
-    from dia_runtime.scoring.sessions.studies import STUDIES  # slow, and needed by few templates
+    from dia_runtime.scoring.sessions.studies import STUDIES  # Report an unknown study, and a second way to grade.
 
     study = body.get("study") if isinstance(body, Mapping) else None
     if isinstance(study, Scalar) and study.text not in STUDIES:
