@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from dia_language.diagnostics import LanguageError
-from dia_language.limits import INTEGER_BITS, INTEGER_DIGITS
+from dia_language.limits import INTEGER_BITS, INTEGER_DIGITS, LIST_LENGTH, TEXT_LENGTH
 
 STEPS: Final = 2_000_000
 
@@ -57,6 +57,26 @@ def too_large() -> LanguageError:
     """Return the refusal of an integer beyond the bound."""
     bound = f"{SIZE.bits:,} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits:,} digits (`limits` of the template)"
     return LanguageError("a number is too large", f"integers have at most {bound}", "E502")
+
+
+def require_bits(function: str, bits: int) -> None:
+    """Check that a number which a function is about to compute has no more bits. Raises LanguageError (E502)."""
+    if bits > INTEGER_BITS:
+        raise LanguageError(f"the result of `{function}` could exceed {INTEGER_BITS:,} bits", code="E502")
+
+
+def require_items(function: str, size: int) -> int:
+    """Return the length of a function's list. Raises LanguageError (E502) if it is too long."""
+    if size > LIST_LENGTH:
+        raise LanguageError(f"the result of `{function}` would exceed {LIST_LENGTH:,} items", code="E502")
+    return size
+
+
+def require_characters(function: str, size: int) -> int:
+    """Return the length of a function's text. Raises LanguageError (E502) if it is too long."""
+    if size > TEXT_LENGTH:
+        raise LanguageError(f"the result of `{function}` would exceed {TEXT_LENGTH:,} characters", code="E502")
+    return size
 
 
 def reset(steps: int = STEPS) -> None:

@@ -179,6 +179,16 @@ def install_extra(name: str) -> str:
     return f"run `pip install '.[{name}]'` in a clone of dia"
 
 
+def first_repeat(names: Iterable[str]) -> str | None:
+    """Return the first name that occurs twice, or None."""
+    earlier: set[str] = set()
+    for name in names:
+        if name in earlier:
+            return name
+        earlier.add(name)
+    return None
+
+
 def visible(text: str) -> str:
     """Return the text with control, escape and bidirectional characters made visible, for terminals.
 

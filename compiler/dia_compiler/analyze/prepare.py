@@ -139,11 +139,6 @@ class _Preparation(SessionAnalysis):
             used |= self.depends.base(self.depends.needed(maker))
         return used
 
-    def used_by_conditions(self) -> frozenset[str]:
-        """Return what conditions over several parameters are computed from."""
-        codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
-        return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))
-
     def note_ignored(self) -> None:
         """Warn of parameters that are shown, but that neither the answer nor the checks depend on."""
         if self.diagnostics.errors or self.result.answer is None:

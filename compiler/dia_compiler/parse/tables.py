@@ -15,9 +15,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from dia_compiler.types.plain_options import first_repeat
 from dia_compiler.types.tables import Table, line_of
-from dia_language.diagnostics import DiaError, Diagnostic, Position, counted, did_you_mean, install_extra
+from dia_language.diagnostics import DiaError, Diagnostic, Position, counted, did_you_mean, first_repeat, install_extra
 from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record, Value, decimal
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dia_language.diagnostics import did_you_mean
+from dia_language.diagnostics import did_you_mean, first_repeat
 
 from dia_compiler.types.base import OptionFault, bounds_option
 
@@ -53,13 +53,3 @@ def texts_option(options: Mapping[str, Any], name: str, most: int = 10_000) -> l
     if twice is not None:
         raise OptionFault(name, f"duplicate `{twice[:40]}` in `{name}`")
     return texts
-
-
-def first_repeat(texts: Iterable[str]) -> str | None:
-    """Return the first repeated text, or None."""
-    earlier: set[str] = set()
-    for text in texts:
-        if text in earlier:
-            return text
-        earlier.add(text)
-    return None

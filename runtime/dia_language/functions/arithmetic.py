@@ -7,12 +7,11 @@ from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_bits
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Rational, Value
 from dia_language.functions.ordering import ascending, compare, is_plain, order
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.radix import SAFE_DIGITS, digits_of, number_of
 from dia_language.numbers.values import ExactDecimal, decimal, is_symbolic, normal
@@ -117,7 +116,7 @@ def product(values: list[Number]) -> Number:
     """
     charge(len(values))
     if INTEGERS.issuperset(map(type, values)):
-        _bounded("product", sum(map(int.bit_length, values)))
+        require_bits("product", sum(map(int.bit_length, values)))
         return math.prod(values)
     return reduce(operators.multiply, values, 1)
 
@@ -320,7 +319,7 @@ def from_base(text: str, base: int) -> int:
     body = text.removeprefix("-").lower() if text.isascii() else ""
     if not body or body.strip(DIGITS[:base]):
         raise LanguageError(f"the text is not an integer in base {base}")
-    _bounded("from_base", len(body) * (base.bit_length() - 1))
+    require_bits("from_base", len(body) * (base.bit_length() - 1))
     charge(len(body))
     is_short = len(body) <= SAFE_DIGITS
     number = int(body, base) if is_short else number_of([DIGITS.index(letter) for letter in body], base)
@@ -360,8 +359,3 @@ def int64(n: int) -> int:
         int64(2**63) -> -9223372036854775808
     """
     return (n + 2**63) % 2**64 - 2**63
-
-
-def _bounded(name: str, bits: int) -> None:
-    if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

@@ -6,12 +6,11 @@ import itertools
 import math
 from collections.abc import Callable
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_bits, require_items
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.number_theory import binomial
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS, LIST_LENGTH
 
 TABLE = 2_000  # largest argument of functions that compute all smaller values first
 DERANGED = 20_000
@@ -26,7 +25,7 @@ def combinations(items: list[Value], k: int) -> list[list[Value]]:
     Examples:
         combinations([1, 2, 3], 2) -> [[1, 2], [1, 3], [2, 3]]
     """
-    _bounded("combinations", math.comb(len(items), _chosen("combinations", items, k)) * max(k, 1))
+    charge(require_items("combinations", math.comb(len(items), _chosen("combinations", items, k)) * max(k, 1)))
     return [list(chosen) for chosen in itertools.combinations(items, k)]
 
 
@@ -40,7 +39,7 @@ def permutations(items: list[Value], k: int | None = None) -> list[list[Value]]:
         permutations([1, 2, 3], 2) -> [[1, 2], [1, 3], [2, 1], [2, 3], [3, 1], [3, 2]]
     """
     size = _chosen("permutations", items, len(items) if k is None else k)
-    _bounded("permutations", count_permutations(len(items), size) * max(size, 1))
+    charge(require_items("permutations", count_permutations(len(items), size) * max(size, 1)))
     return [list(chosen) for chosen in itertools.permutations(items, size)]
 
 
@@ -57,7 +56,7 @@ def count_permutations(n: int, k: int) -> int:
     if k > n:
         return 0
     bits = k * n.bit_length()
-    _bounded_bits("count_permutations", bits)
+    require_bits("count_permutations", bits)
     charge(bits * bits // 100_000)
     return math.perm(n, k)
 
@@ -76,7 +75,7 @@ def multinomial(counts: list[int]) -> int:
     for count in counts:
         total += count
         ways *= binomial(total, count)
-        _bounded_bits("multinomial", ways.bit_length())
+        require_bits("multinomial", ways.bit_length())
         charge(1 + ways.bit_length() // 1_000)
     return ways
 
@@ -208,14 +207,3 @@ def _natural(name: str, *numbers: int) -> None:
 def _table(name: str, n: int) -> None:
     if n > TABLE:
         raise LanguageError(f"`{name}` needs numbers up to {TABLE:,}", code="E502")
-
-
-def _bounded(name: str, size: int) -> None:
-    if size > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
-    charge(size)
-
-
-def _bounded_bits(name: str, bits: int) -> None:
-    if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Noun, Number, Phrase, Value
 from dia_language.functions.indefinite_articles import takes_an
 from dia_language.functions.registry import library_function
-from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Record, is_symbolic, plain
 
@@ -147,8 +146,7 @@ def listed(items: list[Value], conjunction: str = "and") -> str:
     """
     charge(len(items))
     texts = [item if isinstance(item, str) else plain(item) for item in items]
-    if sum(map(len, texts)) + 2 * len(texts) + len(conjunction) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `listed` would exceed {TEXT_LENGTH:,} characters", code="E502")
+    require_characters("listed", sum(map(len, texts)) + 2 * len(texts) + len(conjunction))
     if len(texts) < 2:
         return "".join(texts)
     return f"{', '.join(texts[:-1])} {conjunction} {texts[-1]}"

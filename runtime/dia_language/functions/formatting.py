@@ -5,11 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from json.encoder import encode_basestring
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Number, Value
 from dia_language.functions.registry import library_function
-from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import TEXTS, ExactDecimal, Record, decimal_text, kind_of
 
@@ -120,8 +119,7 @@ def json(value: Value, layout: str = "spaced") -> str:
     if layout not in LAYOUTS:
         raise unknown_name("layout of `json`", layout, LAYOUTS)
     text = _json(value, *LAYOUTS[layout])
-    if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH:,} characters", code="E502")
+    require_characters("json", len(text))
     return text
 
 
@@ -153,6 +151,5 @@ def _within(marks: str, parts: list[str], blank: str, indent: str, depth: int) -
     if not indent or not parts:
         return marks[0] + f",{blank}".join(parts) + marks[1]
     begin, end = "\n" + indent * depth, "\n" + indent * (depth - 1)
-    if sum(map(len, parts)) + len(parts) * len(begin) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `json` would exceed {TEXT_LENGTH:,} characters", code="E502")
+    require_characters("json", sum(map(len, parts)) + len(parts) * len(begin))
     return marks[0] + begin + f",{begin}".join(parts) + end + marks[1]

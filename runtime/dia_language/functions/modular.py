@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from operator import mul
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_bits
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS, PRIME_BITS
+from dia_language.limits import PRIME_BITS
 
 
 @library_function
@@ -42,7 +42,7 @@ def lcm(first: int | list[int], *others: int | list[int]) -> int:
         lcm([2, 3, 4, 5]) -> 60
     """
     numbers = _spread("lcm", (first, *others))
-    _bounded_bits("lcm", sum(map(int.bit_length, numbers)))
+    require_bits("lcm", sum(map(int.bit_length, numbers)))
     _charge_for(numbers)
     return math.lcm(*numbers)
 
@@ -109,7 +109,7 @@ def crt(remainders: list[int], moduli: list[int]) -> int:
             f"`crt` needs two lists of the same length; these have {len(remainders)} and {len(moduli)} entries"
         )
     charge(len(moduli))
-    _bounded_bits("crt", sum(modulus.bit_length() for modulus in moduli))
+    require_bits("crt", sum(modulus.bit_length() for modulus in moduli))
     solution, period = 0, 1
     for remainder, modulus in zip(remainders, moduli, strict=True):
         _positive("crt", modulus)
@@ -167,8 +167,3 @@ def _charge_for(numbers: list[int]) -> None:
 def _positive(name: str, modulus: int) -> None:
     if modulus < 1:
         raise LanguageError(f"`{name}` needs a modulus that is 1 or more")
-
-
-def _bounded_bits(name: str, bits: int) -> None:
-    if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")

@@ -9,11 +9,11 @@ import math
 from functools import cache, lru_cache
 from itertools import compress
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_bits, require_items
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Rational
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS, LIST_LENGTH, PRIME_BITS
+from dia_language.limits import INTEGER_BITS, PRIME_BITS
 
 # The largest arguments whose results have at most INTEGER_BITS bits
 FACTORIAL_MAXIMUM = 68_403
@@ -214,7 +214,7 @@ def divisors(n: int) -> list[int]:
     """
     _positive("divisors", n)
     factors = factor(n)
-    charge(_bounded_count("divisors", math.prod(exponent + 1 for _, exponent in factors)))
+    charge(require_items("divisors", math.prod(exponent + 1 for _, exponent in factors)))
     products = [1]
     for prime, exponent in factors:
         products = [divisor * prime**power for power in range(exponent + 1) for divisor in products]
@@ -305,7 +305,7 @@ def binomial(n: int, k: int) -> int:
         return 0
     smaller = min(k, n - k)
     bits = min(n, smaller * n.bit_length())
-    _bounded_bits("binomial", bits)
+    require_bits("binomial", bits)
     charge(bits * bits // 100_000)
     return math.comb(n, smaller)
 
@@ -346,14 +346,3 @@ def _natural(name: str, n: int, most: int) -> None:
         raise LanguageError(
             f"`{name}` needs `n` to be at most {most:,}", f"results can have at most {INTEGER_BITS:,} bits", "E502"
         )
-
-
-def _bounded_bits(name: str, bits: int) -> None:
-    if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")
-
-
-def _bounded_count(name: str, count: int) -> int:
-    if count > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
-    return count

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_bits
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Rational
 from dia_language.functions.arithmetic import sum_
 from dia_language.functions.number_theory import binomial, factorial
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
 
@@ -161,6 +160,5 @@ def _weights(name: str, count: int, weights: list[Rational]) -> None:
 
 
 def _bounded(name: str, bits: int) -> None:
-    if bits > INTEGER_BITS:
-        raise LanguageError(f"the result of `{name}` could exceed {INTEGER_BITS:,} bits", code="E502")
+    require_bits(name, bits)
     charge(max(0, bits) // 100)

@@ -7,12 +7,12 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError, unknown_name
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import utf8
 from dia_language.functions.registry import library_function
-from dia_language.limits import INTEGER_BITS, TEXT_LENGTH
+from dia_language.limits import INTEGER_BITS
 from dia_language.numbers.radix import integer_of
 from dia_language.numbers.values import Record, decimal
 
@@ -42,7 +42,9 @@ def quoted(text: str, style: str = "marks") -> str:
     charge(len(text) // 4)
     if style not in STYLES:
         raise unknown_name("style of `quoted`", style, STYLES)
-    return _bounded("quoted", STYLES[style](text))
+    literal = STYLES[style](text)
+    require_characters("quoted", len(literal))
+    return literal
 
 
 @library_function
@@ -59,7 +61,9 @@ def code_block(text: str, language: str = "") -> str:
         raise LanguageError("the name of a language must not contain a backtick or line break")
     charge(len(text) // 8)
     fence = FENCE if FENCE not in text else "`" * max(len(run) + 1 for run in FENCES.findall(text))
-    return _bounded("code_block", f"{fence}{language}\n{text}\n{fence}")
+    block = f"{fence}{language}\n{text}\n{fence}"
+    require_characters("code_block", len(block))
+    return block
 
 
 @library_function
@@ -178,12 +182,6 @@ def _shell(text: str) -> str:
 def _without_zero(text: str) -> str:
     if "\0" in text:
         raise LanguageError("this style cannot represent a NUL character")
-    return text
-
-
-def _bounded(name: str, text: str) -> str:
-    if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")
     return text
 
 

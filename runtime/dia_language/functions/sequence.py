@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import accumulate, chain, pairwise, product
 from operator import add
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_items
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Number, Sized, Value
 from dia_language.functions.arithmetic import INTEGERS
@@ -44,9 +44,9 @@ def range_(first: int, *others: int) -> list[int]:
         raise LanguageError("`range` needs a stop, or a start, a stop and a step that is not 0")
     numbers = range(first, *others)
     try:
-        charge(_bounded("range", len(numbers)))
+        charge(require_items("range", len(numbers)))
     except OverflowError:
-        _bounded("range", LIST_LENGTH + 1)
+        require_items("range", LIST_LENGTH + 1)
     return list(numbers)
 
 
@@ -187,7 +187,7 @@ def flatten(items: list[Value]) -> list[Value]:
     """
     are_lists = LISTS.issuperset(map(type, items))
     parts = items if are_lists else [item if isinstance(item, list) else [item] for item in items]
-    charge(_bounded("flatten", sum(map(len, parts))))
+    charge(require_items("flatten", sum(map(len, parts))))
     return list(chain.from_iterable(parts))
 
 
@@ -203,7 +203,7 @@ def cartesian(first: list[Value], *others: list[Value]) -> list[Value]:
     total = 1
     for items in (first, *others):
         total *= len(items)
-    charge(_bounded("cartesian", total))
+    charge(require_items("cartesian", total))
     return [list(chosen) for chosen in product(first, *others)]
 
 
@@ -347,7 +347,7 @@ def windows(whole: str | list[Value], n: int) -> list[Value]:
     """
     size = _size("windows", n, 1)
     runs = max(0, len(whole) - size + 1)
-    charge(_bounded("windows", runs * size))
+    charge(require_items("windows", runs * size))
     return [whole[at : at + size] for at in range(runs)]
 
 
@@ -404,9 +404,3 @@ def prefix_sums(values: list[Number]) -> list[Number]:
     """
     charge(len(values))
     return list(accumulate(values, add if INTEGERS.issuperset(map(type, values)) else operators.add))
-
-
-def _bounded(name: str, size: int) -> int:
-    if size > LIST_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {LIST_LENGTH:,} items", code="E502")
-    return size

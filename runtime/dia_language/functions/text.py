@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.registry import library_function
-from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import TEXTS, plain
 
 BLANKS = " \t\n\r\f\v"
@@ -38,7 +37,7 @@ def join(items: list[Value], separator: str = "") -> str:
     charge(len(items))
     joints = len(separator) * max(0, len(items) - 1)
     parts = items if set(map(type, items)) == TEXTS else list(map(plain, items))
-    _bounded("join", sum(map(len, parts)) + joints)
+    require_characters("join", sum(map(len, parts)) + joints)
     return separator.join(parts)
 
 
@@ -64,7 +63,7 @@ def replace(text: str, old: str, new: str) -> str:
     Examples:
         replace("banana", "an", "o") -> "booa"
     """
-    _bounded("replace", len(text) + text.count(_filled("old", old)) * (len(new) - len(old)))
+    require_characters("replace", len(text) + text.count(_filled("old", old)) * (len(new) - len(old)))
     return text.replace(old, new)
 
 
@@ -87,7 +86,7 @@ def concat(*texts: str) -> str:
     Examples:
         concat("a", "b", "c") -> "abc"
     """
-    _bounded("concat", sum(map(len, texts)))
+    require_characters("concat", sum(map(len, texts)))
     return "".join(texts)
 
 
@@ -102,7 +101,7 @@ def repeat(text: str, times: int) -> str:
     """
     if times < 0:
         raise LanguageError("`repeat` needs `times` to be 0 or more")
-    _bounded("repeat", len(text) * times)
+    require_characters("repeat", len(text) * times)
     return text * times
 
 
@@ -300,10 +299,5 @@ def _character(text: str) -> str:
 
 
 def _width(name: str, width: int) -> int:
-    _bounded(name, width)
+    require_characters(name, width)
     return width
-
-
-def _bounded(name: str, size: int) -> None:
-    if size > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")

@@ -6,13 +6,12 @@ import html
 import re
 from datetime import UTC, datetime
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.encoding import percent_decode, percent_encode, utf8
 from dia_language.functions.registry import library_function
 from dia_language.functions.text import str_
-from dia_language.limits import TEXT_LENGTH
 from dia_language.numbers.values import Record
 
 URL = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
@@ -56,7 +55,8 @@ def query_string(pairs: list[list[Value]]) -> str:
         raise LanguageError("`query_string` takes a list of [name, value]")
     charge(len(pairs))
     query = "&".join(f"{percent_encode(str_(name))}={percent_encode(str_(value))}" for name, value in pairs)
-    return _bounded("query_string", query)
+    require_characters("query_string", len(query))
+    return query
 
 
 @library_function
@@ -81,7 +81,9 @@ def html_escape(text: str) -> str:
         html_escape("a < 'b'") -> "a &lt; &#39;b&#39;"
     """
     charge(len(text) // 8)
-    return _bounded("html_escape", text.translate(ENTITIES))
+    escaped = text.translate(ENTITIES)
+    require_characters("html_escape", len(escaped))
+    return escaped
 
 
 @library_function
@@ -164,9 +166,3 @@ def _unpuny(label: str) -> str:
     except (UnicodeError, ValueError, OverflowError):
         pass
     raise LanguageError("a label starts with xn-- but is not Punycode")
-
-
-def _bounded(name: str, text: str) -> str:
-    if len(text) > TEXT_LENGTH:
-        raise LanguageError(f"the result of `{name}` would exceed {TEXT_LENGTH:,} characters", code="E502")
-    return text

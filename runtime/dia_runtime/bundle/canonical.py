@@ -49,6 +49,11 @@ def line_of_encoded(fields: Mapping[str, str]) -> bytes:
     return ("{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}").encode("utf-8")
 
 
+def compact_json(value: Any) -> str:
+    """Return the value as sorted compact JSON, as runs store it. Unlike canonical JSON, it can hold any number."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def require_canonical(record: Any) -> None:
     """Check that the record holds only text, booleans, null, integers below 2**53, lists and objects.
 

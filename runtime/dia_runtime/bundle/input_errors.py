@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
-
-
-def first_repeat(names: Iterable[str]) -> str | None:
-    """Return the first name that occurs twice, or None."""
-    earlier: set[str] = set()
-    for name in names:
-        if name in earlier:
-            return name
-        earlier.add(name)
-    return None
 
 
 def input_error(

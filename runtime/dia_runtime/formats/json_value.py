@@ -89,7 +89,7 @@ def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
     """Return the value of the key as the answer's text; None if the text is not a JSON object with this key."""
     try:
         value = json.loads(
-            text, object_pairs_hook=_pairs, parse_constant=_refused, parse_int=_Number, parse_float=_Number
+            text, object_pairs_hook=require_unique_keys, parse_constant=_refused, parse_int=_Number, parse_float=_Number
         )
         if not isinstance(value, dict):
             return None
@@ -101,7 +101,8 @@ def value_in(text: str, key: str, is_folded: bool = False) -> str | None:
         return None
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these pairs. Raises ValueError for a duplicate key."""
     record = dict(pairs)
     if len(record) != len(pairs):
         raise ValueError("a key twice")

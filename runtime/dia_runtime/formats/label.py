@@ -19,6 +19,7 @@ from dia_language.numbers.values import described
 
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, rules_of, skip_sentence
 from dia_runtime.formats.last_line import last, unmarked
+from dia_runtime.formats.patterns import compiled
 
 LONGEST, MOST = 200, 1_000
 AROUND = "*_\"'`()[]{}. \t"
@@ -59,10 +60,8 @@ def _pattern(words: tuple[str, ...]) -> Any:
     """Return the labels as words, the longest first."""
     import re2
 
-    options = re2.Options()
-    options.log_errors = False
     alternatives = "|".join(re2.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
-    return re2.compile(rf"(?:^|[^\pL\pN_])({alternatives})(?:[^\pL\pN_]|$)", options)
+    return compiled(rf"(?:^|[^\pL\pN_])({alternatives})(?:[^\pL\pN_]|$)")
 
 
 class Label(Format):

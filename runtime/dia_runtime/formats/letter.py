@@ -30,6 +30,7 @@ from typing import Any
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, rules_of, skip_sentence
 from dia_runtime.formats.letter_compat import CHAIN as COMPAT
 from dia_runtime.formats.letter_compat import without_thoughts
+from dia_runtime.formats.patterns import compiled
 
 LONGEST = 10_000  # longest text of an option that is compared
 AROUND = 20  # most characters around a single letter
@@ -172,20 +173,12 @@ def _patterns(letters: str, token: str) -> dict[str, Any]:
     inside = r"(?:\\(?:text|textbf|mathrm|mathbf)\s*\{\s*)?(?:(?i:answer)\s*:\s*)?"
     box = rf"\\boxed\s*\{{\s*{inside}[(]?{word}[).]?\s*\}}"
     return {
-        "alone": _compiled(rf"{marked}[.)]?(?:\*\*)?"),
-        "mark": _compiled(rf"###\s*\(?{word}\)?\s*###|{box}"),
-        "said": _compiled(rf"{sentence}|{small}"),
-        "line": _compiled(rf"(?:(?i:option|choice)\s+)?[(\[*]*({both})(?:[)\]*.:]+\s*(.*)|\s*)"),
-        "single": _compiled(rf"\(([{letters}])\)|\*\*\(?([{letters}])\)?\.?\*\*|(?:^|\s)([{letters}])\.(?:\s|\z)"),
+        "alone": compiled(rf"{marked}[.)]?(?:\*\*)?"),
+        "mark": compiled(rf"###\s*\(?{word}\)?\s*###|{box}"),
+        "said": compiled(rf"{sentence}|{small}"),
+        "line": compiled(rf"(?:(?i:option|choice)\s+)?[(\[*]*({both})(?:[)\]*.:]+\s*(.*)|\s*)"),
+        "single": compiled(rf"\(([{letters}])\)|\*\*\(?([{letters}])\)?\.?\*\*|(?:^|\s)([{letters}])\.(?:\s|\z)"),
     }
-
-
-def _compiled(pattern: str) -> Any:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)
 
 
 STRICT = (("alone", alone), ("mark", mark), ("said", said))

@@ -23,10 +23,9 @@ characters, only the first 300,000 are read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any
 
 from dia_runtime.formats.base import FormatRecord, Step
+from dia_runtime.formats.patterns import compiled
 
 CHARACTERS, TAIL = 300_000, 200
 # Whitespace as Python defines it for text; RE2's \s is only ASCII.
@@ -65,7 +64,7 @@ def without_thoughts(reply: str) -> str:
 def _tier_one(name: str) -> Step:
     def step(reply: str, format: FormatRecord) -> str | None:
         letter, end = None, -1
-        for match in _compiled(FIRST_TIER[name]).finditer(without_thoughts(reply)):
+        for match in compiled(FIRST_TIER[name]).finditer(without_thoughts(reply)):
             if match.end() > end:
                 letter, end = match[1] or match[2], match.end()
         return letter
@@ -77,7 +76,7 @@ def hash_mark(reply: str, format: FormatRecord) -> str | None:
     """Return the last letter between ### marks."""
     letters = _letters(format)
     case = "" if letters == "A-E" else "(?i)"
-    matches = list(_compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
+    matches = list(compiled(rf"{case}###([{letters}])###").finditer(without_thoughts(reply)))
     return matches[-1][1].upper() if matches else None
 
 
@@ -102,7 +101,7 @@ def option_tail(reply: str, format: FormatRecord) -> str | None:
 
 def _first(patterns: list[str], text: str) -> str | None:
     for pattern in patterns:
-        match = _compiled(pattern).search(text)
+        match = compiled(pattern).search(text)
         if match:
             return str(match[1]).upper()
     return None
@@ -111,15 +110,6 @@ def _first(patterns: list[str], text: str) -> str | None:
 def _letters(format: FormatRecord) -> str:
     last = max(format.get("options", format.get("of", ())), default="E")
     return "A-E" if last <= "E" else "A-K"
-
-
-@cache
-def _compiled(pattern: str) -> Any:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    return re2.compile(pattern, options)
 
 
 LATER: dict[str, Callable[[str, FormatRecord], str | None]] = {

@@ -12,10 +12,8 @@ question is `{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT=
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any
-
 from dia_runtime.formats.base import CHARACTERS, Format, FormatOption, FormatRecord, skip_sentence, text_fault
+from dia_runtime.formats.patterns import compiled
 
 PLACE = "{answer}"
 LONGEST = 1_000
@@ -39,20 +37,6 @@ def _last(reply: str, format: FormatRecord) -> tuple[str | None, bool]:
         if match[1] is not None:
             count, group = count + 1, match[1]
     return group, count == 1
-
-
-@lru_cache(maxsize=256)
-def compiled(pattern: str) -> Any:
-    """Return the compiled pattern. Raises ValueError with the reason if RE2 does not support it."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else ""
-        raise ValueError(reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)) from None
 
 
 class Regex(Format):

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, counted, install_extra, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, first_repeat, install_extra, visible
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
-from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 
 NAMES = ("model", "respondent", "name", "id")
 MISSING = ("", "NA")

@@ -8,13 +8,19 @@ from typing import Any
 
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import LONGEST_TEXT
-from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
+from dia_runtime.store.tool_transcripts import (
+    AMOUNT,
+    count_or_none,
+    read_tool_transcript,
+    text_or_none,
+    tool_transcript_text,
+    transcript_from_record,
+)
 
 LONGEST_WORD = 10_000
 WORDS = ("error", "finish_reason", "model_version", "asked_at", "request_changes")
 COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 AMOUNTS = ("cost", "seconds")
-AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -28,7 +34,7 @@ def reply_from_record(record: Mapping[str, Any]) -> Reply:
         raise ValueError("it has neither `text` nor `error`")
     fields: dict[str, Any] = {"text": _text(record, "text", LONGEST_TEXT)}
     fields |= {name: _text(record, name, LONGEST_WORD) for name in WORDS}
-    fields |= {name: _count(record, name) for name in COUNTS}
+    fields |= {name: count_or_none(record, name) for name in COUNTS}
     fields |= {name: _amount(record, name) for name in AMOUNTS}
     return Reply(**fields, tool_transcript=_tool_transcript(record))
 
@@ -61,18 +67,9 @@ def reply_key(record: Mapping[str, Any]) -> tuple[str, str, int]:
 
 
 def _text(record: Mapping[str, Any], name: str, longest: int) -> str | None:
-    value = record.get(name)
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"`{name}` must be text or null")
+    value = text_or_none(record, name)
     if value is not None and len(value) > longest:
         raise ValueError(f"`{name}` is longer than {longest} characters")
-    return value
-
-
-def _count(record: Mapping[str, Any], name: str) -> int | None:
-    value = record.get(name)
-    if value is not None and (type(value) is not int or not 0 <= value < 2**53):
-        raise ValueError(f"`{name}` must be an integer of at least 0, or null")
     return value
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from itertools import zip_longest
 from typing import Any
 
 from dia_language.diagnostics import DiaError, visible
+from dia_runtime.bundle.canonical import compact_json
 from dia_runtime.bundle.files import integrity_error
 from dia_runtime.bundle.merkle import MerkleTree
 from dia_runtime.bundle.open import Bundle
@@ -78,10 +78,10 @@ def _stored_question(
         **{name: question[name] for name in LABELS},
         adversarial=_label(template.get("adversarial")),
         number=_label(template.get("number")),
-        format=_encoded(question["format"]),
-        points=_encoded(question["points"]),
-        grading=_encoded(grading) if answer else None,
-        skills=_encoded(_skills(question.get("skills"))),
+        format=compact_json(question["format"]),
+        points=compact_json(question["points"]),
+        grading=compact_json(grading) if answer else None,
+        skills=compact_json(_skills(question.get("skills"))),
     )
 
 
@@ -91,7 +91,3 @@ def _skills(value: Any) -> list[str]:
 
 def _label(value: Any) -> Any:
     return value if value is None or type(value) is int else str(value)
-
-
-def _encoded(record: Any) -> str:
-    return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -89,7 +89,7 @@ def transcript_from_record(record: Any) -> ToolTranscript:
     """Return the transcript in a JSON value. Raises ValueError if it is none."""
     if not isinstance(record, Mapping) or record.get("tool_transcript") != VERSION:
         raise ValueError("it is not a tool transcript of version 1")
-    return ToolTranscript(tuple(map(_step, _list(record, "steps"))), _text_or_none(record, "sandbox"))
+    return ToolTranscript(tuple(map(_step, _list(record, "steps"))), text_or_none(record, "sandbox"))
 
 
 def tool_transcript_or_none(text: str | None) -> ToolTranscript | None:
@@ -172,11 +172,11 @@ def _step(record: Any) -> ToolStep:
     if not isinstance(record, Mapping):
         raise ValueError("a step is not an object")
     return ToolStep(
-        _text_or_none(record, "text"),
+        text_or_none(record, "text"),
         tuple(map(_call, _list(record, "calls"))),
-        _text_or_none(record, "finish_reason"),
-        _count(record, "prompt_tokens"),
-        _count(record, "completion_tokens"),
+        text_or_none(record, "finish_reason"),
+        count_or_none(record, "prompt_tokens"),
+        count_or_none(record, "completion_tokens"),
         _amount(record, "cost"),
         _amount(record, "seconds"),
     )
@@ -185,14 +185,12 @@ def _step(record: Any) -> ToolStep:
 def _call(record: Any) -> ToolCall:
     if not isinstance(record, Mapping) or record.get("status") not in STATUSES:
         raise ValueError("a call has no known status")
-    texts = [_text_or_none(record, name) for name in ("tool", "arguments", "output")]
+    texts = [text_or_none(record, name) for name in ("tool", "arguments", "output")]
     if None in texts:
         raise ValueError("a call needs `tool`, `arguments` and `output`")
     tool, arguments, output = (str(text) for text in texts)
-    exit_code = _count(record, "exit_code")
-    return ToolCall(
-        tool, arguments, record["status"], output, exit_code, _amount(record, "seconds"), _count(record, "cut") or 0
-    )
+    exit_code, cut = count_or_none(record, "exit_code"), count_or_none(record, "cut") or 0
+    return ToolCall(tool, arguments, record["status"], output, exit_code, _amount(record, "seconds"), cut)
 
 
 def _list(record: Mapping[str, Any], name: str) -> list[Any]:
@@ -202,14 +200,16 @@ def _list(record: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _text_or_none(record: Mapping[str, Any], name: str) -> str | None:
+def text_or_none(record: Mapping[str, Any], name: str) -> str | None:
+    """Return a text of a record, which may be missing. Raises ValueError for anything else."""
     value = record.get(name)
     if value is not None and not isinstance(value, str):
         raise ValueError(f"`{name}` must be text or null")
     return value
 
 
-def _count(record: Mapping[str, Any], name: str) -> int | None:
+def count_or_none(record: Mapping[str, Any], name: str) -> int | None:
+    """Return a count of a record, which may be missing. Raises ValueError for anything else."""
     value = record.get(name)
     if value is not None and (type(value) is not int or not 0 <= value < 2**53):
         raise ValueError(f"`{name}` must be an integer of at least 0, or null")
@@ -217,7 +217,7 @@ def _count(record: Mapping[str, Any], name: str) -> int | None:
 
 
 def _amount(record: Mapping[str, Any], name: str) -> str | None:
-    value = _text_or_none(record, name)
+    value = text_or_none(record, name)
     if value is not None and not AMOUNT.fullmatch(value):
         raise ValueError(f"`{name}` must be a decimal number as text, or null")
     return value

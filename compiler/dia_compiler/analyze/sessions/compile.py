@@ -293,13 +293,13 @@ class SessionAnalysis(Presence):
                 )
         for maker in self.result.makers.values():
             used |= self.depends.base(self.depends.needed(maker))
-        used |= self.used_by_steps()
+        used |= self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used in no session and no grading key"
                 self.warn("unused-parameter", message, parameter.position)
 
-    def used_by_steps(self) -> frozenset[str]:
+    def used_by_conditions(self) -> frozenset[str]:
         """Return what conditions over several parameters are computed from."""
         codes = [step.code for step in self.result.plan if step.kind == "where" and step.code is not None]
         return frozenset().union(*(self.depends.base(self.depends.used(code.parsed)) for code in codes))

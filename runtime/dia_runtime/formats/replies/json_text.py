@@ -11,6 +11,7 @@ from typing import Any
 from dia_language.numbers.values import ExactDecimal
 
 from dia_runtime.formats.base import CHARACTERS
+from dia_runtime.formats.json_value import require_unique_keys
 from dia_runtime.formats.tagged import fenced_body
 
 FLAT = re.compile(r"\{[^{}]*\}")
@@ -22,7 +23,7 @@ def parsed(text: str, is_loose: bool = False) -> Any:
     if not text or len(text) > CHARACTERS:
         return None
     try:
-        pairs = None if is_loose else _pairs
+        pairs = None if is_loose else require_unique_keys
         return json.loads(text, object_pairs_hook=pairs, parse_int=_whole, parse_float=_number, parse_constant=_refused)
     except (ValueError, RecursionError):
         return None
@@ -60,13 +61,6 @@ def flat(reply: str) -> Iterator[Any]:
         value = parsed(match[0], True)
         if value is not None:
             yield value
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) != len(pairs):
-        raise ValueError("a key twice")
-    return record
 
 
 def _whole(text: str) -> int:

@@ -18,15 +18,11 @@ from dia_runtime.formats.base import CHARACTERS, FormatOption, rules_of
 from dia_runtime.formats.markup import without_markup
 from dia_runtime.formats.replies.base import ReplyFormat, ReplyRecord, count_fault
 from dia_runtime.formats.replies.json_text import braced, parsed
+from dia_runtime.formats.whole import whole
 
 BULLET = re.compile(r"\s*(?:[-*+•–]|\(?[0-9]{1,4}[.):])\s+")
 QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"))
 MOST_LINES = 10_000
-
-
-def whole(reply: str, format: ReplyRecord) -> Value | None:
-    """Return the unchanged reply; None if it is empty."""
-    return reply if reply and not reply.isspace() else None
 
 
 def lines(reply: str, format: ReplyRecord) -> Value | None:

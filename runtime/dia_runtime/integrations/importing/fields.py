@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from dia_language.answers import Unreadable
 from dia_language.answers.base import AnswerType
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.numbers.values import encode
+from dia_runtime.bundle.canonical import compact_json
 from dia_runtime.integrations.reading.base import Number, Row, UnusableRow
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import LONGEST_TEXT
@@ -126,7 +126,7 @@ class Columns(Cells):
         values = self.values(row)
         labels = {name: values[name] for name in LABELS if values.get(name) is not None}
         grading = self._grading(values["gold"], values.get("accept"))
-        return GradedRow(values["id"], _encoded(labels), grading, *attempt_and_reply(values, model))
+        return GradedRow(values["id"], compact_json(labels), grading, *attempt_and_reply(values, model))
 
     def _grading(self, gold: Any, accept: list[Any] | None) -> str:
         """Return the record with which replies are graded. Raises UnusableRow for an invalid correct answer."""
@@ -143,16 +143,12 @@ class Columns(Cells):
                 f"the gold answer `{text}` is also the skip token", "choose another token with `--skip`", "gold"
             )
         record = {"answer": encode(truth), "text": text, "comparison": self.comparison, "accept": forms, "mistakes": {}}
-        return _encoded(record)
+        return compact_json(record)
 
     def _value(self, gold: Any) -> Any:
         if isinstance(gold, str):
             return self.answer.settle(self.answer.read(gold, "strict"))
         return self.answer.settle(gold)
-
-
-def _encoded(record: Any) -> str:
-    return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _name(cell: Any) -> str:

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from dia_language.diagnostics import DiaError, counted
+from dia_language.diagnostics import DiaError, counted, first_repeat
 from dia_runtime.bundle.compressed import LONGEST_LINE, read_lines
-from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError
+from dia_language.diagnostics import DiaError, first_repeat
 from dia_runtime.bundle.compressed import read_lines
-from dia_runtime.bundle.input_errors import first_repeat, input_error, unreadable_file
+from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
 BOM = b"\xef\xbb\xbf"

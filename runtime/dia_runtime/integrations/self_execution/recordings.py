@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.numbers.values import Record, encode
-from dia_runtime.bundle.canonical import canonical_line
+from dia_runtime.bundle.canonical import canonical_line, compact_json
 from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.bundle.merkle import MerkleTree, leaf_hash
 from dia_runtime.integrations.importing.tables import ENDINGS, Imported, publishing
@@ -161,14 +161,10 @@ def _stored(questions: Sequence[Question], leaves: Sequence[bytes]) -> Iterator[
             level="",
             adversarial=None,
             number=None,
-            format=_encoded(FORMAT),
-            points=_encoded(POINTS),
-            grading=_encoded(question.grading()),
+            format=compact_json(FORMAT),
+            points=compact_json(POINTS),
+            grading=compact_json(question.grading()),
         )
-
-
-def _encoded(record: Any) -> str:
-    return json.dumps(record, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def _transcripts(
@@ -219,7 +215,7 @@ def _missing_replies(sessions: Mapping[str, str], recorded: Mapping[str, Any] | 
 
 def _transcript(sessions: Sequence[TranscriptSession], recorded: Mapping[str, Any] | None = None) -> str:
     text = transcript_text(sessions)
-    return text if recorded is None else _encoded({**json.loads(text), "recorded": dict(recorded)})
+    return text if recorded is None else compact_json({**json.loads(text), "recorded": dict(recorded)})
 
 
 # 1: associations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -82,8 +81,3 @@ def skipped_by(error: LanguageError | DiaError) -> TurnSkipped:
     if isinstance(error, DiaError):
         return TurnSkipped("language", error.diagnostics[0].message)
     return TurnSkipped("unset" if isinstance(error, Unset) else "language", error.message)
-
-
-def canonical_json(value: Any) -> str:
-    """Return the value in the form in which it is stored."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

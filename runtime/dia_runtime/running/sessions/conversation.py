@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import Value, decode
+from dia_runtime.bundle.canonical import compact_json
 from dia_runtime.bundle.session_records import SessionRecord, TurnRecord
 from dia_runtime.respondents.turn_request import TurnRequest
-from dia_runtime.running.sessions.backend import SessionUnfinished, TurnSkipped, Unfinished, Variables, canonical_json
+from dia_runtime.running.sessions.backend import SessionUnfinished, TurnSkipped, Unfinished, Variables
 from dia_runtime.running.sessions.reply_scope import ReplyScope, with_loop
 from dia_runtime.store.schema import REPLY_COLUMNS, StoredTurn, storable
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
@@ -137,8 +138,7 @@ class Conversation:
         """Return whether a stored turn is what would be asked now. A shared session is asked once."""
         return stored.error is None and (
             self.scope is not None
-            or (stored.messages, stored.settings)
-            == (canonical_json(self.pending), canonical_json(self.session.settings))
+            or (stored.messages, stored.settings) == (compact_json(self.pending), compact_json(self.session.settings))
         )
 
     async def ask(self, place: TurnKey, turn: TurnRecord) -> StoredTurn:
@@ -168,7 +168,7 @@ class Conversation:
         stored = StoredTurn(
             runner.position, self.scope or runner.backend.scope, *place, turn.reply, session.role,
             runner.backend.model(session.role) or "none",
-            canonical_json(self.pending), canonical_json(session.settings),
+            compact_json(self.pending), compact_json(session.settings),
             **{name: storable(value) for name, value in asdict(reply).items() if name in REPLY_COLUMNS},
         )  # fmt: skip
         await runner.backend.store_turn(stored)

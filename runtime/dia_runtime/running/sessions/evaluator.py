@@ -10,8 +10,9 @@ from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.numbers.values import Value, decode
 from dia_language.stored.stored_code import IsolatedCode, decode_symbolic
 from dia_language.workers.pool import SingleWorker
+from dia_runtime.bundle.canonical import compact_json
 from dia_runtime.formats import replies as reply_formats
-from dia_runtime.running.sessions.backend import Variables, canonical_json, skipped_by
+from dia_runtime.running.sessions.backend import Variables, skipped_by
 
 SYMBOLIC = '{"expression":'  # how a list of stored values begins a symbolic one
 
@@ -35,7 +36,7 @@ class CodeEvaluator:
     async def decoded(self, stored: list[Any]) -> list[Value]:
         """Return the stored values; symbolic ones are evaluated in the worker. Raises NotAsked."""
         try:
-            if SYMBOLIC not in canonical_json(stored):
+            if SYMBOLIC not in compact_json(stored):
                 return [decode(value) for value in stored]
             async with self.lock:
                 values: list[Value] = await asyncio.to_thread(self.worker.call, decode_values, stored)
