@@ -113,7 +113,7 @@ def test_curves_that_cannot_be_are_refused() -> None:
     assert code("curve_points", large) == code("curve_order", large) == "E502"
     assert code("point_multiply", large, 2**2050, None) == "E502"
     reset(1000)
-    with pytest.raises(LanguageError, match="more than 1000 steps"):
+    with pytest.raises(LanguageError, match="more than 1,000 steps"):
         library()["curve_order"].call(Record(a=1, b=1, p=99991))
     with pytest.raises(LanguageError, match="needs a curve"):
         call("curve_order", Record(a=1, b=1, p="7"))

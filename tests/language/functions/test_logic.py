@@ -134,7 +134,7 @@ def test_hostile_trees_are_refused_early() -> None:
     ):
         assert code(name, deep, *others) == "E502"
         reset(100_000)
-        with pytest.raises(LanguageError, match="more than 100000 steps"):
+        with pytest.raises(LanguageError, match="more than 100,000 steps"):
             library()[name].call(wide, *others)
     many = [f"p{number}" for number in range(21)]
     assert code("truth_table", "p0", many[:17]) == code("is_satisfiable", tree("or", *many)) == "E502"
