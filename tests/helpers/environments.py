@@ -18,11 +18,12 @@ from helpers.places import ROOT
 
 PINS = {
     "lm-eval": ["lm-eval[api]==0.4.13"],
-    "inspect": ["inspect-ai==0.3.285", "openai==3.54.0"],
+    "inspect": ["inspect-ai==0.3.285", "openai==3.57.0"],
     "huggingface": ["datasets==5.2.0", "mlcroissant==1.1.1"],
     "lighteval": [
         "torch==2.13.0",
         "lighteval[litellm]==0.13.0",
+        "litellm<1.109",  # which has no cache on the disk any more
         "huggingface_hub<1",
         "transformers<5",
         "xxhash<4",

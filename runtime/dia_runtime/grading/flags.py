@@ -72,9 +72,16 @@ FLAGS: Final[Mapping[str, Flag]] = {
         Flag(
             "only_tool_calls",
             "only tool calls",
-            "The reply calls a tool instead of answering.",
+            "The reply ends with a call of a tool instead of an answer.",
             "Replies that call a tool instead of answering",
             "Without `--tools` the model was given no tools: ask it again, or give it some.",
+        ),
+        Flag(
+            "unknown_ending",
+            "unknown ending",
+            "The provider gave a reason for the end of the reply that dia does not know.",
+            "Replies that ended for a reason that dia does not know",
+            "They may be incomplete: `dia show RUN QUESTION --json` prints the reason as `finish_reason`.",
         ),
         Flag(
             "skip_malformed",

@@ -13,9 +13,19 @@ from dia_runtime.respondents.attachments import AssetReader, media_type_of, text
 from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.respondents.tool_request import ToolCallReply, assistant_message, conversation_of
 from dia_runtime.respondents.turn_request import TurnRequest, settings_for
-from dia_runtime.store.endings import FINAL_ENDINGS, LENGTH, REASONING_ONLY, REFUSAL, TOOL_CALLS
+from dia_runtime.store.endings import (
+    FINAL_ENDINGS,
+    LENGTH,
+    REASONING_ONLY,
+    REFUSAL,
+    TOOL_CALLS,
+    is_aborted,
+    known_ending,
+)
 
 Record = Mapping[str, Any]
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+REASONING_PARTS = ("thinking", "reasoning", "redacted_thinking")
 LONGEST_TEXT = 4 << 20
 AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
@@ -117,12 +127,22 @@ def reply_from_completion(answer: Any, seconds: str, asked_at: str) -> Reply:
         usage = answer.get("usage") or {}
     except (KeyError, IndexError, TypeError, AttributeError):
         raise RequestError("server", f"the endpoint's response is not a chat completion: {excerpt(answer)}") from None
-    if isinstance(text, list):  # parts of text
-        text = "".join(str(part.get("text", "")) for part in text if isinstance(part, Mapping))
+    if isinstance(text, list):  # parts: text, and with some models their reasoning
+        has_thoughts = any(isinstance(part, Mapping) and part.get("type") in REASONING_PARTS for part in text)
+        text = "".join(
+            str(part.get("text", ""))
+            for part in text
+            if isinstance(part, Mapping) and part.get("type") not in REASONING_PARTS
+        )
+        if has_thoughts and not text:
+            message = {**message, "reasoning": True}
+    if isinstance(ending, str):
+        ending = known_ending(ending)
     if not text and isinstance(refusal, str) and refusal:
         text, ending = refusal, REFUSAL
-    if ending == "error":  # how routers report that a provider aborted
-        raise RequestError("server", f"the provider aborted the reply: {excerpt(choice.get('error') or text)}")
+    if is_aborted(ending):
+        why = excerpt(choice.get("error") or text or "")
+        raise RequestError("server", f"the provider aborted the reply ({ending}): {why}".removesuffix(": "))
     if text is None and ending not in FINAL_ENDINGS:
         text = ""  # an empty reply is a reply
     if text == "" and ending not in (*FINAL_ENDINGS, LENGTH):
@@ -158,8 +178,17 @@ def _kind_of_empty_reply(message: Record) -> str | None:
     """Return the ending of a reply without text that has calls of tools or reasoning instead."""
     if message.get("tool_calls") or message.get("function_call"):
         return TOOL_CALLS
-    reasoning = any(message.get(name) for name in ("reasoning_content", "reasoning", "thinking_blocks"))
+    reasoning = any(message.get(name) for name in (*REASONING_FIELDS, "thinking_blocks"))
     return REASONING_ONLY if reasoning else None
+
+
+def delta_text(piece: Any) -> str:
+    """Return a piece of a streamed text, which may be a list of parts. Raises TypeError if it is neither."""
+    if isinstance(piece, list):
+        return "".join(str(part["text"]) for part in piece if part.get("type") not in REASONING_PARTS)
+    if piece is not None and not isinstance(piece, str):
+        raise TypeError
+    return piece or ""
 
 
 def _count(usage: Any, name: str) -> int | None:
@@ -189,8 +218,8 @@ def _version(answer: Record) -> str | None:
 
 
 def excerpt(answer: Any) -> str:
-    """Return the beginning of an endpoint's response."""
-    text = str(answer)
+    """Return the beginning of an endpoint's response, in one line."""
+    text = " ".join(str(answer).split())
     return text if len(text) <= 200 else text[:200] + "..."
 
 

@@ -26,10 +26,12 @@ from dia_runtime.respondents.attachments import (
     reason_undeliverable,
 )
 from dia_runtime.respondents.chat import (
+    REASONING_FIELDS,
     Settings,
     chat_messages,
     classify_refusal,
     decimal_text,
+    delta_text,
     excerpt,
     reply_from_completion,
 )
@@ -166,8 +168,8 @@ class OpenAICompatible:
                 message = f"{message.removeprefix('404').strip()[:200]} (POST {self.endpoint.url})".strip()
             return _refusal_reply(status, code, message, seconds, asked_at, wait)
         answer = _parse(content, kind)
-        if isinstance(answer, Mapping) and answer.get("error") and not answer.get("choices"):
-            code, message = _error_details(answer["error"])  # a failure under status 200
+        if isinstance(answer, Mapping) and answer.get("error"):  # a failure under status 200, also within a reply
+            code, message = _error_details(answer["error"])
             return _refusal_reply(
                 int(code) if code.isdecimal() and len(code) == 3 else 500, code, message, seconds, asked_at, wait
             )
@@ -258,12 +260,21 @@ def _parse(content: bytes, kind: str) -> Any:
     """Return the completion in a response; a stream is joined. Raises RequestError."""
     if len(content) > LARGEST_ANSWER:
         raise RequestError("request", f"an answer of more than {LARGEST_ANSWER >> 20} MiB")
+    if not content.strip():
+        raise RequestError("server", "the endpoint's response is empty")
     try:
         if kind == "text/event-stream":
             return _join_stream([json.loads(line[5:]) for line in content.splitlines() if _is_event(line)])
         return json.loads(content)
+    except _IncompleteStream:
+        raise RequestError("server", f"the stream ended before the reply was complete: {_excerpt(content)}") from None
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise RequestError("server", f"the endpoint's response is not JSON: {_excerpt(content)}") from None
+        what = "is not a stream of completions" if kind == "text/event-stream" else "is not JSON"
+        raise RequestError("server", f"the endpoint's response {what}: {_excerpt(content)}") from None
+
+
+class _IncompleteStream(Exception):
+    """A stream without the reason why it ended."""
 
 
 def _is_event(line: bytes) -> bool:
@@ -271,8 +282,9 @@ def _is_event(line: bytes) -> bool:
 
 
 def _join_stream(events: list[Any]) -> dict[str, Any]:
-    """Join the pieces of a stream to one completion. Raises KeyError if the stream is incomplete."""
-    text, ending, usage, model = [], None, None, None
+    """Join the pieces of a stream to one completion. Raises _IncompleteStream if it says nothing about its end."""
+    texts: dict[str, list[str]] = {name: [] for name in ("content", "refusal", *REASONING_FIELDS)}
+    ending, usage, model = None, None, None
     calls: dict[int, dict[str, Any]] = {}
     for event in events:
         if event.get("error"):
@@ -280,13 +292,16 @@ def _join_stream(events: list[Any]) -> dict[str, Any]:
         model, usage = event.get("model", model), event.get("usage") or usage
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
-            text.append(delta.get("content") or "")
+            for name, pieces in texts.items():
+                pieces.append(delta_text(delta.get(name)))
             for piece in delta.get("tool_calls") or ():
                 _join_call(calls, piece)
             ending = choice.get("finish_reason") or ending
     if ending is None:
-        raise KeyError("finish_reason")
-    message = {"content": "".join(text), **({"tool_calls": [calls[at] for at in sorted(calls)]} if calls else {})}
+        raise _IncompleteStream
+    joined = {name: "".join(pieces) for name, pieces in texts.items()}
+    message: dict[str, Any] = {name: text for name, text in joined.items() if text or name == "content"}
+    message |= {"tool_calls": [calls[at] for at in sorted(calls)]} if calls else {}
     choice = {"message": message, "finish_reason": ending}
     return {"choices": [choice], "usage": usage, "model": model}
 
@@ -316,7 +331,7 @@ def _error_details(error: Any) -> tuple[str, str]:
 
 
 def _excerpt(content: bytes) -> str:
-    return content[:200].decode("utf-8", "replace")
+    return excerpt(content[:400].decode("utf-8", "replace"))
 
 
 def retry_after_seconds(header: str | None) -> float | None:

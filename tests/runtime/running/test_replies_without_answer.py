@@ -19,6 +19,7 @@ from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, run
 from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import causes_of
+from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 from helpers.places import ROOT
 
@@ -27,7 +28,7 @@ Message = dict[str, Any]
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
 # How a reply ends, its message -> the flags that it has, and its verdict
-ENDINGS: dict[str, tuple[str, Message, set[str], str]] = {
+ENDINGS: dict[str, tuple[str | None, Message, set[str], str]] = {
     "answer": ("stop", {"content": "<xml>8</xml>"}, set(), "correct"),
     "cut off": ("length", {"content": "Let me see, 7 + 1"}, {"truncated"}, "unparsed"),
     "answer, then cut off": ("length", {"content": "<xml>8</xml>"}, {"truncated"}, "correct"),
@@ -43,6 +44,21 @@ ENDINGS: dict[str, tuple[str, Message, set[str], str]] = {
     "filtered": ("content_filter", {"content": None}, {"refused"}, "wrong"),
     "filtered, empty": ("content_filter", {"content": ""}, {"refused"}, "wrong"),
     "filtered in the middle": ("content_filter", {"content": "The answer is"}, {"refused"}, "wrong"),
+    "a call after a text": (
+        "tool_calls",
+        {"content": "I search", "tool_calls": [CALL]},
+        {"only_tool_calls"},
+        "unparsed",
+    ),
+    "reasoning in parts": ("stop", {"content": [{"type": "thinking", "thinking": []}]}, {"only_reasoning"}, "unparsed"),
+    "cut off, for Anthropic": ("max_tokens", {"content": "Let me"}, {"truncated"}, "unparsed"),
+    "cut off, for Gemini": ("MAX_TOKENS", {"content": "Let me"}, {"truncated"}, "unparsed"),
+    "cut off, for Mistral": ("model_length", {"content": "Let me"}, {"truncated"}, "unparsed"),
+    "filtered, for Gemini": ("SAFETY", {"content": ""}, {"refused"}, "wrong"),
+    "a call, for Anthropic": ("tool_use", {"content": "", "tool_calls": [CALL]}, {"only_tool_calls"}, "unparsed"),
+    "an end for another reason": ("tired", {"content": "7 + 1"}, {"unknown_ending"}, "unparsed"),
+    "a stop token": ("eos_token", {"content": "<xml>8</xml>"}, set(), "correct"),
+    "no reason": (None, {"content": "<xml>8</xml>"}, set(), "correct"),
     "refused": ("stop", {"content": None, "refusal": "I will not."}, {"refused", "model_refused"}, "wrong"),
 }
 
@@ -59,7 +75,7 @@ def asked(bundle: Path, server: loop.Server, **settings: Any) -> RespondentSumma
     return entry
 
 
-def message(ending: str, content: Message) -> loop.Answer:
+def message(ending: str | None, content: Message) -> loop.Answer:
     more = {name: value for name, value in content.items() if name != "content"}
     return loop.sends(json.dumps(loop.completion(content["content"], ending, message=more)).encode())
 
@@ -73,6 +89,78 @@ def test_each_ending_has_its_flags_and_its_verdict(tiny: Make, name: str) -> Non
     (model,) = dia_runtime.score("a.run")["models"]
     assert {flag for flag in REPLY_FLAGS if model["flags"][flag]} == flags
     assert model["counts"][verdict] == 1
+
+
+@pytest.mark.parametrize("ending", ["error", "abort", "insufficient_system_resource"])
+def test_a_reply_that_the_server_broke_off_is_an_error(tiny: Make, ending: str) -> None:
+    with loop.serve(message(ending, {"content": "<xml>8</xml>"})) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert (entry.errors, dict(entry.flags)) == (1, {})
+    assert entry.causes[0]["example"] == f"server: the provider aborted the reply ({ending}): <xml>8</xml>"
+
+
+def test_an_error_within_a_reply_is_an_error(tiny: Make) -> None:
+    body = {**loop.completion("<xml>8"), "error": {"message": "the GPU is on fire"}}
+    with loop.serve(loop.sends(json.dumps(body).encode())) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert (entry.errors, entry.causes[0]["example"]) == (1, "server: 500 the GPU is on fire")
+
+
+def piece(delta: Message, ending: str | None = None) -> bytes:
+    """An event of a stream."""
+    event = {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": ending}]}
+    return b"data: " + json.dumps(event).encode() + b"\n\n"
+
+
+# What a stream has besides its end -> the flags of the reply, and its text in the run
+STREAMS: dict[str, tuple[Message, set[str], str]] = {
+    "text": ({"content": "<xml>8</xml>"}, set(), "<xml>8</xml>"),
+    "parts of a text": ({"content": [{"type": "text", "text": "<xml>8</xml>"}]}, set(), "<xml>8</xml>"),
+    "reasoning": ({"reasoning_content": "7 + 1 is 8"}, {"only_reasoning"}, ""),
+    "a refusal": ({"refusal": "I will not."}, {"refused", "model_refused"}, "I will not."),
+    "nothing": ({}, {"empty"}, ""),
+}
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_nothing_of_a_stream_is_lost(tiny: Make, name: str) -> None:
+    delta, flags, text = STREAMS[name]
+    with loop.serve(loop.sends(piece(delta) + piece({}, "stop") + b"data: [DONE]\n\n", "text/event-stream")) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert dict(entry.flags) == dict.fromkeys(flags, 1)
+    with read_store("a.run") as store:
+        assert store.rows("SELECT text FROM reply") == [(text,)]
+
+
+# Responses that are no completions -> how the error says it
+NO_COMPLETIONS: dict[str, tuple[bytes, str, str]] = {
+    "nothing": (b" \n", "application/json", "the endpoint's response is empty"),
+    "a page": (
+        b"<html>\n  Sign in\n</html>",
+        "text/html",
+        "the endpoint's response is not JSON: <html> Sign in </html>",
+    ),
+    "a cut stream": (
+        piece({"content": "<xml>8"}),
+        "text/event-stream",
+        "the stream ended before the reply was complete:",
+    ),
+    "no stream": (b'data: {"choi\n\n', "text/event-stream", "the endpoint's response is not a stream of completions: "),
+    "pieces of another kind": (
+        piece({"content": 8}, "stop"),
+        "text/event-stream",
+        "the endpoint's response is not a stream",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_COMPLETIONS)
+def test_an_error_says_in_one_line_what_came_back(tiny: Make, name: str) -> None:
+    content, kind, words = NO_COMPLETIONS[name]
+    with loop.serve(loop.sends(content, kind)) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    (cause,) = entry.causes
+    assert cause["example"].startswith(f"server: {words}") and "\n" not in cause["example"]
 
 
 def test_an_error_is_no_reply_and_has_no_flag() -> None:
