@@ -16,14 +16,14 @@ from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import CauseCounter, cause_lines
 from dia_runtime.store.schema import StoredReply, is_sqlite
-from dia_runtime.store.store import Store, read_store
+from dia_runtime.store.store import OF_SESSIONS, Store, read_store
 from dia_runtime.store.tool_transcripts import (
     readable_tool_transcript,
     tool_transcript_or_none,
     tool_transcript_text,
     transcript_from_record,
 )
-from dia_runtime.store.transcripts import readable_transcript
+from dia_runtime.store.transcripts import readable_transcript, transcript_flags
 
 NEAR = 20_000
 
@@ -44,6 +44,7 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
         if id is None:
             return facts | {
                 "questions": store.size,
+                "attempts": store.attempts(),
                 "respondents": [
                     {
                         "name": entry.name,
@@ -71,16 +72,27 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
 
 
 def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
-    """Return how many replies a respondent has, the flags of those that are no full answers, and causes of errors."""
+    """Return how many replies a respondent has and lacks, flags of those that are no full answers, causes of errors."""
     flags: Counter[str] = Counter()
     causes, replies = CauseCounter(), 0
-    for _, reply in store.replies(respondent, None):
+    for question, reply in store.replies(respondent, None):
         if reply.error is not None:
             causes.add(reply.error)
         else:
             replies += 1
-            flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
-    return {"replies": replies, "flags": dict(sorted(flags.items())), "causes": causes.causes()}
+            if question.format.startswith(OF_SESSIONS):
+                flags.update(transcript_flags(reply.text))
+            else:
+                flags.update(reply_flags(reply.text, None, reply.finish_reason))
+    left_out = sum(store.left_out_reasons(respondent).values())
+    errors = sum(causes.counts.values())
+    return {
+        "replies": replies,
+        "errors": errors,
+        "missing": max(0, (store.size - left_out) * max(1, store.attempts()) - replies - errors),
+        "flags": dict(sorted(flags.items())),
+        "causes": causes.causes(),
+    }
 
 
 def _find_question(store: Store, id: str) -> tuple[str, int]:
@@ -164,8 +176,13 @@ def run_text(facts: Mapping[str, Any]) -> str:
 def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
     """Yield the name of a respondent with its replies, then what is no full answer and why replies are missing."""
     counts = [f"{number:,} {FLAGS[name].heading}" for name, number in entry["flags"].items()]
+    expected = entry["replies"] + entry["errors"] + entry["missing"]
     replies = counted(entry["replies"], "reply", "replies")
+    if expected > entry["replies"]:
+        replies = f"{entry['replies']:,} of {counted(expected, 'reply', 'replies')}"
     yield f"  {entry['name']}: {', '.join([replies, *counts])}"
+    if entry["missing"]:
+        yield f"    {entry['missing']:,} never asked for"
     for reason in entry["left_out"]:
         yield f"    {counted(reason['questions'], 'question')} not asked: {reason['why']}"
     for change in entry["request_changes"]:

@@ -84,6 +84,14 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "They may be incomplete: `dia show RUN QUESTION --json` prints the reason as `finish_reason`.",
         ),
         Flag(
+            "no_judgement",
+            "no judgement",
+            "The reply of another role that decides, such as a judge, is missing or could not be read.",
+            "Replies that could not be judged, because the judge's own reply is missing or unreadable",
+            "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the judge "
+            "wrote; `--chain lenient` reads more of it.",
+        ),
+        Flag(
             "skip_malformed",
             "skip malformed",
             "The abstention token is in the reply, but not in the required format.",

@@ -117,14 +117,12 @@ def _overlap(better: Respondent, worse: Respondent) -> bool:
 
 def _unparsed(result: Score) -> Iterator[str]:
     many = [
-        model
-        for model in result["models"]
-        if replies_of(model) and model["counts"].get(Verdict.UNPARSED, 0) >= MANY_UNPARSED * replies_of(model)
+        model for model in result["models"] if replies_of(model) and _unread(model) >= MANY_UNPARSED * replies_of(model)
     ]
     if many:
         worst = max(many, key=_unparsed_share)
         listed = [
-            f"{model['counts'][Verdict.UNPARSED]:,} of {replies_of(model):,} from {_short(model['model'])}"
+            f"{_unread(model):,} of {replies_of(model):,} from {_short(model['model'])}"
             for model in sorted(many, key=_unparsed_share, reverse=True)
         ]
         run = shlex.quote(worst["run"])
@@ -150,7 +148,12 @@ def _old_rules(result: Score) -> Iterator[str]:
 
 
 def _unparsed_share(model: Model) -> float:
-    return model["counts"].get(Verdict.UNPARSED, 0) / replies_of(model)
+    return _unread(model) / replies_of(model)
+
+
+def _unread(model: Model) -> int:
+    """Return how many of the model's own replies could not be parsed; a judge's are another finding."""
+    return model["counts"].get(Verdict.UNPARSED, 0) - model["flags"].get("no_judgement", 0)
 
 
 def _replies_without_answer(result: Score) -> Iterator[str]:

@@ -199,6 +199,10 @@ class OpenAICompatible:
         except aiohttp.ClientConnectorError as error:
             message = f"cannot connect to {error.host}:{error.port}: {_connection_problem(error)}"
             raise RequestError("network", message[:300], is_unconnected=True) from None
+        except aiohttp.ClientPayloadError:
+            raise RequestError("network", "the connection broke before the response was complete") from None
+        except aiohttp.ServerDisconnectedError:
+            raise RequestError("network", "the endpoint closed the connection without a response") from None
         except (aiohttp.ClientError, OSError) as error:
             raise RequestError("network", f"{type(error).__name__}: {error}"[:300]) from None
 

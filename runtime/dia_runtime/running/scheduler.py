@@ -38,6 +38,7 @@ from dia_runtime.store.error_causes import CauseCounter
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.store import Store
 from dia_runtime.store.tool_transcripts import has_calls
+from dia_runtime.store.transcripts import transcript_flags
 
 FAILURES_THAT_END = 20  # failed questions in a row after which the network or the provider counts as unreachable
 BUDGET_SPENT = "the budget is spent"
@@ -115,7 +116,9 @@ class RespondentState:
         self.failed += reply.error is not None
         if reply.error is not None:
             self.causes.add(reply.error)
-        if not is_session:
+        if is_session:
+            self.flags.update(transcript_flags(reply.text))
+        else:
             self.flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
             self.count_traits(reply)
             self.spend(reply)
@@ -133,6 +136,14 @@ class RespondentState:
             if more is not None:
                 value = Decimal(more) if name == "cost" else more
                 setattr(self, name, (getattr(self, name) or 0) + value)
+
+    def with_role(self, respondent: AsyncRespondent, error: RequestError) -> RequestError:
+        """Return the error; one of another role, such as a judge, names it."""
+        role = next((name for name, one in self.roles.items() if one is respondent), SUBJECT)
+        if role == SUBJECT:
+            return error
+        message = f"{role} {respondent.name}: {error.message}"
+        return RequestError(error.kind, message, error.wait, error.status, error.is_unconnected)
 
     def is_over(self) -> bool:
         """Return whether dia has stopped asking."""
@@ -377,7 +388,9 @@ class Scheduler:
             error = outcome
             if error.kind not in RETRYABLE or state.ended is not None:
                 break
-            if error.kind != "rate_limit":
+            if error.kind == "rate_limit":
+                self.note_retry(state, error)
+            else:
                 failures += 1
                 if failures > self.retries:
                     break
@@ -427,7 +440,8 @@ class Scheduler:
             sent_at = asyncio.get_running_loop().time()
             try:
                 reply = await respondent.ask(question, attempt)
-            except RequestError as error:
+            except RequestError as request_error:
+                error = state.with_role(respondent, request_error)
                 self.react_to(state, limiter, error, sent_at)
                 return error
             limiter.replied()

@@ -22,7 +22,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
-from dia_runtime.formats.base import rules_fault, rules_of
+from dia_runtime.formats.base import RULES, rules_fault, rules_of
 from dia_runtime.store.file_starts import Key, database_closed, database_opened
 from dia_runtime.store.schema import (
     APPLICATION_ID,
@@ -57,6 +57,7 @@ from dia_runtime.store.schema import (
 from dia_runtime.store.tool_transcripts import has_calls
 
 BUSY_SECONDS = 30
+OF_SESSIONS = '{"kind":"sessions"'  # how the format of a question of sessions begins in a run
 LARGEST_VALUE = 1 << 27  # bytes of a value, and of all values in a row
 QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
@@ -380,10 +381,18 @@ class Store:
         return ((str(id), text) for id, text in self._iterate(query))
 
     def rules(self) -> int:
-        """Return the edition of the rules by which replies are read; all questions of a bundle have the same."""
-        rows = self.rows("SELECT format FROM question LIMIT 1")
-        format = self.parsed(rows[0][0]) if rows else {}
-        return rules_of(format) if isinstance(format, dict) and not rules_fault({"kind": "", **format}) else 1
+        """Return the edition of the rules by which replies are read; all questions of a bundle have the same.
+
+        A question of sessions has a format for each reply, in its answer. Without answers, they are the current rules.
+        """
+        rows = self.rows("SELECT format FROM question WHERE format NOT LIKE ? LIMIT 1", f"{OF_SESSIONS}%")
+        if rows:
+            return _edition([self.parsed(rows[0][0])])
+        rows = self.rows("SELECT grading FROM question WHERE grading IS NOT NULL LIMIT 1")
+        replies = self.parsed(rows[0][0]).get("replies") if rows else None
+        if not isinstance(replies, dict):
+            return RULES if self.size and not rows else 1
+        return _edition([reply.get("format") for reply in replies.values() if isinstance(reply, dict)])
 
     def attempts(self) -> int:
         """Return the largest number of attempts at a question."""
@@ -555,6 +564,12 @@ def read_store(path: str | os.PathLike[str]) -> Store:
         store.close()
         raise
     return store
+
+
+def _edition(formats: Sequence[Any]) -> int:
+    """Return the newest edition of the rules in the formats."""
+    readable = [one for one in formats if isinstance(one, dict) and not rules_fault({"kind": "", **one})]
+    return max(map(rules_of, readable), default=1)
 
 
 def require_answers_of(store: Store, bundle: Bundle) -> None:

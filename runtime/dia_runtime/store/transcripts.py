@@ -22,6 +22,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from dia_runtime.store.endings import reply_flags
+
 VERSION = 1
 SUBJECT = "subject"
 LONGEST = 10_000_000  # characters; a longer one is none, and is never written
@@ -109,6 +111,26 @@ def subject_characters(text: str) -> int:
     except ValueError:
         return len(text)
     return sum(len(reply.text or "") for session in sessions for reply in session.replies)
+
+
+def subject_flags(sessions: Iterable[TranscriptSession]) -> frozenset[str]:
+    """Return the flags of the model's own replies."""
+    return frozenset().union(
+        *(
+            reply_flags(reply.text, None if reply.error is None else str(reply.error), reply.finish_reason)
+            for session in sessions
+            if session.role == SUBJECT
+            for reply in session.replies
+        )
+    )
+
+
+def transcript_flags(text: str | None) -> frozenset[str]:
+    """Return the flags of the model's own replies in a transcript; none for a text that is no transcript."""
+    try:
+        return frozenset() if text is None else subject_flags(read_transcript(text))
+    except ValueError:
+        return frozenset()
 
 
 def readable_transcript(text: str) -> str:

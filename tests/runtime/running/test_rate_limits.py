@@ -57,9 +57,10 @@ class Outage:
     """Refuses everything for so many seconds."""
 
     def __init__(self, seconds: float) -> None:
-        self.until, self.refused = time.monotonic() + seconds, 0
+        self.seconds, self.until, self.refused = seconds, 0.0, 0
 
     async def __call__(self, request: loop.Asked, raw: Any) -> Any:
+        self.until = self.until or time.monotonic() + self.seconds
         if time.monotonic() < self.until:
             self.refused += 1
             return await loop.fails(429, "slow down")(request, raw)
@@ -280,6 +281,14 @@ def test_a_line_of_progress_comes_every_ten_seconds_where_there_is_no_terminal(
         "n: 5 of 300 replies",
         "m: 299 of 300 replies, 1 error",
     ]
+
+
+def test_a_rate_limit_before_the_first_reply_is_reported_once(tiny: Make) -> None:
+    notes: list[tuple[str, str]] = []
+    with loop.serve(loop.first(3, loop.fails(429, "slow down"), loop.says())) as server:
+        terms = RunOptions(ModelOptions(base_url=server.url), on_retry=lambda *note: notes.append(note))
+        run(tiny(templates=1, k=2), "openai/m", "a.run", terms=terms)
+    assert notes == [("openai/m", "429 slow down")]
 
 
 def test_progress_is_reported_although_no_reply_comes(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:

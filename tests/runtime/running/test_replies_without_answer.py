@@ -132,6 +132,19 @@ def test_nothing_of_a_stream_is_lost(tiny: Make, name: str) -> None:
         assert store.rows("SELECT text FROM reply") == [(text,)]
 
 
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (loop.cut(), "the endpoint closed the connection without a response"),
+        (loop.cut(50), "the connection broke before the response was complete"),
+    ],
+)
+def test_a_broken_connection_is_described_in_plain_words(tiny: Make, answer: loop.Answer, words: str) -> None:
+    with loop.serve(answer) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert entry.causes[0]["example"] == f"network: {words}"
+
+
 # Responses that are no completions -> how the error says it
 NO_COMPLETIONS: dict[str, tuple[bytes, str, str]] = {
     "nothing": (b" \n", "application/json", "the endpoint's response is empty"),
@@ -208,8 +221,20 @@ def test_a_run_shows_its_flags(mostly_cut_off: Path, dia: Any, tmp_path: Path) -
     assert "openai/m: 12 replies, 1 empty, 10 truncated" in dia(tmp_path, "show", "a.run").stdout
 
 
+def test_show_counts_errors_and_what_was_never_asked(tiny: Make, dia: Any, tmp_path: Path) -> None:
+    bundle = tiny(templates=2, k=3)
+    with loop.serve(loop.first(2, loop.says(), loop.fails(400, "this prompt offends me"))) as server:
+        asking = ("--model", "openai/m", "--base-url", server.url, "--concurrency", "1", "--limit", "4", "-o", "c.run")
+        assert dia(tmp_path, "run", str(bundle), *asking, "-q").exit == 1
+    text = dia(tmp_path, "show", "c.run").stdout
+    assert "openai/m: 2 of 6 replies\n    2 never asked for\n    2 errors: request: 400 this prompt offends me" in text
+    (entry,) = json.loads(dia(tmp_path, "show", "c.run", "--json").stdout)["respondents"]
+    assert (entry["replies"], entry["errors"], entry["missing"]) == (2, 2, 2)
+
+
 def test_every_flag_of_a_reply_says_what_can_be_seen(tmp_path: Path) -> None:
-    assert set(REPLY_FLAGS) == {flag for _, _, flags, _ in ENDINGS.values() for flag in flags} | {"over_context"}
+    flags_of_endings = {flag for _, _, flags, _ in ENDINGS.values() for flag in flags}
+    assert set(REPLY_FLAGS) == flags_of_endings | {"over_context", "no_judgement"}
     assert all(FLAGS[name].finding[0].isupper() for name in REPLY_FLAGS)
 
 

@@ -21,6 +21,7 @@ Stored = Mapping[str, Any]
 SESSIONS = "sessions"  # the type of comparison of a session question
 TRUTH = ("truth", "figures", "replies")
 STUDY_CHAIN = "compat"
+NO_JUDGEMENT = frozenset({"no_judgement"})
 
 
 def is_of_sessions(record: Stored) -> bool:
@@ -123,10 +124,11 @@ def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
         and not _has_text(replies.scope.get(outcome.missing or ""))
     )
     verdict = Verdict.WRONG if is_refused else outcome.verdict
+    has_judgement = verdict is not Verdict.UNPARSED or outcome.missing not in replies.of_other_roles
     return replace(
         outcome,
         verdict=verdict,
-        flags=outcome.flags | replies.flags,
+        flags=outcome.flags | replies.flags | (frozenset() if has_judgement else NO_JUDGEMENT),
         steps=replies.steps,
         token_counts=replies.token_counts,
         tokens=replies.tokens,

@@ -11,12 +11,12 @@ from dia_language.expressions.replies import UNSET, SessionReply
 from dia_language.numbers.values import decimal, decode
 from dia_language.stored.stored_code import decode_symbolic
 from dia_runtime.formats.replies import read_reply
-from dia_runtime.store.endings import reply_flags
-from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, subject_flags
 
 Stored = Mapping[str, Any]
 RECORDED = "recorded"  # the step of a value that a log gave without a text to read it from
 SUBJECT = "subject"
+NOT_TO_BE_ASKED = frozenset({"condition", "unset", "language"})  # why a turn was left out that had a model
 MOST_ITEMS = 100_000
 
 
@@ -25,8 +25,9 @@ class TypedReplies:
     """The replies of a transcript by their names, and what is recorded about how they came.
 
     `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
-    deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of single replies,
-    `tokens` those of the subject's replies together.
+    deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of the subject's
+    replies, `tokens` those of all of these together. `of_other_roles` names the replies of other roles that came, or
+    that did not come because of their model.
     """
 
     scope: Mapping[str, Any]
@@ -36,6 +37,7 @@ class TypedReplies:
     tokens: int | None
     is_recorded: bool
     mismatches: int
+    of_other_roles: frozenset[str] = frozenset()
 
 
 def typed_replies(
@@ -60,9 +62,15 @@ def typed_replies(
         token_counts[name] = _by_item({place: reply.tokens for place, reply in replies_by_place.items()}, None)
         recorded = recorded or any(step == RECORDED for _, step in read.values())
         mismatches += sum(_differs(reply, format, chain) for reply in replies_by_place.values()) if is_logged else 0
-    every = [reply for session in sessions for reply in session.replies]
-    flags = frozenset().union(*(_flags(reply) for reply in every))
-    return TypedReplies(scope, steps, token_counts, flags, _tokens(sessions), recorded, mismatches)
+    flags = subject_flags(sessions)
+    others = frozenset(
+        str(reply.name)
+        for session in sessions
+        if session.role != SUBJECT
+        for reply in session.replies
+        if reply.error is None or reply.error["kind"] not in NOT_TO_BE_ASKED
+    )
+    return TypedReplies(scope, steps, token_counts, flags, _tokens(sessions), recorded, mismatches, others)
 
 
 def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -> tuple[SessionReply, str]:
@@ -75,10 +83,6 @@ def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -
         read = read_reply(reply.text, format, chain)
         value, step = (UNSET if read.value is None else read.value), read.step
     return SessionReply(value, reply.text, reply.tokens, seconds, reply.finish_reason), step
-
-
-def _flags(reply: TranscriptReply) -> frozenset[str]:
-    return reply_flags(reply.text, None if reply.error is None else str(reply.error), reply.finish_reason)
 
 
 def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
