@@ -59,9 +59,9 @@ def _help(name: str, functions: list[Function]) -> str:
     word = name.lower().replace("_", " ")
     matching = [item.name for item in functions if word in f"{item.name} {item.module} {item.text}".lower()]
     few = ", ".join(matching[:MOST_MATCHING]) + (", ..." if len(matching) > MOST_MATCHING else "")
-    descriptions = f"descriptions with this word: {few}" if matching else None
+    descriptions = f"functions whose descriptions have this word: {few}" if matching else None
     near = did_you_mean(name, [item.name for item in functions])
-    return "; ".join(filter(None, (near, descriptions))) or "`dia functions` lists all"
+    return " ".join(filter(None, (near, descriptions))) or "`dia functions` lists all"
 
 
 def _print_table(functions: list[Function]) -> None:

@@ -125,10 +125,11 @@ def _unparsed(result: Score) -> Iterator[str]:
             f"{_unread(model):,} of {replies_of(model):,} from {_short(model['model'])}"
             for model in sorted(many, key=_unparsed_share, reverse=True)
         ]
-        run = shlex.quote(worst["run"])
+        run, chain = shlex.quote(worst["run"]), result.get("chain", "strict")
+        other = "strict" if chain == "lenient" else "lenient"
         yield (
             f"Replies that could not be parsed count as wrong: {_joined(listed)}. "
-            f"`dia audit {run} --chains strict,lenient` lists those that a more tolerant reading understands; "
+            f"`dia audit {run} --chains {chain},{other}` lists those that `{other}` reads differently; "
             f"`dia show {run} QUESTION` prints the replies to a question."
         )
 

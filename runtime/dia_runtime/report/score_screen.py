@@ -141,7 +141,7 @@ def _score_and_interval(score: Estimate, places: int, end_places: int) -> tuple[
     if score["value"] is None:
         bounds = score.get("bounds")
         text = NO_VALUE if bounds is None else " to ".join(_number(end, end_places) for end in bounds)
-        return Cell("open", "error"), Cell(text)
+        return Cell("pending", "error"), Cell(text)
     interval = score["ci"]
     ends = NO_VALUE if interval is None else f"[{', '.join(_number(end, end_places) for end in interval)}]"
     return Cell(_number(score["value"], places)), Cell(ends)
@@ -321,7 +321,7 @@ def _difference_cells(difference: Estimate, factor: int) -> tuple[Cell, Cell]:
     if value is None:
         bounds = difference.get("bounds")
         ends = NO_VALUE if bounds is None else " to ".join(_number(factor * end, 1) for end in bounds)
-        return Cell("open", "error"), Cell(ends)
+        return Cell("pending", "error"), Cell(ends)
     return Cell(_number(factor * value, 1)), Cell(_interval_text(difference["ci"], factor))
 
 

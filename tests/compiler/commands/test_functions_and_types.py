@@ -69,8 +69,8 @@ def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pyte
 @pytest.mark.parametrize(
     ("name", "help"),
     [
-        ("regex", "descriptions with this word: matches"),
-        ("csv", "descriptions with this word: read_csv"),
+        ("regex", "functions whose descriptions have this word: matches"),
+        ("csv", "functions whose descriptions have this word: read_csv"),
         ("hamming_distance", "did you mean `hamming`?"),
         ("quokka", "`dia functions` lists all"),
     ],
