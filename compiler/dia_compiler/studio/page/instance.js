@@ -98,8 +98,8 @@ const replyBox = (instance) => {
   if (box.value) read();
   const put = (reply) => () => { box.value = reply; typed.set(key, reply); read(); };
   const right = instance.spellings[0];
-  return el('div', { class: 'reply' }, el('label', null, 'Type a reply to see how each chain reads it', box),
-    right && el('button', { type: 'button', onclick: put(right.reply) }, 'Put in the right reply'), result);
+  return el('div', { class: 'reply' }, el('label', null, 'Type a reply to see how each chain reads and grades it', box),
+    right && el('button', { type: 'button', onclick: put(right.reply) }, 'Insert a correct reply'), result);
 };
 
 const conversation = (instance, name) => [
@@ -129,7 +129,7 @@ export const instanceCard = (instance, template, opened) => {
     instance.accept.length > 0 && el('p', null, 'Also accepted: ', instance.accept.map((form) => [el('code', null, text(form)), ' '])),
     Object.keys(instance.parameters).length > 0 && [el('h4', null, 'Parameters'), facts(instance.parameters)],
     Object.keys(instance.mistakes).length > 0 && [el('h4', null, 'Mistakes'), facts(instance.mistakes)],
-    checks.length > 0 && fold(`Checks: ${checks.length === 1 ? 'it is true' : `all ${checks.length} are true`}`, `${key} checks`, opened,
+    checks.length > 0 && fold(checks.length === 1 ? 'The check holds' : `All ${checks.length} checks hold`, `${key} checks`, opened,
       el('ul', null, checks.map((check) => el('li', null, el('code', null, text(check.text)), el('span', { class: 'soft' }, ` line ${check.line}`))))),
     instance.explanation && [el('h4', null, 'Explanation'), el('p', null, text(instance.explanation))],
     instance.spellings.length > 0 && fold('Accepted and refused spellings', `${key} spellings`, opened, spellings(instance.spellings, instance.chains)),
