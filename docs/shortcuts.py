@@ -31,10 +31,10 @@ the other, with the extra `probe` installed. A family is over its limit if the l
 
 def page(rows: list[str]) -> str:
     """Return the page: the strongest shortcut first."""
-    over = sum(cells(row)[4] == "over" for row in rows)
+    over = sum(cells(row)[3].endswith("over") for row in rows)
     summary = f"{len(rows)} families were probed; {over} are over their limit."
     ordered = sorted(rows, key=lambda row: (-int(cells(row)[2].partition("%")[0]), cells(row)[0]))
-    table = "\n".join(["| family | accuracy | 95 % CI | limit | | best rule |", "|---|---|---|---|---|---|", *ordered])
+    table = "\n".join(["| family | accuracy | 95 % CI | limit | best rule |", "|---|---|---|---|---|", *ordered])
     return f"{HEAD}\n{summary}\n\n{table}\n"
 
 
@@ -55,8 +55,7 @@ def row(one: Shortcut) -> str:
         f"{one.benchmark}/{one.template}",
         f"{one.accuracy:.0%}",
         f"{one.low:.0%} to {one.high:.0%}",
-        f"{one.limit:.0%}",
-        "over" if one.is_over else "",
+        f"{one.limit:.0%}{', over' * one.is_over}",
         one.rule.replace("|", "\\|"),
     )
     return f"| {' | '.join(values)} |"

@@ -27,6 +27,7 @@ from dia_compiler.probe.titles import FIELDS, PLACES, ordinal, title_of
 PATTERN = " built like an answer"  # said of tokens with the kinds of characters of an answer, in the same order
 MOST_KEYWORDS = 120
 FEW_ANSWERS = 40  # largest number of distinct answers for which a tree is trained
+MOST_NAMED = 3  # counts that the title of a tree names: the most important ones
 Guess = Callable[[Prompt], str | None]
 
 
@@ -381,8 +382,11 @@ def trees(examples: Sequence[Example]) -> Iterator[Rule]:
     table = [example.prompt.counts for example in examples]
     for depth in (2, 4, 6):
         tree = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=4, random_state=0).fit(table, answers)
-        used = sorted({list(COUNTS)[place] for place in tree.tree_.feature if place >= 0})
-        title = f"decision tree of depth {depth} on {', '.join(map(title_of, used)) or 'nothing'}"
+        names = list(COUNTS)
+        used = sorted({names[place] for place in tree.tree_.feature if place >= 0})
+        ranked = sorted(used, key=lambda name: -tree.feature_importances_[names.index(name)])
+        features = ", ".join(title_of(name) for name in ranked[:MOST_NAMED]) or "nothing"
+        title = f"decision tree of depth {depth}, mainly on {features}"
         yield Rule(f"a tree of depth {depth} over {', '.join(used) or 'nothing'}", title, _growing(tree))
 
 
