@@ -159,7 +159,7 @@ SOLVERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "long text": ("'a' * 10**10", ("E502", 6, 5, "longer than 1,000,000")),
     "percent": ("'%1000000000d' % 1", ("E501", 6, 5, "remainder")),
     "range": ("length(range(10**12))", ("E502", 6, 12, "would exceed 1,000,000 items")),
-    "endless loop": ("length([i for i in range(999999) for j in range(999999)])", ("E502", 6, 47, "2000000 steps")),
+    "endless loop": ("length([i for i in range(999999) for j in range(999999)])", ("E502", 6, 47, "2,000,000 steps")),
     "division by zero": ("n / 0", ("E504", 6, 5, "no finite answer")),
     "logarithm of zero": ("log(0)", ("E504", 6, 5, "no finite answer")),
     "back reference": (r"matches('(a)\\1', 'aa')", ("E501", 6, 5, "not RE2")),
@@ -179,7 +179,7 @@ SOLVERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "deep condition": ("1 if n else " * 1_500 + "2", ("E302", 6, 5, "nested too deeply")),
     "deep comparison": ("1 < " * 4_000 + "n", ("E302", 6, 5, "nested too deeply")),
     "many loops": ("[1 " + " ".join(f"for x{i} in [n]" for i in range(40)) + "]", ("E501", 6, 5, "value is a list")),
-    "long expression": ("n" * 30_000, ("E302", 6, 5, "longer than 20000")),
+    "long expression": ("n" * 30_000, ("E302", 6, 5, "longer than 20,000")),
     "many texts": ("length([str(i) * 100000 for i in range(100000)])", ("E502", 6, 13, "too much memory")),
 }  # fmt: skip
 
@@ -222,7 +222,7 @@ PARAMETERS: dict[str, tuple[str, tuple[str, int, int, str]]] = {
     "empty range": ("{type: integer, min: 10, max: 1}", ("E403", 3, 43, "min 10 is above max 1")),
     "one value": ("{type: choice, of: [3]}", ("E505", 1, 11, "only 1 distinct instance can be made, but k is 5")),
     "nothing meets it": ("{type: integer, bits: 64, where: n < 0}", ("E505", 3, 46, "no instance can be made")),
-    "large prime": ("{type: prime, bits: 65536}", ("E403", 3, 33, "4096 bits")),
+    "large prime": ("{type: prime, bits: 65536}", ("E403", 3, 33, "4,096 bits")),
     "long permutation": ("{type: permutation, of: = range(10**7)}", ("E502", 3, 39, "would exceed 1,000,000 items")),
     "list of nothing": ("{type: list, length: 3, unique: true, of: {type: boolean}}", ("E403", 3, 34, "only 2 values")),
     "huge length": ("{type: string, alphabet: ab, length: 1000000000}", ("E403", 3, 50, "between 0 and 100000")),

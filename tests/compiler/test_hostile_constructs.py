@@ -134,14 +134,14 @@ def chain(count: int, first: str, each: str) -> str:
 
 TEMPLATES: dict[str, tuple[str, Expected]] = {
     "a million distractors": (choices("range(10, 1000010)"), ("E203", 7, 5, "a list of 1 to 25 values")),
-    "distractors one by one": (choices("[n + i for i in range(1000000)]"), ("E502", 7, 21, "2000000 steps")),
-    "long distractors": (choices("['a' * 900000 + str(i) for i in range(20)]"), ("E502", 10, 3, "longer than 1000000")),
+    "distractors one by one": (choices("[n + i for i in range(1000000)]"), ("E502", 7, 21, "2,000,000 steps")),
+    "long distractors": (choices("['a' * 900000 + str(i) for i in range(20)]"), ("E502", 10, 3, "longer than 1,000,000")),
     "distractors that are the answer": (choices("[n]"), ("E510", 5, 3, "two options are both")),
     "10,000 variants": (
         template(more="variants:\n" + "".join(f"  v{place}: {{append: x}}\n" for place in range(10_000))), ("E107", 5004, 19, "nodes")
     ),
     "2,000 variants": (
-        template(more="variants:\n" + "".join(f"  v{place}: {{append: x}}\n" for place in range(2_000))), ("E107", 10, 1, "more than 1000")
+        template(more="variants:\n" + "".join(f"  v{place}: {{append: x}}\n" for place in range(2_000))), ("E107", 10, 1, "more than 1,000")
     ),
     "all of a large space": (
         template(n="{type: integer, min: 1, max: 1000000000}", more="instances: all\n"), ("E505", 1, 11, "more than 100,000 instances")
@@ -217,7 +217,7 @@ TYPES: dict[str, tuple[str, int, str, str]] = {
     "long list": ("{type: list, length: 1000000000, of: {type: boolean}}", 34, "E403", "between 0 and 100000"),
     "many decimals": ("{type: real, min: 0, max: 1, decimals: 1000000000}", 52, "E403", "between 0 and 1000"),
     "many bits": ("{type: integer, bits: 1000000000}", 35, "E403", "between 1 and 65536"),
-    "large field": ("{type: curve_point, curve: '= curve(2, 3, 2**4253-1)'}", 43, "E502", "1024 bits"),
+    "large field": ("{type: curve_point, curve: '= curve(2, 3, 2**4253-1)'}", 43, "E502", "1,024 bits"),
     "modulus that cannot be factored": ("{type: primitive_root, of: '= next_prime(2**2000)'}", 40, "E403", "factored"),
     "long path": ("{type: url, path: 1000000000}", 31, "E403", "between 0 and 20"),
     "heavy weights": (f"{{type: choice, of: [a, b], weights: [{'9' * 3_900}, 1]}}", 49, "E403", "more than 2**128"),
@@ -258,7 +258,7 @@ SETTINGS: dict[str, tuple[Content, str]] = {
     "no TOML": (b"a = = 1", "dia.toml cannot be read"),
     "deep": (b"a = " + b"[" * 50_000, "dia.toml cannot be read"),
     "long key": (b"a" + b".a" * 90_000 + b" = 1", "a key with more than 300 parts"),
-    "large": (b"#" * 300_000, "larger than 200000 bytes"),
+    "large": (b"#" * 300_000, "larger than 200,000 bytes"),
     "no option": (b"[compile]\nkk = 3\n", "did you mean `k`?"),
     "no plain value": (b"[compile]\nk = 2024-01-01\n", "`k` must be text"),
     "not UTF-8": (b"\xff\xfe", "dia.toml cannot be read"),
