@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from dia_compiler.studio.play import Players
 from dia_compiler.studio.server import Studio
 
 BENCHMARK = "language: 2\nbenchmark: mine\nversion: 0.1.0\nformat: {kind: xml}\n"
@@ -31,8 +32,9 @@ prompt: What is {{ a }} + {{ b }}? <img src=x onerror=alert(1)>
 class Running:
     """A studio in a thread of its own, and requests to it."""
 
-    def __init__(self, *paths: Path) -> None:
-        self.studio, self.loop = Studio(list(paths)), asyncio.new_event_loop()
+    def __init__(self, *paths: Path, players: Players | None = None) -> None:
+        self.studio, self.loop = Studio(list(paths), players=players), asyncio.new_event_loop()
+        self.last = b""  # the body of the last answer
         self.ready, self.stop = threading.Event(), asyncio.Event()
         self.thread = threading.Thread(target=lambda: self.loop.run_until_complete(self._main()), daemon=True)
         self.thread.start()
@@ -68,12 +70,14 @@ class Running:
         answer = connection.getresponse()
         content = answer.read()
         connection.close()
+        self.last = content
         return answer.status, dict(answer.getheaders()), content
 
     def post(self, path: str, body: Any, **headers: str) -> tuple[int, Any]:
         sent = {"Origin": f"http://{self.own}", "Content_Type": "application/json"} | headers
         status, _, content = self.ask(path, "POST", body, **sent)
-        return status, json.loads(content) if content.startswith(b"{") else content.decode()
+        is_object = content.startswith(b"{") and content.count(b"\n") == 0
+        return status, json.loads(content) if is_object else content.decode()
 
     def look(self, file: Path, **choices: Any) -> list[dict[str, Any]]:
         words = "".join(f"&{name}={value}" for name, value in choices.items())

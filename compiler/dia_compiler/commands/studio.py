@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
+    from dia_compiler.studio.play import Players
     from dia_compiler.studio.server import Studio
+
+# How a run is organised, which a conversation in the page has no use for
+NOT_HERE = frozenset({
+    "concurrency", "retries", "patience", "prices", "budget_usd", "budget_tokens", "budget_requests", "cache",
+    "attachments",
+})  # fmt: skip
+NO_RUN: dict[str, Any] = {
+    "concurrency": None, "retries": 0, "budget_usd": None, "budget_tokens": None, "budget_requests": None,
+    "cache": False,
+}  # fmt: skip
+
+
+def asking(command: Any) -> Any:
+    """Return the command with the options of `dia run` that say how a model is asked."""
+    for add in reversed(OPTIONS):
+        command = add(command)
+    command.__click_params__ = [one for one in command.__click_params__ if one.name not in NOT_HERE]
+    return command
 
 
 @click.command("studio")
@@ -19,14 +40,20 @@ if TYPE_CHECKING:
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
               help="Port of this machine to listen on (default: any that is free).")  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open the page in the default browser.")
+@click.option("--model", metavar="NAME", help="Model that plays conversations in the page, as for `dia run`.")
+@asking
 @allow_programs
-def command(paths: tuple[Path, ...], port: int, opens: bool, allow_programs: str) -> int:
+def command(
+    paths: tuple[Path, ...], port: int, opens: bool, model: str | None, allow_programs: str, **chosen: Any
+) -> int:
     """Show templates in the browser while you write them.
 
     Prints the address of a page that lists the templates with their errors and shows instances as the model reads them.
     The page updates whenever you save a file. Runs until Ctrl-C.
 
     The page can be reached from this machine only, and only with the random token in its address.
+
+    With --model, the page can play a conversation with the model: turn by turn, with the verdict at the end.
 
     \b
     Example:
@@ -38,8 +65,34 @@ def command(paths: tuple[Path, ...], port: int, opens: bool, allow_programs: str
     from dia_compiler.studio.server import Studio
 
     discover(list(paths))
-    asyncio.run(_serve(Studio(list(paths), port, allow_programs), opens))
+    players = _players(model, ModelArguments(**chosen, **NO_RUN))
+    asyncio.run(_serve(Studio(list(paths), port, allow_programs, players=players), opens))
     return 0
+
+
+def _players(model: str | None, arguments: ModelArguments) -> Players | None:
+    """Return who plays conversations, and print which host receives a key. Raises DiaError (exit 2)."""
+    if model is None:
+        for option, value in (("--base-url", arguments.base_url), ("--role", arguments.roles)):
+            if value:
+                help = "add `--model NAME`, or leave it out"
+                raise DiaError(Diagnostic("E600", f"`{option}` needs `--model`", None, help))
+        return None
+    from dia_runtime.respondents.registry import NOBODY, built_in_beside_url, key_destinations
+    from dia_runtime.respondents.roles import role_options
+
+    from dia_compiler.studio.play import Players
+
+    terms = run_options(arguments)
+    built_in_beside_url([model], [], terms.model_options)
+    players = Players.of(model, terms.model_options, terms.roles, terms.role_urls)
+    lines = key_destinations([model], terms.model_options)
+    for role, name in terms.roles.items():
+        if name != NOBODY:
+            lines += key_destinations([name], role_options(role, terms.role_urls, terms.model_options))
+    for line in dict.fromkeys(lines):
+        echo(line, err=True)
+    return players
 
 
 async def _serve(studio: Studio, opens: bool) -> None:

@@ -19,6 +19,7 @@ from dia_compiler.authoring.starting import shipped_benchmarks
 from dia_compiler.parse.discover import BENCHMARK_FILE, SUFFIXES
 from dia_compiler.studio.lanes import Lane
 from dia_compiler.studio.look import count_freedom, look, read_reply, stress
+from dia_compiler.studio.play import Players, play
 from dia_compiler.studio.trial import excerpts, states, survey
 
 Record = dict[str, Any]
@@ -36,8 +37,8 @@ STRESS = 1000
 class Desk:
     """The templates of some paths, with one worker each for instances, replies, the list and stress."""
 
-    def __init__(self, paths: list[Path], programs: str) -> None:
-        self.paths, self.programs = [path.as_posix() for path in paths], programs
+    def __init__(self, paths: list[Path], programs: str, players: Players | None = None) -> None:
+        self.paths, self.programs, self.players = [path.as_posix() for path in paths], programs, players
         self.page_lane, self.reply_lane, self.list_lane, self.stress_lane = Lane(), Lane(), Lane(), Lane()
         self.survey: Record = {"benchmarks": [], "diagnostics": []}
         self.states: dict[str, Record] = {}
@@ -45,6 +46,7 @@ class Desk:
         self.listeners: set[asyncio.Queue[Record]] = set()
         self.attachments: OrderedDict[str, tuple[str, str, bytes]] = OrderedDict()
         self.gradings: OrderedDict[str, Record] = OrderedDict()
+        self.conversations: OrderedDict[str, Record] = OrderedDict()
         self.extra_files: dict[str, float] = {}  # shipped families, which can be shown but are not listed
         self.families: list[Record] = []
         self.wakes = asyncio.Event()
@@ -65,6 +67,8 @@ class Desk:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         for lane in (self.page_lane, self.reply_lane, self.list_lane, self.stress_lane):
             await lane.close()
+        if self.players is not None:
+            await self.players.close()
 
     # events
 
@@ -86,7 +90,8 @@ class Desk:
 
     def overview(self) -> Record:
         """Return the event with all templates and their states."""
-        return {"event": "list", **self.survey, "states": self.states}
+        player = None if self.players is None else self.players.name
+        return {"event": "list", **self.survey, "states": self.states, "player": player}
 
     # templates
 
@@ -265,13 +270,13 @@ class Desk:
             self.attachments.move_to_end(asset["digest"])
         while sum(len(content) for *_, content in self.attachments.values()) > KEPT_BYTES and len(self.attachments) > 1:
             self.attachments.popitem(last=False)
-        grading = record.pop("grading", None)
-        if grading is not None:
-            name = os.urandom(8).hex()
-            self.gradings[name] = grading
-            record["reader"] = name
-            while len(self.gradings) > KEPT_READINGS:
-                self.gradings.popitem(last=False)
+        for part, kept, key in (("grading", self.gradings, "reader"), ("play", self.conversations, "conversation")):
+            content = record.pop(part, None)
+            if content is not None:
+                record[key] = os.urandom(8).hex()
+                kept[record[key]] = content
+                while len(kept) > KEPT_READINGS:
+                    kept.popitem(last=False)
         return record
 
     async def read(self, reader: str, reply: str) -> Record | None:
@@ -289,6 +294,13 @@ class Desk:
                 elif not outcome.is_end:
                     record["readings"] = outcome.item
         return record
+
+    def play(self, conversation: str) -> AsyncGenerator[Record, None] | None:
+        """Return the records of `play` for a conversation that was shown; None if it is no longer kept."""
+        parts = self.conversations.get(conversation)
+        if parts is None or self.players is None:
+            return None
+        return play(self.players, parts["question"], parts["answer"])
 
     async def gallery(self) -> list[Record]:
         """Return the families that come with dia, which can then be shown."""

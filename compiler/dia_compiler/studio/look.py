@@ -204,6 +204,7 @@ def _record(opened: _Opened, instance: Instance, seconds: float) -> Record:
         "attachments": [_attachment(asset) for asset in (*instance.attachments, *expansion.asset_builder.inlined())],
         "spellings": spellings(answer, format, _known_texts(instance)) if is_base and not has_sessions else [],
         "grading": None if has_sessions else {"answer": answer, "format": format},
+        "play": {"question": question, "answer": answer} if has_sessions else None,
     }
 
 

@@ -19,9 +19,10 @@ from dia_compiler.studio.desk import Desk
 from dia_compiler.studio.guard import CONTENT_POLICY, LARGEST_BODY, PDF_POLICY, guard, headers
 from dia_compiler.studio.look import MOST_SHOWN
 from dia_compiler.studio.pdf_pages import pdf_pages
+from dia_compiler.studio.play import Players
 
 PAGE = Path(__file__).parent / "page"
-SCRIPTS = ("studio.js", "dom.js", "instance.js", "plots.js", "gallery.js")
+SCRIPTS = ("studio.js", "dom.js", "instance.js", "plots.js", "play.js", "gallery.js")
 FILES = {
     "": ("index.html", "text/html"),
     "studio.css": ("studio.css", "text/css"),
@@ -39,8 +40,15 @@ DESK = web.AppKey("DESK", Desk)
 class Studio:
     """A running server, with its address."""
 
-    def __init__(self, paths: list[Path], port: int = 0, programs: str = "no", token: str | None = None) -> None:
-        self.desk, self.port = Desk(paths, programs), port
+    def __init__(
+        self,
+        paths: list[Path],
+        port: int = 0,
+        programs: str = "no",
+        token: str | None = None,
+        players: Players | None = None,
+    ) -> None:
+        self.desk, self.port = Desk(paths, programs, players), port
         self.token = token or secrets.token_urlsafe(24)
         self.runner: web.AppRunner | None = None
 
@@ -85,6 +93,7 @@ def application(desk: Desk, token: str) -> web.Application:
     app.router.add_get(f"{base}/attachment/{{digest}}/pages", _pages)
     app.router.add_get(f"{base}/attachment/{{digest}}/page/{{number}}", _page)
     app.router.add_post(f"{base}/read", _read)
+    app.router.add_post(f"{base}/play", _play)
     app.router.add_get(f"{base}/gallery", _gallery)
     app.router.add_post(f"{base}/start", _start)
     return app
@@ -183,6 +192,20 @@ async def _read(request: web.Request) -> web.Response:
     if record is None:
         raise web.HTTPNotFound(text="this instance is no longer kept; reload the page\n")
     return _json(record)
+
+
+async def _play(request: web.Request) -> web.StreamResponse:
+    """Play a conversation that was shown, and send a JSON record on each line meanwhile."""
+    body, desk = await _body(request), request.app[DESK]
+    conversation = body.get("conversation")
+    if not isinstance(conversation, str):
+        raise web.HTTPBadRequest(text="`conversation` must be a text\n")
+    if desk.players is None:
+        raise web.HTTPConflict(text="the studio was started without --model\n")
+    records = desk.play(conversation)
+    if records is None:
+        raise web.HTTPNotFound(text="this conversation is no longer kept; reload the page\n")
+    return await _lines(request, records)
 
 
 async def _gallery(request: web.Request) -> web.Response:

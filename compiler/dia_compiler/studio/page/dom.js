@@ -30,9 +30,15 @@ export const text = (value) => {
 
 export const plural = (count, noun) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 
+const SIGNS = { correct: '✓', wrong: '✗', unparsed: '?', skipped: '–', error: '!' };
+
+export const verdict = (word) => el('span', { class: `verdict ${word}` }, `${SIGNS[word] || ''} ${word}`);
+
+const sent = (body) => ({ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
 // The records of an answer with one JSON value on each line, as they come.
-export async function* records(address, signal) {
-  const response = await fetch(address, { signal });
+export async function* records(address, signal, body) {
+  const response = await fetch(address, { ...(body ? sent(body) : {}), signal });
   if (!response.ok) throw new Error((await response.text()).trim() || `the server answers ${response.status}`);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -46,7 +52,7 @@ export async function* records(address, signal) {
 }
 
 export const post = async (address, body) => {
-  const response = await fetch(address, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+  const response = await fetch(address, sent(body));
   const answer = await response.text();
   if (!response.ok && !answer.startsWith('{')) throw new Error(answer.trim());
   return JSON.parse(answer);

@@ -1,13 +1,11 @@
 // One instance: what the model reads, what is attached, how it is answered and how replies are read.
 
-import { el, plural, post, text } from './dom.js';
+import { el, plural, post, text, verdict } from './dom.js';
+import { playBox } from './play.js';
 import { sessionGraph, wave } from './plots.js';
 
 const LONG = 400; // characters above which a value scrolls
-const SIGNS = { correct: '✓', wrong: '✗', unparsed: '?', skipped: '–', error: '!' };
 const typed = new Map(); // replies that were typed, by instance: they survive a reload of the spec
-
-export const verdict = (word) => el('span', { class: `verdict ${word}` }, `${SIGNS[word] || ''} ${word}`);
 
 export const diagnostic = (entry) => {
   const place = entry.path ? `${entry.path}:${entry.line}:${entry.column}` : '';
@@ -102,16 +100,16 @@ const replyBox = (instance) => {
     right && el('button', { type: 'button', onclick: put(right.reply) }, 'Insert a correct reply'), result);
 };
 
-const conversation = (instance, name) => [
+const conversation = (instance, name, player) => [
   el('h4', null, 'Sessions'), sessionGraph(instance.sessions, instance.truth_reads, name),
   instance.sessions.map((session) => el('section', { class: 'session' },
     el('h4', null, text(session.name)),
     el('p', { class: 'soft' }, text([Object.entries(session.reads).length
       ? `reads ${Object.entries(session.reads).map(([name, owner]) => `${name} of ${owner}`).join(', ')}` : 'reads no other session', ...session.notes].join('; '))),
     session.turns.map((turn) => el('div', { class: 'turn' }, el('h5', null, text([turn.speaker, ...(turn.notes || [])].join(', '))), el('pre', null, text(turn.text)))))),
-  el('h4', null, 'Grading'), el('pre', null, text(instance.truth.join('\n')))];
+  el('h4', null, 'Grading'), el('pre', null, text(instance.truth.join('\n'))), playBox(instance, name, player)];
 
-export const instanceCard = (instance, template, opened) => {
+export const instanceCard = (instance, template, opened, player) => {
   const key = `${template.file} ${instance.item || ''} ${instance.number} ${instance.variant || ''}`;
   if (instance.diagnostics) {
     return el('article', { class: 'instance' }, el('h3', null, instance.number === null ? 'No further instance' : `Instance ${instance.number}`),
@@ -123,7 +121,7 @@ export const instanceCard = (instance, template, opened) => {
   const checks = template.checks || [];
   return el('article', { class: 'instance', 'aria-label': name },
     el('h3', null, text(name), el('small', null, ` ${(instance.seconds * 1000).toFixed(1)} ms`)),
-    isSession ? conversation(instance, name) : [el('h4', null, 'What the model reads'), el('pre', { class: 'prompt', tabindex: '0' }, text(instance.content))],
+    isSession ? conversation(instance, name, player) : [el('h4', null, 'What the model reads'), el('pre', { class: 'prompt', tabindex: '0' }, text(instance.content))],
     instance.attachments.length > 0 && [el('h4', null, 'Attachments'), instance.attachments.map(attachment)],
     !isSession && [el('h4', null, 'Answer'), el('p', { class: 'answer mono' }, text(instance.answer)), el('p', { class: 'soft' }, `type ${instance.type}, format ${instance.format}`)],
     instance.accept.length > 0 && el('p', null, 'Also accepted: ', instance.accept.map((form) => [el('code', null, text(form)), ' '])),

@@ -81,7 +81,7 @@ const drawInstances = () => {
   const place = document.activeElement?.dataset?.key;
   const range = place && 'selectionStart' in document.activeElement ? [document.activeElement.selectionStart, document.activeElement.selectionEnd] : null;
   by('instances').replaceChildren(...shown.instances.map((instance, place) => {
-    const card = instanceCard(instance, shown.template, opened);
+    const card = instanceCard(instance, shown.template, opened, list.player);
     card.classList.toggle('stale', place >= (shown.fresh ?? Infinity));
     return card;
   }));
@@ -110,7 +110,7 @@ const look = async (isReload = false) => {
   const turn = (looking = new AbortController());
   const begin = performance.now();
   const next = { diagnostics: [], instances: [], template: {}, overview: isReload ? shown.overview : null };
-  const before = isReload && shown.template?.file === view.file ? shown.instances : [];
+  const before = shown.template?.file === view.file ? shown.instances : [];
   const slow = setTimeout(() => say('Making instances…'), 300);
   let drawn = 0;
   let drawing = null;
