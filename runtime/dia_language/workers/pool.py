@@ -15,6 +15,7 @@ import mmap
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -47,6 +48,7 @@ WAITS_FOR_THE_MACHINE = (b"R", b"D")  # ready to run, or waiting for a disk: pro
 POLL = 0.05
 INTEGER_DIGITS = 400_000
 SAFE_PATH = "PYTHONSAFEPATH"
+_STARTING = threading.Lock()  # one process at a time: a start changes the environment and hides the main script
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,7 @@ class WorkerPool:
         """Workers that one process forks."""
         pipes = [CONTEXT.Pipe() for _ in range(self.jobs)]
         cells = [CONTEXT.RawArray("q", heartbeat.CELLS) for _ in pipes]
-        with _safe_path(), _hidden_main():
+        with _STARTING, _safe_path(), _hidden_main():
             channels = [(theirs, cell) for (_, theirs), cell in zip(pipes, cells, strict=True)]
             self.fork_server = ForkServer(_serve, channels, _limit_process, modules)
         for _, theirs in pipes:
@@ -318,7 +320,7 @@ def _start_worker(module: str | None = None) -> _Worker:
     ours, theirs = CONTEXT.Pipe()
     cell = CONTEXT.RawArray("q", heartbeat.CELLS)
     process = CONTEXT.Process(target=_serve, args=(theirs, cell, module), daemon=True)
-    with _safe_path(), _hidden_main():
+    with _STARTING, _safe_path(), _hidden_main():
         start_without_interrupts(process)
     theirs.close()
     return _Worker(process, ours, cell)

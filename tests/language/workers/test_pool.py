@@ -159,6 +159,24 @@ def test_workers_do_not_run_the_script_that_starts_them(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("run\n6\n", "")
 
 
+def test_threads_may_start_workers_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys, threading\n"
+        "from dia_language.workers.pool import WorkerPool\n"
+        "print('run')\n"
+        "main, pools = sys.modules['__main__'], []\n"
+        "threads = [threading.Thread(target=lambda: pools.append(WorkerPool(1, 'json'))) for _ in range(8)]\n"
+        "[thread.start() for thread in threads]\n"
+        "[thread.join() for thread in threads]\n"
+        "print(sys.modules['__main__'] is main, 'PYTHONSAFEPATH' in os.environ)\n"
+        "[pool.close() for pool in pools]\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment)
+    assert (done.stdout, done.stderr) == ("run\nTrue False\n", "")
+
+
 def test_tasks_may_be_added_while_outcomes_are_taken() -> None:
     waiting = deque([Task(0, count, (1,))])
     ended = []
