@@ -75,7 +75,6 @@ const content = (state, instance, name) => {
   const final = state.records.find((record) => record.kind === 'verdict');
   const failure = state.failure || state.records.find((record) => record.kind === 'failed')?.message;
   return [
-    el('p', null, text(status(state))),
     failure && el('p', { class: 'failed' }, text(failure)),
     state.version !== version(instance) && el('p', { class: 'soft' }, 'This was played with an earlier version of the template.'),
     state.records.length > 0 && [sessionGraph(state.instance.sessions, state.instance.truth_reads, `the played ${name}`, path(state)), final && outcome(final),
@@ -91,7 +90,7 @@ export const playBox = (instance, name, player) => {
     const state = plays.get(instance.id);
     button.replaceChildren(...text(state?.isRunning ? 'Stop' : `${state ? 'Play again' : 'Play this conversation'} with ${player}`));
     result.replaceChildren(...(state ? content(state, instance, name).flat(Infinity).filter(Boolean) : []));
-    live.textContent = state && !state.isRunning ? status(state) : '';
+    live.replaceChildren(...text(state ? status(state) : ''));
   };
   const play = async () => {
     const before = plays.get(instance.id);

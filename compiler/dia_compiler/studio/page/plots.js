@@ -45,7 +45,7 @@ export const sessionGraph = (asked, truthReads, place, played) => {
     svg('text', { x: x + 65, y: y + 22, 'text-anchor': 'middle' }, (PLAYED[state(name)] || '') + (name.length > 16 ? `${name.slice(0, 15)}…` : name))]);
   const taken = played ? `; ${[...played.sessions].map(([name, word]) => `${name}: ${word}`).join(', ') || 'nothing asked yet'}` : '';
   const words = edges.length ? edges.map(({ reply, from, to }) => `${to} reads ${reply} of ${from}`).join('; ') : 'no session reads another';
-  const head = svg('defs', null, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: 'auto' }, svg('path', { class: 'head', d: 'M0,0 L8,4 L0,8 z' })));
+  const head = svg('defs', null, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: 'userSpaceOnUse', orient: 'auto' }, svg('path', { class: 'head', d: 'M0,0 L8,4 L0,8 z' })));
   return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Graph of sessions of ${place}` }, picture(`${plural(asked.length, 'session')}: ${words}${taken}`, columns.length * 190 - 40, height, head, arrows, boxes));
 };
 
