@@ -270,13 +270,13 @@ class Desk:
             self.attachments.move_to_end(asset["digest"])
         while sum(len(content) for *_, content in self.attachments.values()) > KEPT_BYTES and len(self.attachments) > 1:
             self.attachments.popitem(last=False)
-        for part, kept, key in (("grading", self.gradings, "reader"), ("play", self.conversations, "conversation")):
+        for part, store, key in (("grading", self.gradings, "reader"), ("play", self.conversations, "conversation")):
             content = record.pop(part, None)
             if content is not None:
                 record[key] = os.urandom(8).hex()
-                kept[record[key]] = content
-                while len(kept) > KEPT_READINGS:
-                    kept.popitem(last=False)
+                store[record[key]] = content
+                while len(store) > KEPT_READINGS:
+                    store.popitem(last=False)
         return record
 
     async def read(self, reader: str, reply: str) -> Record | None:

@@ -271,8 +271,8 @@ def _yes(is_positive: bool | None) -> str:
 
 def _session(session: TranscriptSession) -> Record:
     """Return a session as it was played: whether it was asked, or why not, and what was said."""
-    asked = [reply for reply in session.replies if reply.error is None]
-    state = "asked" if len(asked) == len(session.replies) else "partly" if asked else "not asked"
+    requested = [reply for reply in session.replies if reply.error is None]
+    state = "asked" if len(requested) == len(session.replies) else "partly" if requested else "not asked"
     return {
         "name": session.name,
         "item": session.item,
