@@ -363,7 +363,7 @@ HANGING = f"integrate(exp(sin({X}**{X})) / log(cos({X}) + 2), {X})"
 FACTORS = "factor((2**127-1) * (2**521-1) * (10**40+13) * (10**41+9))"
 # Spec, where it is told, and the limit that ends it
 HEAVY: dict[str, tuple[str, tuple[str, int, int, str]]] = {
-    "integral that hangs": (template(HANGING), ("E502", 6, 5, "the solver ran longer than 5 s")),
+    "integral that hangs": (template(HANGING), ("E502", 6, 5, "the evaluation ran longer than 5 s")),
     "factors without end": (template(FACTORS, more="limits: {seconds: 1}\n"), ("E502", 6, 5, "ran longer than 1 s")),
     "functions that double": (
         template("f40(n)", more="limits: {seconds: 1}\nfunctions:\n  f0(x): x + 1\n" + "".join(

@@ -281,7 +281,7 @@ class Pieces:
         """Report a part that uses a reply before any model is asked."""
         words = "is a reply, so it" if use.name == reply else f"depends on the reply `{reply}`, so it"
         message = f"`{use.name}` {words} cannot be used in {what}"
-        help = "this is fixed before the model is asked anything: use the reply in a turn or in the truth"
+        help = "this is fixed before the model is asked anything: use the reply in a turn or in the grading"
         self.add_diagnostics([Diagnostic("E318", message, piece.place(use.offset), help)])
 
 

@@ -326,7 +326,10 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
     ]  # fmt: skip
     conditions = list(_conditions(solution.steps, is_whole=not any(one.places for one in varied)))
     if conditions:
-        lines += ["where: # guessed: what holds in the question", *(f"  - {condition}" for condition in conditions)]
+        lines += [
+            "where: # guessed: conditions that are true in the question",
+            *(f"  - {condition}" for condition in conditions),
+        ]
     lines += ["", "answer:", f"  value: {last.name}", *(f"  {option}" for option in _answer_options(last, varied))]
     lines += ["", "# checks: # conditions that reach the answer in another way"]
     lines += ["# mistakes: # typical wrong answers by name; reports count them", "", "prompt: |"]

@@ -71,7 +71,7 @@ class ClusterPool(WorkerPool):
             raise ValueError("an address is tcp://HOST:PORT, tls://HOST:PORT or `local`")
         return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
 
-    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+    def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:
         """Yield the outcomes of all tasks as they come; closing the generator cancels running tasks."""
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         done: SimpleQueue[Any] = SimpleQueue()

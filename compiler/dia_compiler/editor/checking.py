@@ -144,7 +144,7 @@ class KeptPool(WorkerPool):
         self.was_interrupted = True
         self.interrupt()
 
-    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+    def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:
         """Yield the outcomes of all tasks as they come; a stopped check ends."""
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         try:

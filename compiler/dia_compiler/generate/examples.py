@@ -42,7 +42,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
     if answer is not None and not _equals(expansion, answer, instance):
         options = instance.grading.options
         returned = instance.text if options is None else f"{instance.text} ({options.texts[instance.text]})"
-        message = f"the example's answer is {_datum_text(answer)}, but the solver returns {returned}"
+        message = f"the example's answer is {_datum_text(answer)}, but the template's answer is {returned}"
         diagnostics.error("E507", message, answer.position)
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec

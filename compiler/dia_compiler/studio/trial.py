@@ -51,7 +51,7 @@ class InlinePool(WorkerPool):
     def __init__(self) -> None:
         super().__init__(0)
 
-    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+    def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:
         """Yield the outcomes of all tasks in order. Errors of a task become its diagnostics."""
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         while waiting:

@@ -157,7 +157,7 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, tasks: Iterable[Task], label: str = "the solver") -> Generator[Outcome, None, None]:
+    def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:
         """Yield the outcomes of all tasks as they come; closing the generator kills the workers.
 
         A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
@@ -168,7 +168,7 @@ class WorkerPool:
         finally:
             self.close()
 
-    def outcomes(self, waiting: deque[Task], label: str = "the solver") -> Iterator[Outcome]:
+    def outcomes(self, waiting: deque[Task], label: str = "the evaluation") -> Iterator[Outcome]:
         """Yield the outcomes of all tasks as they come; the workers stay for more tasks."""
         while waiting or any(worker.task for worker in self.workers):
             self._assign_tasks(waiting)
@@ -237,7 +237,7 @@ class ForkingPool(WorkerPool):
         return _Worker(process, ours, cell)
 
 
-def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the solver") -> Generator[Outcome, None, None]:
+def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the evaluation") -> Generator[Outcome, None, None]:
     """Yield the outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
 
     Raises WorkerBug for what is not a DiaError.
@@ -426,7 +426,7 @@ def _kill(worker: _Worker, workers: list[_Worker], label: str) -> Outcome:
         message = f"{what} ran longer than {_allowed_seconds(worker):g} s"
     else:
         message = f"the search for an instance ran longer than {max(worker.task.seconds, SECONDS_BETWEEN):g} s"
-        help = "construct the value instead of searching for it, or raise `limits` of the template"
+        help = "draw only values that fit, instead of rejecting others, or raise `limits` of the template"
         failed = worker.positions.get(worker.cell[3])
         if failed is not None:
             position, help = failed, f"the draws fail this condition; relax it, {help}"

@@ -213,7 +213,7 @@ class Grader:
 
     def _equals(self, value: Value, form: Value) -> bool:
         if form is not self.checked_truth and not self.answer.holds(form):
-            message = "a stored truth or accepted form is of another type than its comparison"
+            message = "a stored answer or accepted form is of another type than its comparison"
             raise DiaError(Diagnostic("E822", message), 3)
         self.checked_truth = form
         return self.answer.equal(value, form)

@@ -11,9 +11,7 @@ from dia_runtime.respondents.respondent import Reply, Truth
 
 Question = Mapping[str, Any]
 
-NO_SESSIONS = (
-    "baselines derive replies from answers, but sessions have none: their truth depends on what the model does"
-)
+NO_SESSIONS = "baselines build replies from answers, but sessions have none: what is correct depends on earlier replies"
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
 WRONG_CANDIDATES = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)

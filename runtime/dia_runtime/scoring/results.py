@@ -174,7 +174,7 @@ class SessionCounts(TypedDict):
     valid: Annotated[Count, "Questions whose replies could all be read."]
     unread: Annotated[Count, "Questions with a reply that could not be read."]
     absent: Annotated[Count, "Questions with a missing reply."]
-    broken: Annotated[Count, "Questions whose truth could not be computed from the replies."]
+    broken: Annotated[Count, "Questions that could not be graded, because grading failed on the replies."]
     error: Annotated[Count, "Questions that ended in an error; a retry may succeed."]
     of: Annotated[dict[str, dict[str, Count]], "Reply -> number of questions in which it is missing, by state."]
 

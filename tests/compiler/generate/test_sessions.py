@@ -246,7 +246,7 @@ def test_instances_that_ask_the_same_are_one_question(tmp_path: Path) -> None:
 
 def test_a_variant_may_not_change_the_truth(tmp_path: Path) -> None:
     spec = TWINS.replace("Well?", "'{{ n }}'") + "variants: {other: {redraw: [n]}}\n"
-    with pytest.raises(DiaError, match="has a different truth than its instance"):
+    with pytest.raises(DiaError, match="is graded differently than its instance"):
         compile([written(tmp_path / "spec", spec)], k=2, out=tmp_path / "out", jobs=1)
 
 
@@ -425,7 +425,7 @@ grade: {correct: x == n}
 @pytest.mark.parametrize(
     ("outer", "inner", "words"),
     [
-        ("range(1001)", "range(1)", "a list of 1,001 items"),
+        ("range(1001)", "range(1)", "`over` has 1,001 items"),
         ("range(1000)", "range(11)", "asks the model more than 10,000 times"),
         ("n", "range(2)", "`over` must be a list"),
         ("range(2)", "10**10**9", "exponent too large"),

@@ -99,8 +99,8 @@ def test_one_that_dies_or_hangs_or_fills_the_memory_is_replaced(tmp_path: Path) 
 print(json.dumps(list(outcomes((tasks.die,), (tasks.spin,), (tasks.fill,), (tasks.who,)))))
 """
     died, hung, filled, *last = printed(tmp_path, script)
-    assert died == [0, None, ["the solver ran out of memory or died"]]
-    assert hung == [1, None, ["the solver ran longer than 0.5 s"]]
+    assert died == [0, None, ["the evaluation ran out of memory or died"]]
+    assert hung == [1, None, ["the evaluation ran longer than 0.5 s"]]
     assert filled == [2, None, ["out of memory"]]
     assert last[0][1][2] == ["imported"] and last[-1] == [3, None, []]
 

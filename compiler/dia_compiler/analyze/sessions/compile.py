@@ -194,7 +194,7 @@ class SessionAnalysis(Presence):
         code.weighed = self.weigh(truth, session_spec.figures, values)
         code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in session_spec.presets]
         for piece in code.weighing:
-            self.refuse_programs_in(piece.parsed, "the truth")
+            self.refuse_programs_in(piece.parsed, "the grading")
 
     def weigh(self, truth: Truth | None, figures: Iterable[Figure], values: frozenset[str]) -> WeighCode:
         code = WeighCode(truth)
@@ -273,7 +273,7 @@ class SessionAnalysis(Presence):
             return  # a part with a reported error might have used it
         for name, place in code.places.items():
             if name not in read:
-                help = "use it in another turn, in the truth or in a figure, or remove `reply`"
+                help = "use it in another turn, in the grading or in a figure, or remove `reply`"
                 self.diagnostics.error("E316", f"the reply `{name}` is never used", place.use.position, help)
 
     # health

@@ -130,7 +130,7 @@ def _check_judge(root: Mapping, grade: Node | None, diagnostics: Diagnostics) ->
     for name in ("answer", "choices"):
         if (key := root.key(name)) is not None:
             message = f"`{name}` cannot be used with `judge`, which decides itself"
-            diagnostics.error("E204", message, key.position, "give the judge the truth as its `reference`")
+            diagnostics.error("E204", message, key.position, "give the judge the correct answer as its `reference`")
     for key, _ in grade.pairs:
         if key.text != "judge":
             diagnostics.error("E204", f"`{key.text}` cannot be used with `judge`", key.position, "use `labels` instead")

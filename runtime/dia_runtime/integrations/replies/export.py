@@ -54,7 +54,9 @@ def respondents_of(store: Store, names: Sequence[str] = ()) -> list[StoredRespon
     by_name = {entry.name: entry for entry in store.respondents()}
     for name in names:
         if name not in by_name:
-            help = did_you_mean(name, by_name) or "it holds " + (", ".join(f"`{name}`" for name in by_name) or "none")
+            help = did_you_mean(name, by_name) or "it contains " + (
+                ", ".join(f"`{name}`" for name in by_name) or "none"
+            )
             message = visible(f"`{store.path}` has no respondent `{name}`")
             raise DiaError(Diagnostic("E806", message, None, visible(help)))
     return [by_name[name] for name in sorted(by_name) if not names or name in names]

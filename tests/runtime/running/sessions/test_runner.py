@@ -235,7 +235,7 @@ def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[st
 
 @pytest.mark.parametrize("model", ["oracle", "abstain", "guess", "wrong", "simulated:theta=0"])
 def test_baselines_say_why_they_cannot_talk(made: Make, model: str) -> None:
-    with pytest.raises(DiaError, match="sessions have none: their truth depends on what the model does"):
+    with pytest.raises(DiaError, match="sessions have none: what is correct depends on earlier replies"):
         run(made(session_records.association()), model, "a.run")
     assert not Path("a.run").exists()
 
