@@ -34,7 +34,7 @@ from dia_compiler.generate.bundle_rows import Writer
 from dia_compiler.generate.draw import Drawing
 from dia_compiler.generate.expand import Expansion
 from dia_compiler.parse.discover import discover
-from dia_compiler.pipeline import job_of
+from dia_compiler.pipeline.phases import job_of
 from dia_compiler.sampling.instance_tree import Stream, Walker
 from dia_language.workers.fork_server import GC_THRESHOLD
 from dia_language.workers.pool import INTEGER_DIGITS

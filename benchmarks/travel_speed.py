@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dia_compiler.api import compile
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import compile
 from dia_runtime.bundle.open import Bundle, open_bundle
 
 SPEC = Path(__file__).parents[1] / "specs" / "dia_bench" / "d002_small_sum.yaml"

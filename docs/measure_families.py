@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 
 DOCS = Path(__file__).resolve().parent
 SPECS = DOCS.parent / "specs" / "dia_bench"

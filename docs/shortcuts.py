@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dia_compiler.api import PROBED, probe_specs
+from dia_compiler.pipeline.api import PROBED, probe_specs
 from dia_compiler.probe.probe import Shortcut
 
 ROOT = Path(__file__).resolve().parent.parent

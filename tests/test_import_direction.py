@@ -57,10 +57,8 @@ STAGES: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"generate"}),
         frozenset({"distribute"}),
         frozenset({"pipeline"}),
-        frozenset({"part", "merge", "authoring"}),
-        frozenset({"api"}),
-        frozenset({"recompile", "explore", "studio"}),
-        frozenset({"editor"}),
+        frozenset({"authoring", "explore"}),
+        frozenset({"studio"}),
         frozenset({"commands"}),
     ),
 }
@@ -68,7 +66,7 @@ STAGES: dict[str, tuple[frozenset[str], ...]] = {
 ENTRIES = {
     "dia_language": frozenset[str](),
     "dia_runtime": frozenset({"run", "grade", "score", "calibrate", "language", "exports", "harnesses"}),
-    "dia_compiler": frozenset({"compile", "entry", "__main__"}),
+    "dia_compiler": frozenset({"api", "compile", "entry", "__main__"}),
 }
 MOST_FLAT_MODULES = 10
 

@@ -22,6 +22,7 @@ MODULES = {
     "dia_runtime.harnesses.talks": "dia_runtime.integrations.exported_tasks.transcripts",
     "dia_runtime.harnesses.grade_lines": "dia_runtime.integrations.promptfoo.grader",
     "dia_runtime.harnesses.for_lm_eval": "dia_runtime.integrations.lm_eval.task",
+    "dia_compiler.api": "dia_compiler.pipeline.api",
     "dia_compiler.entry": "dia_compiler.commands.entry",
 }
 HARNESS_MODULES = {
@@ -37,7 +38,7 @@ FUNCTIONS = {
     "dia_runtime.grade": "dia_runtime.grading.grader",
     "dia_runtime.run": "dia_runtime.running.run",
     "dia_runtime.score": "dia_runtime.scoring.score",
-    "dia_compiler.compile": "dia_compiler.api",
+    "dia_compiler.compile": "dia_compiler.pipeline.api",
 }
 UNMOVED = {
     "dia_compiler.assets.base": ("Builder", "Site", "data"),

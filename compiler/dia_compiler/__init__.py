@@ -10,7 +10,7 @@ from types import ModuleType
 
 TYPE_CHECKING = False  # as in typing, whose import would take longer than all the rest here
 if TYPE_CHECKING:
-    from dia_compiler.api import compile as compile
+    from dia_compiler.pipeline.api import compile as compile
 
 __all__ = ["compile"]
 
@@ -18,8 +18,8 @@ __all__ = ["compile"]
 def __getattr__(name: str) -> object:
     if name != "compile":
         raise AttributeError(f"module `dia_compiler` has no attribute `{name}`")
-    __import__("dia_compiler.api")
-    return sys.modules["dia_compiler.api"].compile
+    __import__("dia_compiler.pipeline.api")
+    return sys.modules["dia_compiler.pipeline.api"].compile
 
 
 class _Package(ModuleType):

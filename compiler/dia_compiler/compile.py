@@ -1,8 +1,8 @@
-"""Old path of `dia_compiler.api`, kept for code that imports it."""
+"""Old path of `dia_compiler.pipeline.api`, kept for code that imports it."""
 
 import sys
 
-from dia_compiler import api
-from dia_compiler.api import *  # noqa: F403 - for type checkers
+from dia_compiler.pipeline import api
+from dia_compiler.pipeline.api import *  # noqa: F403 - for type checkers
 
 sys.modules[__name__] = api

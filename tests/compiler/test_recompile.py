@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run
-from dia_compiler.recompile import recompile
+from dia_compiler.pipeline.recompile import recompile
 from dia_runtime.bundle.canonical import canonical_line, manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
 from dia_runtime.bundle.verify import verify

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
-from dia_compiler.recompile import recompile
+from dia_compiler.pipeline.recompile import recompile
 from dia_compiler.sampling.steering import Prediction, Target, TemplateRule, TemplateSteering
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle

@@ -12,8 +12,8 @@ from typing import Any
 
 import dia_runtime
 from aiohttp import web
-from dia_compiler.api import compile
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import compile
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.formats import FORMATS
 from helpers.loopback import Answer, Asked, completion, serve

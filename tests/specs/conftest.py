@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 from helpers.benchmarks import PINNED_K, K, records
 from helpers.places import ROOT
 from helpers.workers import made_once

@@ -25,7 +25,7 @@ from dia_compiler.generate.expand import Expansion, Instance
 from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
-from dia_compiler.pipeline import SpecFaults, job_of
+from dia_compiler.pipeline.phases import SpecFaults, job_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted

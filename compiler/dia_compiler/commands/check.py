@@ -67,7 +67,7 @@ def command(
 
 def check_once(paths: list[Path], form: str, strict: bool, jobs: int | None, programs: str, k: int) -> int:
     """Check the specs, print the errors and warnings, and return the exit code."""
-    from dia_compiler.api import check_specs
+    from dia_compiler.pipeline.api import check_specs
 
     context = click.get_current_context()
     with progress(is_quiet(context), has_lines=False) as report:

@@ -86,7 +86,7 @@ def command(
       dia compile specs/ --k 5
       dia compile specs/dia_bench/d004_small_product.yaml --part 1/1 -o parts
     """
-    from dia_compiler.api import compile
+    from dia_compiler.pipeline.api import compile
 
     if seed == "secret":
         import secrets

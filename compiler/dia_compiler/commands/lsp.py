@@ -23,7 +23,7 @@ def command(stdio: bool, allow_programs: str) -> int:
     from dia_language.diagnostics import DiaError, Diagnostic, install_extra
 
     try:
-        from dia_compiler.editor.server import serve
+        from dia_compiler.authoring.editor.server import serve
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -58,7 +58,7 @@ def command(
 
     if all(path.is_file() and is_run(path) for path in paths):
         return _runs(paths, out, force, as_json)
-    from dia_compiler.merge import merge
+    from dia_compiler.pipeline.merge import merge
 
     with activity("merging"):
         merged = merge(paths, out, jobs or os.cpu_count() or 1, force, allow_programs)

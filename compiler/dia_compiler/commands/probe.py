@@ -15,7 +15,7 @@ from dia_compiler.commands.console import is_quiet, print_diagnostics, progress
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
-    from dia_compiler.api import Probe
+    from dia_compiler.pipeline.api import Probe
     from dia_compiler.probe.probe import Shortcut
 
 WIDEST_RULE = 60
@@ -54,7 +54,7 @@ def command(
     Example:
       dia probe specs/dia_bench/d001_next_prime.yaml --k 100
     """
-    from dia_compiler.api import probe_specs
+    from dia_compiler.pipeline.api import probe_specs
 
     with progress(is_quiet(ctx), has_lines=False) as report:
         result = probe_specs(list(paths), k, seed, jobs, allow_programs, report)

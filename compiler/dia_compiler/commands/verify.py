@@ -60,7 +60,7 @@ command.params = [*runtime_command.params, *command.params]
 
 
 def _recompiled(bundle: Path, jobs: int | None, programs: str) -> Recompiled:
-    from dia_compiler.recompile import recompile
+    from dia_compiler.pipeline.recompile import recompile
 
     return recompile(bundle, jobs, programs)
 

@@ -39,12 +39,12 @@ from dia_runtime.running.run import Progress, RespondentSummary, RunOptions, Run
 from dia_runtime.store.store import Store, read_store
 
 from dia_compiler.analyze.check import CheckedBenchmark, check
-from dia_compiler.api import compile
 from dia_compiler.explore.variations import Moves, moves_of
 from dia_compiler.freeze.fingerprint import digest_of
 from dia_compiler.freeze.output import FrozenBundle
 from dia_compiler.parse.discover import BENCHMARK_FILE, discover
-from dia_compiler.pipeline import SpecFaults
+from dia_compiler.pipeline.api import compile
+from dia_compiler.pipeline.phases import SpecFaults
 from dia_compiler.sampling.steering import Target, steering_of
 
 STATE, REPORT, BANK = "explore.json", "report.json", "bank.json"

@@ -31,7 +31,7 @@ from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Snippet, Template
-from dia_compiler.pipeline import job_of
+from dia_compiler.pipeline.phases import job_of
 from dia_compiler.probe.probe import FEWEST, probe_questions
 from dia_compiler.studio.attachments import attachment_view
 from dia_compiler.studio.readings import chains_of, readings, spellings

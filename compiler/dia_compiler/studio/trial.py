@@ -12,34 +12,21 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.workers import heartbeat
 from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerPool
-from dia_language.yaml_nodes import Mapping, Node, parse
+from dia_language.yaml_nodes import Mapping
 
 from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.analyze.settings import seed_of
-from dia_compiler.api import TRIAL
 from dia_compiler.distribute.gather import Gatherer
 from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.health import check_health, row_statistics
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
 from dia_compiler.parse.discover import Folder, discover
-from dia_compiler.pipeline import explainer, trial_job
+from dia_compiler.parse.kept_nodes import KeptNodes
+from dia_compiler.pipeline.api import TRIAL
+from dia_compiler.pipeline.phases import explainer, trial_job
 
 Record = dict[str, Any]
 PATIENT = 10  # checks in the background have a lower priority than what the page shows
-
-
-class KeptNodes:
-    """A parser that caches the nodes of each file until its text changes."""
-
-    def __init__(self) -> None:
-        self.nodes: dict[str, tuple[str, Node]] = {}
-
-    def __call__(self, text: str, name: str) -> Node:
-        """Return the root node of a file. Raises DiaError if it is not YAML."""
-        entry = self.nodes.get(name)
-        if entry is None or entry[0] != text:
-            entry = self.nodes[name] = (text, parse(text, name))
-        return entry[1]
 
 
 PARSER = KeptNodes()  # of this worker

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 from dia_compiler.analyze.worker_resources import WorkerResources
-from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import Builder, OptionFault, Site, data, template
 from dia_compiler.commands.cli import run
 from dia_compiler.freeze.spool import Spool, asset_frame
 from dia_compiler.generate.asset_builder import AssetBuilder, entropy
+from dia_compiler.pipeline.api import compile
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import examine

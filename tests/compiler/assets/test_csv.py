@@ -11,10 +11,10 @@ from statistics import median
 from typing import Any
 
 import pytest
-from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.assets.base import OptionFault, Site
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import compile
 from dia_language.numbers.values import Record
 from helpers.library_calls import call
 from helpers.places import ROOT

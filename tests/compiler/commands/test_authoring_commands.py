@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from dia_compiler.api import check_specs
 from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import check_specs
 from helpers.places import ROOT
 
 FIRST = "my_bench/first_template.yaml"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run
-from dia_compiler.merge import merge
+from dia_compiler.pipeline.merge import merge
 from dia_language.diagnostics import DiaError
 from helpers.files import content
 from helpers.places import ROOT

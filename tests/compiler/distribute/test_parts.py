@@ -14,8 +14,8 @@ import pytest
 from dia_compiler import compile
 from dia_compiler.distribute.parts import NAME, PartNumber, instance_range, parse_part_number, read_part
 from dia_compiler.freeze.spool import asset_frame
-from dia_compiler.merge import merge
 from dia_compiler.parse.model import Template
+from dia_compiler.pipeline.merge import merge
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum

@@ -262,4 +262,4 @@ def test_an_unchanged_compile_imports_nothing_heavy(specs: Path, tmp_path: Path)
     assert first.returncode == second.returncode == 0 and first.stdout == second.stdout
     imported = {line.rpartition("|")[2].strip() for line in second.stderr.splitlines()}
     heavy = r"(sympy|scipy|numpy|jinja2|yaml|networkx|jsonschema|dia_compiler\.(check|make|prepare))\b"
-    assert not {name for name in imported if re.match(heavy, name)} and "dia_compiler.api" in imported
+    assert not {name for name in imported if re.match(heavy, name)} and "dia_compiler.pipeline.api" in imported

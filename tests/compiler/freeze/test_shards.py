@@ -14,7 +14,7 @@ from dia_compiler.distribute.gather import Gatherer
 from dia_compiler.distribute.task import TemplateJob
 from dia_compiler.freeze.shards import Files, write_lines
 from dia_compiler.freeze.spool import SpooledBytes
-from dia_compiler.pipeline import job_of
+from dia_compiler.pipeline.phases import job_of
 from dia_compiler.sampling.digests import groups
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import verify
@@ -78,7 +78,7 @@ def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
             job.template, job.benchmark, job.lists, job.settings, job.k, job.canary, job.is_trial, span=SPAN
         )
 
-    monkeypatch.setattr("dia_compiler.pipeline.job_of", divided)
+    monkeypatch.setattr("dia_compiler.pipeline.phases.job_of", divided)
 
 
 def records(bundle: Path, kind: str) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 from dia_compiler.sampling import degrees_of_freedom
 from dia_compiler.sampling.degrees_of_freedom import STEPS_OF_A_COUNT, count_ways
 from dia_language.budgets import charge, reset

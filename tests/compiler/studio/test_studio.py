@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from dia_compiler.api import check_specs
 from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import check_specs
 from dia_compiler.studio.guard import is_this_machine
 from dia_compiler.studio.server import Studio
 from helpers.places import ROOT

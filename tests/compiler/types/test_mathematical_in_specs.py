@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from helpers.small_specs import questions

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, Walker
 from dia_compiler.types import TYPES
 from dia_compiler.types.base import Domain, Enumerable, OptionFault

@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from dia_compiler.api import compile
+from dia_compiler.pipeline.api import compile
 from dia_compiler.types.word_lists import FOLDER, WORD_LISTS, word_list
 from helpers.small_specs import found, written
 

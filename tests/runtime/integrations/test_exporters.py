@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.api import compile
 from dia_compiler.commands.cli import run
+from dia_compiler.pipeline.api import compile
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.grading.grader import grade

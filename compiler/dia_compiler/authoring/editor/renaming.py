@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from dia_compiler.authoring.editor.checking import FileCheck, TextChecker
+from dia_compiler.authoring.editor.cursor import KeyPath
+from dia_compiler.authoring.editor.expressions import loop_names, names_in_tags
+from dia_compiler.authoring.editor.shape import EXPRESSION, TEMPLATE, Shape, shift
+from dia_compiler.authoring.editor.symbols import Symbol, local_names
+from dia_compiler.authoring.editor.texts import Lines
+from dia_compiler.parse.model import Snippet
 from dia_language.diagnostics import DiaError
 from dia_language.expressions.syntax import parse as parse_expression
 from dia_language.templates.templates import parse_template
 from dia_language.yaml_nodes import Mapping, Node, Scalar, Sequence, parse
-
-from dia_compiler.editor.checking import FileCheck, TextChecker
-from dia_compiler.editor.cursor import KeyPath
-from dia_compiler.editor.expressions import loop_names, names_in_tags
-from dia_compiler.editor.shape import EXPRESSION, TEMPLATE, Shape, shift
-from dia_compiler.editor.symbols import Symbol, local_names
-from dia_compiler.editor.texts import Lines
-from dia_compiler.parse.model import Snippet
 
 RENAMED = ("parameter", "let value")
 NAMES_PARAMETERS = ("balance", "each", "redraw")  # keys whose values are names

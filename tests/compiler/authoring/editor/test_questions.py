@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_compiler.commands.cli import run
-from dia_compiler.editor.checking import TextChecker
-from dia_compiler.editor.completion import completions
-from dia_compiler.editor.hover import definition, hover
-from dia_compiler.editor.knowledge import Knowledge
-from dia_compiler.editor.renaming import (
+from dia_compiler.authoring.editor.checking import TextChecker
+from dia_compiler.authoring.editor.completion import completions
+from dia_compiler.authoring.editor.hover import definition, hover
+from dia_compiler.authoring.editor.knowledge import Knowledge
+from dia_compiler.authoring.editor.renaming import (
     RENAMED,
     RenameError,
     occurrences,
@@ -20,8 +19,9 @@ from dia_compiler.editor.renaming import (
     require_no_new_errors,
     require_same_uses,
 )
-from dia_compiler.editor.schedule import OpenFile
-from dia_compiler.editor.texts import Lines
+from dia_compiler.authoring.editor.schedule import OpenFile
+from dia_compiler.authoring.editor.texts import Lines
+from dia_compiler.commands.cli import run
 from dia_language.expressions.syntax import LITERALS
 from dia_language.functions import library
 from helpers.places import ROOT

@@ -6,18 +6,17 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from dia_compiler.analyze.check import HEALTH_WARNINGS
+from dia_compiler.authoring.editor.cursor import Cursor, KeyPath, node_at
+from dia_compiler.authoring.editor.expressions import TAG_NAME, tag_at
+from dia_compiler.authoring.editor.knowledge import Knowledge
+from dia_compiler.authoring.editor.shape import DATA, TEMPLATE
+from dia_compiler.types.word_lists import WORD_LISTS
 from dia_language.expressions.syntax import CONSTANTS, LITERALS
 from dia_language.functions import library
 from dia_language.templates.tags import TAGS
 from dia_language.templates.templates import LOOP_FIELDS
 from dia_language.yaml_nodes import Mapping
-
-from dia_compiler.analyze.check import HEALTH_WARNINGS
-from dia_compiler.editor.cursor import Cursor, KeyPath, node_at
-from dia_compiler.editor.expressions import TAG_NAME, tag_at
-from dia_compiler.editor.knowledge import Knowledge
-from dia_compiler.editor.shape import DATA, TEMPLATE
-from dia_compiler.types.word_lists import WORD_LISTS
 
 KEY, VALUE, NAME, FUNCTION, CONSTANT, KEYWORD = "key", "value", "name", "function", "constant", "keyword"
 HYPHENATED = re.compile(r"(?:\w+-)+\Z", re.ASCII)  # a word with hyphens, before its last part

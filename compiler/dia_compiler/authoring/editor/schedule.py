@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dia_compiler.authoring.editor.checking import FileCheck, InstanceChecker, TextChecker
 from dia_language.diagnostics import Diagnostic
-
-from dia_compiler.editor.checking import FileCheck, InstanceChecker, TextChecker
 
 PAUSE = 0.15  # seconds without a change before instances are made
 GRACE = 0.3  # seconds that an outdated check has to end by itself

@@ -18,9 +18,9 @@ from dia_runtime.bundle.manifest import NAME, PROVENANCE
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import Recompiled
 
-from dia_compiler.api import compile
 from dia_compiler.assets import BUILDERS
 from dia_compiler.freeze.write_bundle import LANGUAGE, provenance
+from dia_compiler.pipeline.api import compile
 from dia_compiler.sampling.steering import steering_from
 from dia_compiler.types import TYPES
 from dia_compiler.types.word_lists import WORD_LISTS

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dia_compiler.authoring.editor.cursor import TOP_LEVEL
+from dia_compiler.authoring.editor.texts import Lines
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.yaml_nodes import parse
-
-from dia_compiler.editor.cursor import TOP_LEVEL
-from dia_compiler.editor.texts import Lines
 
 MEANT = re.compile(r"did you mean `([^`]+)`\?")
 UNKNOWN = re.compile(r"`(\w[\w-]*)`")

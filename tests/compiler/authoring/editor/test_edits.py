@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from dia_compiler.editor.checking import TextChecker
-from dia_compiler.editor.fixes import fixes
-from dia_compiler.editor.formatting import formatted
+from dia_compiler.authoring.editor.checking import TextChecker
+from dia_compiler.authoring.editor.fixes import fixes
+from dia_compiler.authoring.editor.formatting import formatted
 from helpers.editor import Editor
 from helpers.places import ROOT
 from helpers.studio import BENCHMARK

@@ -19,7 +19,7 @@ from dia_compiler.freeze.output import CompileOptions, private_folder, reporting
 from dia_compiler.freeze.output import replace as moved
 from dia_compiler.freeze.versions import versions
 from dia_compiler.parse.discover import Folder
-from dia_compiler.pipeline import explainer, job_of, plan_of, raise_errors, require_room, summary_facts
+from dia_compiler.pipeline.phases import explainer, job_of, plan_of, raise_errors, require_room, summary_facts
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,22 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
-from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerBug, WorkerPool
-
 from dia_compiler.analyze.check import Checked, check
 from dia_compiler.analyze.prepare import prepare
-from dia_compiler.api import TRIAL
 from dia_compiler.authoring.preview import value_text
 from dia_compiler.distribute.gather import GatheredRows
 from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.output import CompileOptions
 from dia_compiler.generate.expansions import expansion_of
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, folder_of_file
+from dia_compiler.parse.kept_nodes import KeptNodes
 from dia_compiler.parse.model import Benchmark, Template
-from dia_compiler.pipeline import check_instances
-from dia_compiler.studio.trial import KeptNodes
+from dia_compiler.pipeline.api import TRIAL
+from dia_compiler.pipeline.phases import check_instances
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
+from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerBug, WorkerPool
 
-MODULE = "dia_compiler.editor.checking"
+MODULE = "dia_compiler.authoring.editor.checking"
 VALUE_LENGTH = 400  # characters of a value that are shown
 PROMPT_LENGTH = 4_000
 PROMPT, ANSWER = "prompt", "answer"  # shown of an instance besides its values

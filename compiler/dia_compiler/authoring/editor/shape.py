@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
+from dia_compiler.authoring.editor.cursor import KeyPath, node_at
+from dia_compiler.authoring.editor_schemas import editor_schema
+from dia_compiler.parse.model_builder import EXPRESSION_MARK
 from dia_language.json_schema import Schema
 from dia_language.yaml_nodes import Mapping, Node, Scalar, data
 from jsonschema import Draft202012Validator
-
-from dia_compiler.authoring.editor_schemas import editor_schema
-from dia_compiler.editor.cursor import KeyPath, node_at
-from dia_compiler.parse.model_builder import EXPRESSION_MARK
 
 EXPRESSION, TEMPLATE, DATA = "expression", "template", "data"
 LIST_OF_EXPRESSIONS: Final = "expressions"  # definitions of the schemas

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dia_compiler.analyze.names import VALUES
+from dia_compiler.authoring.editor.checking import ANSWER, PROMPT
+from dia_compiler.authoring.editor.cursor import Cursor
+from dia_compiler.authoring.editor.knowledge import Knowledge
+from dia_compiler.authoring.editor.symbols import PARTS, Symbol
+from dia_compiler.parse.discover import inside
 from dia_language.diagnostics import Position
 from dia_language.yaml_nodes import Scalar
-
-from dia_compiler.analyze.names import VALUES
-from dia_compiler.editor.checking import ANSWER, PROMPT
-from dia_compiler.editor.cursor import Cursor
-from dia_compiler.editor.knowledge import Knowledge
-from dia_compiler.editor.symbols import PARTS, Symbol
-from dia_compiler.parse.discover import inside
 
 SHOWN_OF_INSTANCE = (PROMPT, ANSWER)
 

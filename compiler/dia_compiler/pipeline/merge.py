@@ -38,7 +38,7 @@ from dia_compiler.freeze.versions import difference, versions
 from dia_compiler.freeze.write_bundle import freeze
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
-from dia_compiler.pipeline import job_of, plan_of, raise_errors, summary_of
+from dia_compiler.pipeline.phases import job_of, plan_of, raise_errors, summary_of
 
 MOST_TOLD = 5
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from dia_language.diagnostics import Diagnostics, Position
-from dia_language.expressions.namespace import Namespace
-from dia_language.yaml_nodes import Node, Scalar, pairs
-
 from dia_compiler.analyze.names import OPTIONS, Declarations
-from dia_compiler.editor.checking import FileCheck
-from dia_compiler.editor.cursor import KeyPath, node_at
+from dia_compiler.authoring.editor.checking import FileCheck
+from dia_compiler.authoring.editor.cursor import KeyPath, node_at
 from dia_compiler.parse.model import Benchmark, Shared, Template
 from dia_compiler.parse.model_builder import SIGNATURE
 from dia_compiler.parse.sessions.model import FORMAT_INSTRUCTION
+from dia_language.diagnostics import Diagnostics, Position
+from dia_language.expressions.namespace import Namespace
+from dia_language.yaml_nodes import Node, Scalar, pairs
 
 PARTS = {
     "params": "parameter", "let": "let value", "lists": "list", "assets": "asset", "slots": "slot",

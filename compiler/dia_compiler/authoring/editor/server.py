@@ -10,20 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import Diagnostic, Position
-from dia_language.functions import library
-from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInvalidParams
-from pygls.lsp.server import LanguageServer
-from pygls.uris import from_fs_path, to_fs_path
-
-from dia_compiler.editor.checking import is_spec, kind_of_file, text_at
-from dia_compiler.editor.completion import CONSTANT, FUNCTION, KEY, KEYWORD, NAME, VALUE, completions
-from dia_compiler.editor.fixes import fixes
-from dia_compiler.editor.formatting import formatted
-from dia_compiler.editor.hover import definition, hover, symbol_at
-from dia_compiler.editor.knowledge import Knowledge, function_words
-from dia_compiler.editor.renaming import (
+from dia_compiler.authoring.editor.checking import is_spec, kind_of_file, text_at
+from dia_compiler.authoring.editor.completion import CONSTANT, FUNCTION, KEY, KEYWORD, NAME, VALUE, completions
+from dia_compiler.authoring.editor.fixes import fixes
+from dia_compiler.authoring.editor.formatting import formatted
+from dia_compiler.authoring.editor.hover import definition, hover, symbol_at
+from dia_compiler.authoring.editor.knowledge import Knowledge, function_words
+from dia_compiler.authoring.editor.renaming import (
     RENAMED,
     RenameError,
     occurrences,
@@ -32,9 +25,15 @@ from dia_compiler.editor.renaming import (
     require_no_new_errors,
     require_same_uses,
 )
-from dia_compiler.editor.schedule import OpenFile, Schedule
-from dia_compiler.editor.texts import Lines
+from dia_compiler.authoring.editor.schedule import OpenFile, Schedule
+from dia_compiler.authoring.editor.texts import Lines
 from dia_compiler.parse.discover import SUFFIXES
+from dia_language.diagnostics import Diagnostic, Position
+from dia_language.functions import library
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
 
 SOURCE = "dia"
 SEVERITIES = {"error": lsp.DiagnosticSeverity.Error, "warning": lsp.DiagnosticSeverity.Warning}

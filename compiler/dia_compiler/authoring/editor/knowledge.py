@@ -7,6 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from dia_compiler.analyze.names import WRAPPER_NAMES
+from dia_compiler.assets import BUILDERS
+from dia_compiler.authoring.editor.checking import kind_of_file
+from dia_compiler.authoring.editor.cursor import Cursor, cursor_at
+from dia_compiler.authoring.editor.expressions import is_in_quotes, loop_names, tag_at
+from dia_compiler.authoring.editor.schedule import OpenFile
+from dia_compiler.authoring.editor.shape import DATA, TEMPLATE, Place, Shape, shape_of, shift
+from dia_compiler.authoring.editor.symbols import Symbol, local_names, symbols_of
+from dia_compiler.authoring.editor.texts import Lines
+from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_language.expressions.replies import ALSO_IN_LIBRARY, REPLY_FUNCTIONS
@@ -14,17 +24,6 @@ from dia_language.expressions.syntax import CONSTANTS
 from dia_language.functions import library
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.replies import REPLY_FORMATS
-
-from dia_compiler.analyze.names import WRAPPER_NAMES
-from dia_compiler.assets import BUILDERS
-from dia_compiler.editor.checking import kind_of_file
-from dia_compiler.editor.cursor import Cursor, cursor_at
-from dia_compiler.editor.expressions import is_in_quotes, loop_names, tag_at
-from dia_compiler.editor.schedule import OpenFile
-from dia_compiler.editor.shape import DATA, TEMPLATE, Place, Shape, shape_of, shift
-from dia_compiler.editor.symbols import Symbol, local_names, symbols_of
-from dia_compiler.editor.texts import Lines
-from dia_compiler.types import TYPES
 
 WRAPPER_WORDS = {
     "challenge": "the prompt of the template", "format_instruction": "how to give the answer",
