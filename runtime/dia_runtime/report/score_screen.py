@@ -138,13 +138,19 @@ def _score_cells(blocks: Sequence[Block], k: int, flags: Sequence[str]) -> list[
 
 
 def _score_and_interval(score: Estimate, places: int, end_places: int) -> tuple[Cell, Cell]:
+    """Return the score with its confidence interval; while errors leave it open, its lowest and highest value."""
     if score["value"] is None:
-        bounds = score.get("bounds")
-        text = NO_VALUE if bounds is None else " to ".join(_number(end, end_places) for end in bounds)
-        return Cell("pending", "error"), Cell(text)
+        return _open_cells(score, 1, end_places)
     interval = score["ci"]
     ends = NO_VALUE if interval is None else f"[{', '.join(_number(end, end_places) for end in interval)}]"
     return Cell(_number(score["value"], places)), Cell(ends)
+
+
+def _open_cells(estimate: Estimate, factor: int, places: int) -> tuple[Cell, Cell]:
+    """Return the lowest and the highest value, and that the interval has to wait until the errors have replies."""
+    bounds = estimate.get("bounds")
+    text = NO_VALUE if bounds is None else " to ".join(_number(factor * end, places) for end in bounds)
+    return Cell(text, "error"), Cell("pending", "error")
 
 
 def _number(value: float, places: int) -> str:
@@ -319,9 +325,7 @@ def _pair_cells(entry: ComparedPair) -> Iterator[Cell]:
 def _difference_cells(difference: Estimate, factor: int) -> tuple[Cell, Cell]:
     value = difference["value"]
     if value is None:
-        bounds = difference.get("bounds")
-        ends = NO_VALUE if bounds is None else " to ".join(_number(factor * end, 1) for end in bounds)
-        return Cell("pending", "error"), Cell(ends)
+        return _open_cells(difference, factor, 1)
     return Cell(_number(factor * value, 1)), Cell(_interval_text(difference["ci"], factor))
 
 
