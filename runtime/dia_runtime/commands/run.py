@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dia_runtime.respondents.registry import ModelOptions
     from dia_runtime.running.dry_run import Estimate
     from dia_runtime.running.run import Progress, RespondentSummary, RunOptions, RunSummary
+    from dia_runtime.store.schema import ModelVersion
 
 RUNS = Path("build") / "runs"
 Report = Callable[["Progress"], None]
@@ -246,7 +247,8 @@ def _run_one(
 
 def print_notes(respondents: Sequence[RespondentSummary], quiet: bool) -> None:
     """Print what is no full answer among the new replies, unless quiet, and always why questions have no reply."""
-    notes = [] if quiet else [*_flag_lines(respondents), *_change_lines(respondents), *_tool_lines(respondents)]
+    notes = [] if quiet else [*_flag_lines(respondents), *_change_lines(respondents), *_version_lines(respondents)]
+    notes += [] if quiet else _tool_lines(respondents)
     for line in [*notes, *_cause_lines(respondents)]:
         echo(line, err=True)
 
@@ -346,6 +348,20 @@ def _change_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
             yield f"{entry.respondent}: {change}: {counted(number, 'request')}. {change_advice(change)}".rstrip()
 
 
+def _version_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
+    """Yield the models for which the provider says that it asked several."""
+    from dia_runtime.store.error_causes import versions_text
+
+    for entry in respondents:
+        if len(entry.model_versions) > 1:
+            versions = versions_text(_version_records(entry))
+            yield f"{entry.respondent}: replies of several models, as the provider names them: {versions}"
+
+
+def _version_records(entry: RespondentSummary) -> list[ModelVersion]:
+    return [{"version": version, "replies": number} for version, number in entry.model_versions.items()]
+
+
 def change_advice(change: str) -> str:
     """Return what a user can do about a change of a request."""
     return "Use `--max-tokens` to choose the limit." if "set max_tokens" in change else ""
@@ -386,6 +402,7 @@ def run_json(summaries: Sequence[RunSummary]) -> dict[str, Any]:
                 "request_changes": [
                     {"change": change, "replies": number} for change, number in entry.request_changes.items()
                 ],
+                "model_versions": _version_records(entry),
                 "requests": entry.requests,
                 "prompt_tokens": entry.prompt_tokens,
                 "completion_tokens": entry.completion_tokens,

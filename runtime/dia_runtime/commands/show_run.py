@@ -14,7 +14,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean
 from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.endings import reply_flags
-from dia_runtime.store.error_causes import CauseCounter, cause_lines
+from dia_runtime.store.error_causes import CauseCounter, cause_lines, versions_text
 from dia_runtime.store.schema import StoredReply, is_sqlite
 from dia_runtime.store.store import OF_SESSIONS, Store, read_store
 from dia_runtime.store.tool_transcripts import (
@@ -52,6 +52,7 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
                         "settings": store.parsed(entry.settings),
                         **_replies_by_outcome(store, entry.id),
                         "request_changes": store.request_changes(entry.id),
+                        "model_versions": store.model_versions(entry.id),
                         "left_out": [
                             {"why": why, "questions": number}
                             for why, number in store.left_out_reasons(entry.id).items()
@@ -187,6 +188,8 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"    {counted(reason['questions'], 'question')} not asked: {reason['why']}"
     for change in entry["request_changes"]:
         yield f"    {change['change']}: {counted(change['replies'], 'request')}"
+    if len(entry["model_versions"]) > 1:
+        yield f"    replies of several models, as the provider names them: {versions_text(entry['model_versions'])}"
     yield from (f"    {line}" for line in cause_lines(entry["causes"]))
 
 

@@ -15,6 +15,7 @@ from dia_runtime.grading.flags import FLAGS, NO_CALLS_ADVICE, REPLY_FLAGS
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.screens import shortened
 from dia_runtime.scoring.results import Block, Model, Respondent, Score, figure_of, respondents
+from dia_runtime.store.error_causes import versions_text
 
 FEW_ITEMS = 30  # below this the intervals are too wide for most claims
 MANY_UNPARSED = 0.05  # share of a model's questions
@@ -35,6 +36,7 @@ def findings(result: Score) -> list[str]:
         *_lost_to_format(result),
         *_replies_without_answer(result),
         *_changed_requests(result),
+        *_several_versions(result),
         *_unused_tools(result),
         *_missing(result),
         *_old_rules(result),
@@ -176,6 +178,14 @@ def _changed_requests(result: Score) -> Iterator[str]:
         yield f"Other settings than asked for, in {requests} to {_short(name)}: {entry['change']}."
     if len(changes) > NAMED:
         yield f"Other settings than asked for: {len(changes) - NAMED} more changes, which `dia show RUN` lists."
+
+
+def _several_versions(result: Score) -> Iterator[str]:
+    """Report respondents for which the provider asked several models, as a router or a new release may do."""
+    mixed = [model for model in result["models"] if len(model.get("model_versions", ())) > 1]
+    if mixed:
+        listed = [f"{_short(model['model'])} ({versions_text(model['model_versions'])})" for model in mixed]
+        yield f"Replies of several models, as the provider names them: {_joined(listed)}."
 
 
 def _unused_tools(result: Score) -> Iterator[str]:

@@ -76,7 +76,8 @@ class RespondentSummary:
     them. `left_out` maps reasons why questions could not be asked to the number of questions, `flags` the
     flags of new replies that are no full answers to their number, and `causes` says why new replies are errors.
     `request_changes` maps what a client library changed in requests to the number of replies, and `with_tool_calls` is
-    the number of new replies before which tools were called; None if the respondent has no tools.
+    the number of new replies before which tools were called; None if the respondent has no tools. `model_versions` maps
+    the models that the provider says it asked to the numbers of new replies.
     """
 
     respondent: str
@@ -96,6 +97,7 @@ class RespondentSummary:
     request_changes: Mapping[str, int] = field(default_factory=dict)
     reasoning_tokens: int | None = None
     with_tool_calls: int | None = None
+    model_versions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -317,12 +319,13 @@ def _summary(state: RespondentState) -> RespondentSummary:
         dict(state.request_changes.most_common()),
         state.reasoning_tokens,
         state.with_tool_calls if split_tools(state.name)[1] else None,
+        dict(state.model_versions.most_common()),
     )
 
 
 def combined_summary(summaries: Sequence[RespondentSummary]) -> RespondentSummary:
     """Return what several runs of one respondent did together."""
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ("flags", "request_changes")}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("flags", "request_changes", "model_versions")}
     causes = [(cause["example"], cause["replies"]) for entry in summaries for cause in entry.causes]
     for name, counter in counts.items():
         for entry in summaries:
@@ -335,6 +338,7 @@ def combined_summary(summaries: Sequence[RespondentSummary]) -> RespondentSummar
         requests=sum(entry.requests for entry in summaries),
         flags={name: counts["flags"][name] for name in REPLY_FLAGS if counts["flags"][name]},
         request_changes=dict(counts["request_changes"]),
+        model_versions=dict(counts["model_versions"].most_common()),
         causes=causes_of(causes),
         with_tool_calls=sum(calls) if calls else None,
     )

@@ -77,7 +77,8 @@ class RespondentState:
     number of seconds until the provider may be asked again. `roles` maps the roles of sessions to respondents
     or None; this respondent is the `subject`. `not_asked` maps positions of questions that cannot be asked to the
     reason, and `left_out` counts those that have no reply by reason. `flags` counts new replies that are no full
-    answers, `request_changes` what a client library changed in requests, and `causes` the errors of new replies.
+    answers, `request_changes` what a client library changed in requests, `causes` the errors of new replies, and
+    `model_versions` the models that the provider says it asked.
     """
 
     respondent: AsyncRespondent
@@ -104,6 +105,7 @@ class RespondentState:
     request_changes: Counter[str] = field(default_factory=Counter)
     with_tool_calls: int = 0
     causes: CauseCounter = field(default_factory=CauseCounter)
+    model_versions: Counter[str] = field(default_factory=Counter)
     preflight: Preflight | None = None
     has_replied: bool = False
     is_retry_noted: bool = False
@@ -119,6 +121,8 @@ class RespondentState:
         if is_session:
             self.flags.update(transcript_flags(reply.text))
         else:
+            if reply.model_version is not None and reply.error is None:
+                self.model_versions[reply.model_version.partition(" ")[0]] += 1
             self.flags.update(reply_flags(reply.text, reply.error, reply.finish_reason))
             self.count_traits(reply)
             self.spend(reply)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict, c
 from dia_language.json_schema import Keywords
 from dia_runtime.formats.base import STANDARD, effective_chain
 from dia_runtime.store.error_causes import Cause
-from dia_runtime.store.schema import RequestChange
+from dia_runtime.store.schema import ModelVersion, RequestChange
 
 Count: TypeAlias = Annotated[int, Keywords(minimum=0)]
 Share: TypeAlias = Annotated[float, Keywords(minimum=0, maximum=1)]
@@ -399,6 +399,9 @@ class Model(Respondent):
     request_changes: Annotated[
         list[RequestChange],
         "What a client library changed in the requests, such as `max_tokens`, with the numbers of replies.",
+    ]
+    model_versions: NotRequired[
+        Annotated[list[ModelVersion], "The models that the provider says it asked, with the numbers of replies."]
     ]
     replies_with_tool_calls: NotRequired[
         Annotated[Count, "Number of replies before which the model called a tool, for a model with tools."]

@@ -247,7 +247,11 @@ def _models(
             result = accumulator.result(respondent.name, questions - accumulator.questions)
             reasons = store.left_out_reasons(respondent.id)
             left_out = [{"why": why, "questions": number} for why, number in reasons.items()]
-            of_run = {"left_out": left_out, "request_changes": store.request_changes(respondent.id)}
+            of_run = {
+                "left_out": left_out,
+                "request_changes": store.request_changes(respondent.id),
+                "model_versions": store.model_versions(respondent.id),
+            }
             if split_tools(respondent.name)[1]:
                 of_run["replies_with_tool_calls"] = store.replies_with_tool_calls(respondent.id)
             yield cast(

@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, TypedDict
 
-from dia_language.diagnostics import counted
+from dia_language.diagnostics import counted, visible
+
+from dia_runtime.store.schema import ModelVersion
 
 # What differs between errors of one cause: numbers, identifiers, addresses and whatever is in quotes
 VARYING = re.compile(r"https?://\S+|\"[^\"]*\"|'[^']*'|`[^`]*`|\b[0-9a-fA-F]*[0-9][\w.-]*|\b\w+[-_]\w*[0-9]\w*")
@@ -45,6 +47,17 @@ def cause_lines(causes: Sequence[Cause]) -> list[str]:
     lines = [f"{counted(cause['replies'], 'error')}: {cause['example']}" for cause in causes[:MOST_SHOWN]]
     others = sum(cause["replies"] for cause in causes[MOST_SHOWN:])
     return [*lines, f"{counted(others, 'error')} with {len(causes) - MOST_SHOWN} other causes"] if others else lines
+
+
+def versions_text(versions: Sequence[ModelVersion]) -> str:
+    """Return the most frequent models that a provider named, with the numbers of replies.
+
+    >>> versions_text([{"version": "m-2024", "replies": 8}, {"version": "m-mini", "replies": 4}])
+    'm-2024 8, m-mini 4'
+    """
+    texts = [f"{visible(entry['version'])} {entry['replies']:,}" for entry in versions[:MOST_SHOWN]]
+    more = len(versions) - MOST_SHOWN
+    return ", ".join(texts) + (f" and {more} more" if more > 0 else "")
 
 
 def causes_of(errors: Iterable[tuple[str, int]]) -> list[Cause]:

@@ -214,6 +214,13 @@ class RequestChange(TypedDict):
     replies: Annotated[int, Keywords(minimum=1), "Replies to requests with this change."]
 
 
+class ModelVersion(TypedDict):
+    """The model that the provider says it asked, and the number of its replies."""
+
+    version: Annotated[str, "The name of the model, as the provider reports it."]
+    replies: Annotated[int, Keywords(minimum=1), "Replies of this model."]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredReply:
     """What scoring needs of a reply."""

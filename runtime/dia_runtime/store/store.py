@@ -44,6 +44,7 @@ from dia_runtime.store.schema import (
     STORED_TURN_COLUMNS,
     UPGRADES,
     VERSION,
+    ModelVersion,
     Reply,
     RequestChange,
     StoredQuestion,
@@ -242,6 +243,20 @@ class Store:
             ") GROUP BY change ORDER BY replies DESC, change"
         )
         return [{"change": str(change), "replies": number} for change, number in self.rows(query, respondent)]
+
+    def model_versions(self, respondent: int) -> list[ModelVersion]:
+        """Return the models that the provider says it asked, with the numbers of replies; none for conversations.
+
+        A fingerprint after the name is left out, since it differs between servers of one model.
+        """
+        query = (
+            "SELECT substr(model_version, 1, instr(model_version || ' ', ' ') - 1) AS version, count(*) AS replies"
+            " FROM reply JOIN question ON question.position = reply.question"
+            " WHERE respondent = ? AND model_version IS NOT NULL AND error IS NULL AND format NOT LIKE ?"
+            " GROUP BY version ORDER BY replies DESC, version"
+        )
+        rows = self.rows(query, respondent, f"{OF_SESSIONS}%")
+        return [{"version": str(version), "replies": number} for version, number in rows]
 
     def replies_with_tool_calls(self, respondent: int) -> int:
         """Return the number of replies and turns of a respondent before which tools were called."""

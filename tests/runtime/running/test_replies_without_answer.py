@@ -21,6 +21,7 @@ from dia_runtime.store.endings import reply_flags
 from dia_runtime.store.error_causes import causes_of
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
+from helpers import schemas as published
 from helpers.places import ROOT
 
 Make = Callable[..., Path]
@@ -219,6 +220,36 @@ def test_the_first_table_of_a_score_shows_them_in_every_format(mostly_cut_off: P
 
 def test_a_run_shows_its_flags(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
     assert "openai/m: 12 replies, 1 empty, 10 truncated" in dia(tmp_path, "show", "a.run").stdout
+
+
+def test_replies_of_another_model_than_before_are_reported(tiny: Make, dia: Any, tmp_path: Path) -> None:
+    """A router may fall back to another model. The fingerprint of a server is no other model."""
+
+    async def answer(request: loop.Asked, _: web.Request) -> web.StreamResponse:
+        name = "m-mini" if request.number > 4 else "m-2026"
+        return web.json_response(loop.completion("<xml>8</xml>", model=name, system_fingerprint=f"fp{request.number}"))
+
+    bundle = tiny(templates=2, k=3)
+    with loop.serve(answer) as server:
+        asking = ("--model", "openai/m", "--base-url", server.url, "--concurrency", "1", "-o", "d.run", "--json")
+        done = dia(tmp_path, "run", str(bundle), *asking)
+    words = "replies of several models, as the provider names them: m-2026 4, m-mini 2"
+    expected = [{"version": "m-2026", "replies": 4}, {"version": "m-mini", "replies": 2}]
+    assert f"openai/m: {words}" in done.stderr
+    record = json.loads(done.stdout)
+    assert record["runs"][0]["model_versions"] == expected and not published.faults("run", record)
+    assert f"    {words}" in dia(tmp_path, "show", "d.run").stdout
+    record = json.loads(dia(tmp_path, "show", "d.run", "--json").stdout)
+    assert record["respondents"][0]["model_versions"] == expected and not published.faults("show", record)
+    text = " ".join(dia(tmp_path, "score", "d.run").stdout.split())
+    assert "Replies of several models, as the provider names them: openai/m (m-2026 4, m-mini 2)." in text
+    record = json.loads(dia(tmp_path, "score", "d.run", "--json").stdout)
+    assert record["models"][0]["model_versions"] == expected and not published.faults("score", record)
+
+
+def test_one_model_is_not_worth_a_line(mostly_cut_off: Path, dia: Any, tmp_path: Path) -> None:
+    for command in ("show", "score"):
+        assert "several models" not in dia(tmp_path, command, "a.run").stdout
 
 
 def test_show_counts_errors_and_what_was_never_asked(tiny: Make, dia: Any, tmp_path: Path) -> None:
