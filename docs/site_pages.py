@@ -17,6 +17,7 @@ GOLDEN = ROOT / "tests" / "golden"
 ROOT_PAGES = {"README.md": "readme.md", "CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 FENCES = re.compile(r"^(```|~~~).*?^\1[^\S\n]*$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+NAME_OF_BLOCK = re.compile(r'^`([^`\n]+)`:\n\n(?=```\w+ title="\1"$)', re.MULTILINE)
 EXIT = re.compile(r"^(```\w+[^\n]*?) exit=\d+", re.MULTILINE)
 REPORTED = re.compile(r"^\S[^\n]*: (?:error|warning)\[([\w-]+)\]: [^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)
 LONGEST_EXAMPLE = 700
@@ -134,7 +135,8 @@ def for_site(text: str, page: str, keep_file: Callable[[str], None]) -> str:
     """Return the Markdown of a page with links and code fences as the site needs them.
 
     `page` is the page's path below docs/. Links to files outside docs/ lead to copies below `files/`, and `keep_file`
-    is called with the path of each such file in the repository. Links to folders outside docs/ become plain text.
+    is called with the path of each such file in the repository. Links to folders outside docs/ become plain text. Lines
+    that only name the file of the next block are left out, because the site shows the title of the block.
     """
     source = {value: key for key, value in ROOT_PAGES.items()}.get(page)
     folder = "" if source else posixpath.join("docs", posixpath.dirname(page))
@@ -158,6 +160,7 @@ def for_site(text: str, page: str, keep_file: Callable[[str], None]) -> str:
             return words
         return f"{mark}[{words}]({posixpath.relpath(path, posixpath.dirname(page) or '.')}{hash_mark}{anchor})"
 
+    text = NAME_OF_BLOCK.sub("", text)
     text = "".join(part if is_code else LINK.sub(with_target, part) for is_code, part in _parts(EXIT.sub(r"\1", text)))
     return _with_code_links(text) if page == "reference/error-codes.md" else text
 

@@ -111,6 +111,8 @@ def test_the_page_of_an_error_code_shows_a_real_message(pages: ModuleType) -> No
         ("howto/place.md", "[the *specs*](../../specs/dia_bench)", "the *specs*"),
         ("howto/place.md", "```text\n[a](../../LICENSE)\n```\n", "```text\n[a](../../LICENSE)\n```\n"),
         ("howto/place.md", "```console exit=2\n$ dia\n```\n", "```console\n$ dia\n```\n"),
+        ("howto/place.md", '`a.yaml`:\n\n```yaml title="a.yaml"\n', '```yaml title="a.yaml"\n'),
+        ("howto/place.md", '`b.yaml`:\n\n```yaml title="a.yaml"\n', '`b.yaml`:\n\n```yaml title="a.yaml"\n'),
         ("reference/error-codes.md", "| E304 | unknown |", "| [E304](../errors/E304.md) | unknown |"),
     ],
 )
