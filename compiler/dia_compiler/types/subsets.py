@@ -125,7 +125,7 @@ class SubsetType(ParameterType):
         "of": option("items", "the items: a list, {from: list}, an expression, or a type", required=True),
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
-            "data", "a field of the items, or a fact or face of the entries, whose value must differ between any two"
+            "data", "a field of the items, or `group` or a face of the entries, whose value must differ between any two"
         ),
     }
 
@@ -134,7 +134,7 @@ class SubsetType(ParameterType):
         low, high = length_option(options, name="size")
         apart = options.get("apart")
         if apart is not None and not isinstance(apart, str):
-            raise OptionFault("apart", "`apart` must be the name of a field, fact or face")
+            raise OptionFault("apart", "`apart` must be `group`, or the name of a field or face")
         if isinstance(of, Entries):
             return _entry_subsets(of, low, high, apart)
         if not isinstance(of, Domain):
@@ -171,13 +171,13 @@ def _field(item: Value, name: str) -> Any:
 
 
 def _facts(of: Entries, name: str | None) -> list[Any]:
-    """The value of the fact or face of each entry. An entry without it is its own group, as are all without a name."""
+    """The value of the group or face of each entry. An entry without it is its own group, as are all without a name."""
     if name is None:
         return list(of.names)
     facts = of.catalog.facts
     names = sorted({key for entry_facts in facts.values() for key in entry_facts})
     if name not in names:
-        help = did_you_mean(name, names) or "give an entry a fact, such as `group: word`"
+        help = did_you_mean(name, names) or "give the entries groups, such as `group: word`"
         raise OptionFault("apart", f"no entry of the catalog has `{name}`", help)
     values = [facts.get(entry, {}).get(name) for entry in of.names]
     return [(fact is None, entry if fact is None else fact) for entry, fact in zip(of.names, values, strict=True)]
