@@ -447,9 +447,9 @@ ATTACHMENTS_HEAD = (
     "file is valid UTF-8."
 )
 ATTACHMENTS_MODELS = (
-    "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm is "
-    "installed, its own table of models decides next: for other providers, and for types that the table above allows. "
-    "An attachment is not sent if the model's entry says that it lacks the capability. If the entry does not "
+    "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
+    "is installed, its own table of models decides next: for other providers, and for types that the table above "
+    "allows. An attachment is not sent if the model's entry says that it lacks the capability. If the entry does not "
     "mention it, the attachment is sent, except to models of {listed}: their entries are complete."
 )
 
