@@ -81,7 +81,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes | None]] = {
 
 
 @pytest.mark.parametrize("how", DAMAGE)
-def test_a_report_with_damaged_questions_blames_the_bundle_in_one_line(
+def test_a_report_with_damaged_questions_blames_the_bundle_in_one_message(
     how: str, tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     path, ignored = tiny(), list[object]()
@@ -98,7 +98,8 @@ def test_a_report_with_damaged_questions_blames_the_bundle_in_one_line(
     gc.collect()
     printed = capsys.readouterr().err
     assert printed.startswith(("error[E703]: `questions.jsonl`", "error[E704]: `questions.jsonl`"))
-    assert printed.count("\n") == 1 and ignored == [] and not Path("r.html").exists()
+    assert [line.split(":")[0] for line in printed.splitlines()[1:]] == ["  help"]
+    assert ignored == [] and not Path("r.html").exists()
 
 
 def _line(record: dict[str, Any]) -> bytes:
