@@ -77,7 +77,6 @@ class Addresses(Enumerable):
 
 
 class IpAddressType(ParameterType):
-    name = "ip_address"
     summary = "an IP address, version 4 or 6"
     options = {
         "version": option("data", "4 or 6 (default 4, or the network's)", values=(4, 6), default=4),

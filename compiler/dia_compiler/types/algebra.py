@@ -68,7 +68,6 @@ class Tuples(Domain):
 
 
 class TupleType(ParameterType):
-    name = "tuple"
     summary = "a list in which each position has its own type"
     options = {"of": option("types", "the type of each position", required=True)}
 
@@ -79,7 +78,6 @@ class TupleType(ParameterType):
 
 
 class VectorType(ParameterType):
-    name = "vector"
     summary = "a vector, as a list of its components"
     options = {
         "length": option("data", "number of components, or {min, max}", required=True),
@@ -160,7 +158,6 @@ def _is_number(value: Value) -> bool:
 
 
 class PolynomialType(ParameterType):
-    name = "polynomial"
     summary = "a polynomial in one variable, as an expression"
     options = {
         "variable": option("data", "the variable's name (default x)"),

@@ -130,9 +130,8 @@ def flag(words: str) -> OptionKind:
 
 
 class ParameterType(ABC):
-    """A type of parameters: its name, its options, and the domain for given options."""
+    """A type of parameters: its options, and the domain for given options. The registry has its name."""
 
-    name: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[Mapping[str, OptionKind]]
     revision: ClassVar[int] = 1

@@ -35,7 +35,6 @@ class ByteStrings(Domain):
 
 
 class BytesType(ParameterType):
-    name = "bytes"
     summary = "random bytes"
     options = {"length": option("data", "number of bytes, or {min, max}", required=True)}
 

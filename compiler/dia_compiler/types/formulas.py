@@ -149,7 +149,6 @@ def _differ(operands: list[Value]) -> bool:
 
 
 class FormulaType(ParameterType):
-    name = "formula"
     summary = "a boolean formula, as a tree of operators over variables"
     options = {
         "variables": option(

@@ -174,7 +174,6 @@ class Graphs(Domain):
 
 
 class GraphType(ParameterType):
-    name = "graph"
     summary = "a graph without loops or double edges; its fields are nodes, edges, directed and, if weighted, weights"
     options = {
         "nodes": option("data", "number of nodes (named 1, 2, 3 ...), or a list of their names"),

@@ -124,7 +124,6 @@ LABELS = option("data", "number of drawn labels before the suffix, 1 to 4, or {m
 
 
 class DomainType(ParameterType):
-    name = "domain"
     summary = "a domain name, such as quiet-otter.example.org"
     word_lists = HOST_LISTS
     options = {"suffix": SUFFIX, "labels": LABELS}
@@ -215,7 +214,6 @@ def _written(scheme: str, host: str, segments: Sequence[str], pairs: Sequence[st
 
 
 class UrlType(ParameterType):
-    name = "url"
     summary = "a URL, such as https://lantern.example.org/kite/canoe?page=7"
     word_lists = HOST_LISTS
     options = {

@@ -49,7 +49,6 @@ class Uuids(Enumerable):
 
 
 class UuidType(ParameterType):
-    name = "uuid"
     summary = "a universally unique identifier (UUID)"
     options = {
         "version": option("data", "4 (random) or 7 (a time and random bits; default 4)", values=(4, 7), default=4),
@@ -158,7 +157,6 @@ class UserAgents(Domain):
 
 
 class UserAgentType(ParameterType):
-    name = "user_agent"
     summary = "the User-Agent string of a web browser"
     options = {
         "browser": option(

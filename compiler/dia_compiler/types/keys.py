@@ -50,7 +50,6 @@ class PrimitiveRoots(Domain):
 
 
 class PrimitiveRootType(ParameterType):
-    name = "primitive_root"
     summary = "a primitive root of a prime p: its powers modulo p are all numbers from 1 to p - 1"
     options = {
         "of": option("data", "the prime p; p - 1 must be factored, so a large p should be a safe prime", required=True)
@@ -109,7 +108,6 @@ class CurvePoints(Domain):
 
 
 class CurvePointType(ParameterType):
-    name = "curve_point"
     summary = "a point {x, y} of an elliptic curve over a prime field, never the point at infinity"
     options = {"curve": option("data", "the curve y**2 = x**3 + a x + b, as in `= curve(a, b, p)`", required=True)}
 
@@ -187,7 +185,6 @@ def _unsieved(start: int) -> list[int]:
 
 
 class RsaKeyType(ParameterType):
-    name = "rsa_key"
     summary = "an RSA key {n, e, d, p, q}"
     options = {
         "bits": option("data", "number of bits of n, from 512 to 4096; above 2048, slow without gmpy2", required=True),

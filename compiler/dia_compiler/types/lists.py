@@ -133,7 +133,6 @@ class SortedLists(Domain):
 
 
 class ListType(ParameterType):
-    name = "list"
     summary = "a list of values of one type"
     options = {
         "of": option("type", "the type of its elements", required=True),
@@ -184,7 +183,6 @@ class Permutations(Domain):
 
 
 class PermutationType(ParameterType):
-    name = "permutation"
     summary = "the items of a list in random order"
     options = {"of": option("data", "the items, all of which must differ", required=True)}
 
@@ -224,7 +222,6 @@ class Matrices(Domain):
 
 
 class MatrixType(ParameterType):
-    name = "matrix"
     summary = "a matrix, as a list of rows"
     options = {
         "rows": option("data", "number of rows", required=True),

@@ -78,7 +78,6 @@ def _full_name(first: str, last: str | None) -> str:
 
 
 class NameType(ParameterType):
-    name = "name"
     summary = "a person's name, or a record of name and pronouns"
     word_lists = frozenset({"first_names_female", "first_names_male", "first_names_neutral", "last_names"})
     options = {
@@ -159,7 +158,6 @@ def usernames_option(options: Mapping[str, Any], default: str) -> Usernames:
 
 
 class UsernameType(ParameterType):
-    name = "username"
     summary = "an account name, such as quiet_otter42 or ada.smith07"
     word_lists = frozenset(name for _, *parts in STYLES.values() for lists in parts for name in lists)
     options = {
@@ -204,7 +202,6 @@ class Emails(Domain):
 
 
 class EmailType(ParameterType):
-    name = "email"
     summary = "an email address, such as ada.smith07@example.org"
     word_lists = UsernameType.word_lists
     options = {

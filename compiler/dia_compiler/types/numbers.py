@@ -103,7 +103,6 @@ def integer_bounds(options: Mapping[str, Any]) -> tuple[int, int]:
 
 
 class IntegerType(ParameterType):
-    name = "integer"
     summary = "an integer of any size"
     options = {
         "min": option("data", "lowest value"),
@@ -170,7 +169,6 @@ class Reals(Enumerable):
 
 
 class RealType(ParameterType):
-    name = "real"
     summary = "an exact decimal number"
     options = {
         "min": option("data", "lowest value", required=True),
@@ -210,7 +208,6 @@ class Booleans(Enumerable):
 
 
 class BooleanType(ParameterType):
-    name = "boolean"
     summary = "true or false"
     options: ClassVar[Mapping[str, OptionKind]] = {}
 
@@ -437,7 +434,6 @@ def products_below(bound: int) -> tuple[int, ...]:
 
 
 class PrimeType(ParameterType):
-    name = "prime"
     summary = "a prime number"
     options = {
         "min": option("data", "lowest value"),

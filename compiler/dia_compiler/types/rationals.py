@@ -89,7 +89,6 @@ class Rationals(Domain):
 class RationalType(ParameterType):
     """Fractions of integers in lowest terms, each value once."""
 
-    name = "rational"
     summary = "a fraction of two integers in lowest terms"
     options = {
         "numerator": option("data", "numerator in lowest terms: a number or {min, max}"),

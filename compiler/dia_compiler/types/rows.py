@@ -99,7 +99,6 @@ def _name_of(value: Value, number: int) -> str:
 
 
 class RowType(ParameterType):
-    name = "row"
     summary = "a row of a data file, as a record of its columns"
     options = {
         "from": FROM,
@@ -266,7 +265,6 @@ class GroupSamples(RowLists):
 
 
 class RowsType(ParameterType):
-    name = "rows"
     summary = "several different rows of a data file, in file order"
     options = {
         "from": FROM,

@@ -232,7 +232,6 @@ class Sentences(Domain):
 
 
 class SentenceType(ParameterType):
-    name = "sentence"
     summary = "an English sentence"
     word_lists = frozenset(name for lists in LISTS.values() for name in lists)
     options = {"words": option("data", "number of words, 3 to 40, or {min, max} (default 6 to 14)")}
@@ -269,7 +268,6 @@ class Paragraphs(Domain):
 
 
 class ParagraphType(ParameterType):
-    name = "paragraph"
     summary = "several English sentences, separated by single spaces"
     word_lists = SentenceType.word_lists
     options = {

@@ -142,7 +142,6 @@ def sets_of(of: Domain, low: int, high: int, is_ascending: bool, name: str) -> D
 
 
 class SetType(ParameterType):
-    name = "set"
     summary = "a list of different values of one type, in ascending order"
     options = {
         "of": option("type", "the type of its elements", required=True),

@@ -75,7 +75,6 @@ class Records(Domain):
 
 
 class RecordType(ParameterType):
-    name = "record"
     summary = "a record with named fields, each with its own type"
     options = {"fields": option("fields", "the name and type of each field", required=True)}
 
@@ -115,7 +114,6 @@ class Alternatives(Domain):
 class OneOfType(ParameterType):
     """A value of one of several types, which should not share values."""
 
-    name = "one_of"
     summary = "a value of one of several types"
     options = {
         "of": option("types", "the types", required=True),
@@ -192,7 +190,6 @@ class PlainEntries(Entries, Enumerable):
 
 
 class EntryType(ParameterType):
-    name = "entry"
     summary = "an entry of a catalog, with its parameters drawn"
     options = {
         "of": option("catalog", "the catalog's name", required=True),

@@ -119,7 +119,6 @@ class EntrySubsets(Domain):
 class SubsetType(ParameterType):
     """A subset of the items of a list, the entries of a catalog, or the values of a type."""
 
-    name = "subset"
     summary = "some items of a list or entries of a catalog, in their original order"
     options = {
         "of": option("items", "the items: a list, {from: list}, an expression, or a type", required=True),

@@ -83,7 +83,6 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
 
 
 class ChoiceType(ParameterType):
-    name = "choice"
     summary = "an item of a list"
     options = {
         "of": option("data", "the items: a list, {from: list} or an expression", required=True),
@@ -155,7 +154,6 @@ def power(base: int, exponent: int) -> int:
 
 
 class StringType(ParameterType):
-    name = "string"
     summary = "a text of characters from an alphabet"
     options = {
         "alphabet": option("data", "the characters, such as `= letters + digits`", required=True),

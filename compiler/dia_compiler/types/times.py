@@ -94,7 +94,6 @@ class Dates(Enumerable):
 
 
 class DateType(ParameterType):
-    name = "date"
     summary = "a date of the Gregorian calendar, as ISO 8601 text such as 2026-01-31"
     options = {
         "min": option("data", f"earliest date (default {FIRST})"),
@@ -144,7 +143,6 @@ class Timestamps(Enumerable):
 
 
 class TimestampType(ParameterType):
-    name = "timestamp"
     summary = "a time in UTC with second precision, as ISO 8601 text such as 2026-01-31T12:00:00Z"
     options = {
         "min": option("data", f"earliest time, or a date for its midnight (default {FIRST}T00:00:00Z)"),

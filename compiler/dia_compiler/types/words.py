@@ -70,7 +70,6 @@ def words_option(options: Mapping[str, Any]) -> Sequence[str]:
 
 
 class WordsType(ParameterType):
-    name = "words"
     summary = "text of words from a list, separated by single spaces; for a list of words, use `list` of `words`"
     word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {

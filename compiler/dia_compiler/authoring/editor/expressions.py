@@ -15,7 +15,6 @@ LOOP = re.compile(r"\bfor\s+([A-Za-z_][\w, ]*?)\s+in\b", re.ASCII)
 TAG = re.compile(r"\{\{|\{%")
 TAG_NAME = re.compile(r"[-+]?\s*\w*")
 CLOSES = {"{{": "}}", "{%": "%}"}
-KEYWORDS = frozenset({"if", "else", "elif", "endif", "for", "in", "endfor", "and", "or", "not", "raw", "endraw"})
 
 
 @dataclass(frozen=True, slots=True)
