@@ -111,10 +111,10 @@ def types() -> str:
     contents = "[Parameter types](#parameter-types), [word lists](#word-lists), [answer types](#answer-types), "
     parts = ["# Types and formats", NOTE, contents + "[answer formats](#answer-formats)"]
     parts += ["## Parameter types", PARAMETERS_HEAD, ", ".join(f"[{name}](#{name})" for name in TYPES.own)]
-    for item in TYPES.own.values():
+    for name, item in TYPES.own.items():
         rows = [(f"`{key}`", "yes" if held.required else "", held.words) for key, held in item.options.items()]
         options = table(("option", "required", "meaning"), rows) if rows else "No options."
-        parts += [f"### {item.name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
+        parts += [f"### {name}", f"{sentence(item.summary)} Revision {item.revision}.", options]
     parts += ["## Word lists", WORDS_HEAD, _word_lists()]
     links = ", ".join(f"[{name}](#{name}-answers)" for name in ANSWER_TYPES)
     parts += ["## Answer types", ANSWERS_HEAD, links, "### Options of answers", OPTIONS_HEAD, _answer_options()]

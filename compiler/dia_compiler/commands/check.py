@@ -21,7 +21,7 @@ from dia_compiler.commands.console import (
     print_diagnostics,
     progress,
 )
-from dia_compiler.commands.programs import allow_programs
+from dia_compiler.commands.programs import allow_programs, jobs_option
 
 PAUSE = 0.3  # seconds between two checks for changes
 
@@ -33,9 +33,7 @@ PAUSE = 0.3  # seconds between two checks for changes
 @click.option("--k", type=click.IntRange(1, 100_000), default=3, show_default=True, metavar="N",
               help="Instances of each template that are made and checked.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with code 1 if there are warnings.")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
-)
+@jobs_option
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @allow_programs
 @click.option("--json", "as_json", is_flag=True, help="Same as --format json.")

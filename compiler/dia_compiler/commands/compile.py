@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.counts import counted, freedom_text
+from dia_runtime.commands.options import json_option
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
-from dia_compiler.commands.programs import allow_programs
+from dia_compiler.commands.programs import allow_programs, jobs_option
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the bundles (default: build)."
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
-)
+@jobs_option
 @click.option("--strict", is_flag=True, help="Treat warnings and left-out templates as errors.")
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     "--bank", type=click.Path(path_type=Path), metavar="FILE", help="Bank with predictions, from `dia explain --save`."
 )
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,

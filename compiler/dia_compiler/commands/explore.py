@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
+from dia_runtime.commands.options import json_option
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet
@@ -79,7 +80,7 @@ def asking(command: Any) -> Any:
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @asking
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context, /, spec: Path, bank: Path, model: str, out: Path | None, as_json: bool, **chosen: Any

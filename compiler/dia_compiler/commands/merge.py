@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 from dia_language.counts import counted
+from dia_runtime.commands.options import json_option
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics
-from dia_compiler.commands.programs import allow_programs
+from dia_compiler.commands.programs import allow_programs, jobs_option
 
 if TYPE_CHECKING:
     from dia_compiler.freeze.output import FrozenBundle
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
     metavar="PATH",
     help="The bundle's folder, or the run file to write.",
 )
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
-)
+@jobs_option
 @click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.counts import counted, freedom_text
 from dia_language.diagnostics import visible
+from dia_runtime.commands.options import json_option
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
@@ -30,7 +31,7 @@ BINS, BAR, CUT = 10, 24, 200
 @click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
               help="Make N instances, and show run time and answers for each value of a parameter.")  # fmt: skip
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,

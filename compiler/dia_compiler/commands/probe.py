@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.counts import counted
+from dia_runtime.commands.options import json_option
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics, progress
-from dia_compiler.commands.programs import allow_programs
+from dia_compiler.commands.programs import allow_programs, jobs_option
 
 if TYPE_CHECKING:
     from dia_compiler.pipeline.api import Probe
@@ -26,11 +27,9 @@ WIDEST_RULE = 60
 @click.option("--k", type=click.IntRange(20, 100_000), default=400, show_default=True, metavar="N",
               help="Number of instances of each template.")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's seed, or 0).")
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
-)
+@jobs_option
 @allow_programs
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.pass_context
 def command(
     ctx: click.Context,

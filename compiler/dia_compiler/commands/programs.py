@@ -1,4 +1,4 @@
-"""The option that lets specs start programs."""
+"""Options that the commands of the compiler share."""
 
 from __future__ import annotations
 
@@ -14,4 +14,7 @@ allow_programs = click.option(
         "Allow specs to run programs in a sandbox; `=unconfined` runs them with your own rights where no "
         "sandbox is available."
     ),
+)
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
 )

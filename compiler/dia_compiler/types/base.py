@@ -162,9 +162,9 @@ def flag_option(options: Mapping[str, Any], name: str) -> bool:
     return value
 
 
-def length_option(options: Mapping[str, Any], limit: int = 100_000, name: str = "length") -> tuple[int, int]:
+def length_option(options: Mapping[str, Any], name: str = "length") -> tuple[int, int]:
     """Return the bounds of a length written as a number or as {min, max}."""
-    return bounds_option(options, name, 0, limit)
+    return bounds_option(options, name, 0, 100_000)
 
 
 def bounds_option(options: Mapping[str, Any], name: str, least: int, most: int) -> tuple[int, int]:

@@ -237,13 +237,13 @@ class ForkingPool(WorkerPool):
         return _Worker(process, ours, cell)
 
 
-def run_tasks(tasks: Iterable[Task], jobs: int, label: str = "the evaluation") -> Generator[Outcome, None, None]:
+def run_tasks(tasks: Iterable[Task], jobs: int) -> Generator[Outcome, None, None]:
     """Yield the outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
 
     Raises WorkerBug for what is not a DiaError.
     """
     waiting = deque(tasks)
-    yield from WorkerPool(min(jobs, len(waiting))).run(waiting, label)
+    yield from WorkerPool(min(jobs, len(waiting))).run(waiting)
 
 
 class SingleWorker:

@@ -189,7 +189,7 @@ def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spr
     return _posterior(locations, table, centre, spread)[2]
 
 
-def independent(features: Array, tolerance: float = 1e-9) -> list[int]:
+def independent(features: Array) -> list[int]:
     """Return the columns that are no weighted sums of those before them."""
     columns: list[int] = []
     basis = np.zeros((len(features), 0))
@@ -197,7 +197,7 @@ def independent(features: Array, tolerance: float = 1e-9) -> list[int]:
         remainder = features[:, column] - basis @ (basis.T @ features[:, column])
         remainder = remainder - basis @ (basis.T @ remainder)
         size = float(np.linalg.norm(remainder))
-        if size > tolerance * max(1.0, float(np.linalg.norm(features[:, column]))):
+        if size > 1e-9 * max(1.0, float(np.linalg.norm(features[:, column]))):
             columns.append(column)
             basis = np.concatenate([basis, remainder[:, None] / size], axis=1)
     return columns

@@ -19,9 +19,7 @@ TOLERANCE = 1e-6  # of the largest move, before the learning rate
 MOST = 100_000
 
 
-def algorithm_1(
-    successes: Array, trials: NDArray[Any], rate: float = RATE, tolerance: float = TOLERANCE
-) -> tuple[Array, Array, int]:
+def algorithm_1(successes: Array, trials: NDArray[Any]) -> tuple[Array, Array, int]:
     """Abilities, difficulties and the number of iterations."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     abilities, difficulties = np.zeros(len(successes)), np.zeros(successes.shape[1])
@@ -29,10 +27,10 @@ def algorithm_1(
         probability = logistic_in_place(abilities[:, None] - difficulties)
         residual, spread = successes - every * probability, every * probability * (1 - probability)
         up, down = residual.sum(axis=1) / spread.sum(axis=1), -residual.sum(axis=0) / spread.sum(axis=0)
-        abilities += rate * up
-        difficulties += rate * down
+        abilities += RATE * up
+        difficulties += RATE * down
         largest = max(float(np.abs(up).max()), float(np.abs(down).max()))
-        if largest < tolerance:
+        if largest < TOLERANCE:
             return abilities, difficulties, iteration
         if not np.isfinite(largest):
             break

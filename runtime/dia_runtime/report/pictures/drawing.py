@@ -119,13 +119,13 @@ def moved(mark: Mark, x: float, y: float) -> Mark:
             return replace(mark, x=mark.x + x, y=mark.y + y)
 
 
-def text_width(text: str, size: float = 12, bold: bool = False) -> float:
+def text_width(text: str, size: float = 12) -> float:
     """About how wide the text is in a usual sans-serif, rather too much than too little.
 
     >>> text_width("") == 0, text_width("iii") < text_width("mmm")
     (True, True)
     """
-    return sum(map(_share, text)) * size * (1.07 if bold else 1)
+    return sum(map(_share, text)) * size
 
 
 def _share(char: str) -> float:
