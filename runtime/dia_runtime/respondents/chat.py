@@ -224,11 +224,33 @@ def excerpt(answer: Any) -> str:
 
 
 # How providers report a prompt that is too long, and one that they refuse; both are final replies
-OVER_CONTEXT = re.compile(r"context.?(length|window)|maximum context|too many tokens|prompt is too long", re.IGNORECASE)
+OVER_CONTEXT = re.compile(
+    r"context.?(length|window|size)|maximum (context|prompt)|too many tokens|(prompt|input) is too long"
+    r"|input token count|inputs? must have less than",
+    re.IGNORECASE,
+)
+# The same words about the length of the reply that was asked for: the prompt itself may fit
+ROOM_FOR_REPLY = re.compile(r"max_(completion_|output_|new_)?tokens|in the completion", re.IGNORECASE)
+CONTEXT_SIZE = re.compile(r"maximum context length is (\d{1,12})", re.IGNORECASE)
+PROMPT_SIZE = re.compile(r"(\d{1,12}) (?:tokens )?in the messages", re.IGNORECASE)
 CONTENT_REFUSED = re.compile(r"content.?(filter|policy|management)|safety (system|settings)|flagged", re.IGNORECASE)
 # Rate-limit errors that waiting cannot fix
 UNPAID = re.compile(r"insufficient_quota|billing|payment", re.IGNORECASE)
 OVERLOADED = frozenset({429, 503, 529})
+
+
+def is_over_context(message: str) -> bool:
+    """Return whether a provider says that the prompt is too long, and not only its sum with the reply asked for.
+
+    >>> is_over_context("'max_tokens' is too large: 9000. This model's maximum context length is 8192 tokens")
+    False
+    """
+    if not OVER_CONTEXT.search(message):
+        return False
+    size, prompt = CONTEXT_SIZE.search(message), PROMPT_SIZE.search(message)
+    if size and prompt:
+        return int(prompt[1]) >= int(size[1])
+    return not ROOM_FOR_REPLY.search(message)
 
 
 def classify_refusal(
@@ -236,7 +258,7 @@ def classify_refusal(
 ) -> Reply | RequestError:
     """Return what a status other than 200 means: a final reply, or an error."""
     searched, text = f"{code} {message}", f"{status} {message}".strip()[:300]
-    if status in (400, 413, 422) and OVER_CONTEXT.search(searched):
+    if status in (400, 413, 422) and is_over_context(searched):
         return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
     if status in (400, 403, 422) and CONTENT_REFUSED.search(searched):
         return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)

@@ -30,10 +30,12 @@ from dia_runtime.respondents.attachments import (
 )
 from dia_runtime.respondents.chat import (
     DETAILS,
+    ROOM_FOR_REPLY,
     Settings,
     chat_messages,
     classify_refusal,
     decimal_text,
+    is_over_context,
     reply_from_completion,
 )
 from dia_runtime.respondents.openai_compatible import retry_after_seconds
@@ -220,7 +222,8 @@ class LiteLLMClient:
         message = redact(str(error), *self.secrets)
         status = getattr(error, "status_code", None)
         names = [kind.__name__ for kind in type(error).__mro__]
-        if "ContextWindowExceededError" in names:
+        is_prompt_too_long = is_over_context(message) or not ROOM_FOR_REPLY.search(message)
+        if "ContextWindowExceededError" in names and is_prompt_too_long:
             return Reply(None, finish_reason="over_context", seconds=seconds, asked_at=asked_at)
         if "ContentPolicyViolationError" in names:
             return Reply(None, finish_reason="content_filter", seconds=seconds, asked_at=asked_at)

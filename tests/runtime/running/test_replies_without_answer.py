@@ -274,6 +274,42 @@ def test_the_docs_list_every_flag() -> None:
     assert [name for name in FLAGS if f"| `{name}` |" not in page] == []
 
 
+# Prompts that are too long, and replies for which there is no room
+
+TOO_LONG = {
+    "OpenAI": "This model's maximum context length is 4097 tokens. However, your messages resulted in 5000 tokens.",
+    "OpenAI, with its reply": "This model's maximum context length is 4097 tokens. However, you requested 5200 tokens "
+    "(5000 in the messages, 200 in the completion).",
+    "Anthropic": "prompt is too long: 210000 tokens > 200000 maximum",
+    "Gemini": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    "xAI": "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+    "Bedrock": "Input is too long for requested model.",
+    "llama.cpp": "the request exceeds the available context size. try increasing the context size",
+}
+NO_ROOM = {
+    "OpenAI": "This model's maximum context length is 4097 tokens. However, you requested 5000 tokens (1000 in the "
+    "messages, 4000 in the completion). Please reduce the length of the messages or completion.",
+    "vLLM": "'max_tokens' or 'max_completion_tokens' is too large: 5000. This model's maximum context length is 4096 "
+    "tokens and your request has 100 input tokens",
+}
+
+
+@pytest.mark.parametrize("provider", TOO_LONG)
+def test_a_prompt_that_is_too_long_is_final(tiny: Make, provider: str) -> None:
+    with loop.serve(loop.fails(400, TOO_LONG[provider])) as server:
+        entry = asked(tiny(templates=1, k=1), server)
+    assert (entry.errors, dict(entry.flags)) == (0, {"over_context": 1})
+
+
+@pytest.mark.parametrize("provider", NO_ROOM)
+def test_a_limit_of_the_reply_that_is_too_large_is_an_error_of_the_request(tiny: Make, provider: str) -> None:
+    """Otherwise all replies would count as wrong, although a smaller `--max-tokens` would do."""
+    with loop.serve(loop.fails(400, NO_ROOM[provider])) as server:
+        entry = asked(tiny(templates=2, k=3), server, max_tokens=5000)
+    assert entry.is_refused and "maximum context length" in (entry.ended or "") and not entry.flags
+    assert len(server.asked) == 2
+
+
 # Models that cannot work
 
 
