@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections import Counter
 from functools import lru_cache
 from typing import Any
@@ -37,6 +38,16 @@ def test_a_chain_agrees_with_the_labels_on_this_many_replies(chain: str, same: i
 def test_no_chain_accepts_or_skips_what_a_person_does_not(chain: str) -> None:
     for (label, verdict), number in table(chain).items():
         assert label == verdict or verdict not in ("correct", "skipped"), (label, verdict, number)
+
+
+@pytest.mark.parametrize(("chain", "read", "same"), [("strict", 0, 0), ("standard", 0, 0), ("lenient", 17, 4)])
+def test_the_model_as_a_judge_agrees_with_the_labels_on_this_many_replies(chain: str, read: int, same: int) -> None:
+    study = runpy.run_path(str(ROOT / "docs" / "studies" / "small_judge.py"))
+    verdicts = study["judge_verdicts"](study["JUDGED"])[f"judge, {chain}"]
+    labels = Counter(label for label, _ in verdicts)
+    assert labels == {"correct": 31, "wrong": 102, "no answer": 64}
+    assert Counter(verdict for _, verdict in verdicts) == Counter({"correct": read, "unread": 197 - read})
+    assert sum(label == verdict for label, verdict in verdicts) == same
 
 
 def test_lenient_finds_most_answers_that_a_person_finds() -> None:

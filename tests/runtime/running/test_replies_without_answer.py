@@ -284,7 +284,7 @@ TOO_LONG = {
     "Gemini": "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
     "xAI": "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
     "Bedrock": "Input is too long for requested model.",
-    "llama.cpp": "the request exceeds the available context size. try increasing the context size",
+    "llama.cpp": "request (6031 tokens) exceeds the available context size (4096 tokens), try increasing it",
 }
 NO_ROOM = {
     "OpenAI": "This model's maximum context length is 4097 tokens. However, you requested 5000 tokens (1000 in the "
