@@ -324,9 +324,7 @@ class _Checker:
             result.left_out.append(LeftOut(template.name, why))
 
     def check_whole(self, template: Template, reported_paths: set[KeyPath]) -> None:
-        """Check what a schema cannot: that there is an answer and a prompt, the options of the answer, names of
-        warnings.
-        """
+        """Check what a schema cannot: the presence of answer and prompt, options of the answer, names of warnings."""
         node, place = template.node, template.position
         check_sessions(node, self.diagnostics)
         has_answer = any(node.get(key) is not None or is_misspelled(key, node) for key in ("answer", "choices"))

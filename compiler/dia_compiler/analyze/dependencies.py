@@ -77,6 +77,7 @@ class Dependencies:
 
 def ordered(names: Sequence[str], needs: Needs) -> list[str]:
     """Return the names in an order in which each comes after those that it needs, otherwise in their original order.
+
     Names in a cycle come last.
 
     Names that wait for each other stand at the end.

@@ -1,5 +1,6 @@
-"""The fields of a value that a piece reads. A bundle's questions contain only these, because others may reveal the
-answer.
+"""The fields of a value that a piece reads.
+
+A bundle's questions contain only these, because others may reveal the answer.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def merged(one: Fields, other: Fields) -> Fields:
 
 
 def narrowed(value: Value, fields: frozenset[str]) -> Value:
-    """Return the record with only the fields that are read; other values, and records that are used whole, are
-    unchanged.
+    """Return the record with only the fields that are read.
+
+    Other values, and records that are used whole, are unchanged.
     """
     if type(value) is not Record or WHOLE in fields:
         return value

@@ -42,9 +42,7 @@ def items_of(domain: Domain, position: Position) -> list[Item]:
 
 
 def _names(domain: Enumerable, accepted: Sequence[tuple[int, Value]]) -> list[str]:
-    """Return the items' names: those of the values if they have names, else their texts if short and plain, else
-    numbers.
-    """
+    """Return the names of the items: those of the values, or else their texts if short and plain, or else numbers."""
     named = [domain.name_at(place) for place, _ in accepted]
     own = [name for name in named if name is not None]
     texts = own if len(own) == len(accepted) else [_text(value) for _, value in accepted]

@@ -148,8 +148,9 @@ class Declarations:
         self.check_taken(self.declared + own, {place for _, _, place in own})
 
     def declare_faces(self, catalog: Catalog) -> None:
-        """Declare the faces. Two catalogs may share a face with the same arguments; the entry determines which one is
-        used.
+        """Declare the faces.
+
+        Two catalogs may share a face with the same arguments; the entry determines which one is used.
         """
         for item in catalog.faces:
             function = self.functions.get(item.name)

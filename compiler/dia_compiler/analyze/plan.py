@@ -99,8 +99,9 @@ class AssetCode:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What a piece uses: values of the instance, and parts that are the same in all instances. `fields` are the fields
-    of each value that it reads.
+    """What a piece uses: values of the instance, and parts that are the same in all instances.
+
+    `fields` are the fields of each value that it reads.
 
     `fields` are those that are read of each value.
     """

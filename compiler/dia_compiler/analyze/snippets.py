@@ -204,8 +204,9 @@ class Pieces:
         return maker
 
     def datum(self, datum: Datum, visible_in: str = "") -> DatumCode | None:
-        """Compile the datum; None if it has errors, which are reported. If it is shown, it must not depend on the
-        answer.
+        """Compile the datum; None if it has errors, which are reported.
+
+        If it is shown, it must not depend on the answer.
         """
         try:
             code = compile_datum(datum.node, self.namespace, self.values | self.solved)

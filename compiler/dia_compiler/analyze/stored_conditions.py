@@ -42,8 +42,9 @@ def _of_reply(prepared: Prepared, code: CompiledExpression, key: str) -> Reached
 
 
 class _Reach:
-    """Follows a piece through functions of the spec, faces, and let values that use replies. `key` is the key of the
-    answer that it belongs to, which may not use templates.
+    """Follows a piece through functions of the spec, faces, and let values that use replies.
+
+    `key` is the key of the answer that it belongs to, which may not use templates.
 
     `key` is that of an answer, which reaches no template.
     """
@@ -83,9 +84,7 @@ class _Reach:
                 self.face(use.name)
 
     def value(self, name: str) -> None:
-        """Follow a value: a reply, a let value that uses replies (after what it is computed from), or a value of the
-        instance.
-        """
+        """Follow a value: a reply, a let value that uses replies (after its own parts), or a value of the instance."""
         if name in self.all_replies:
             self.replies.add(name)
         elif name not in self.reply_lets:

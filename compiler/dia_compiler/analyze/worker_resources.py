@@ -24,8 +24,9 @@ NO_RESOURCES = WorkerResources()
 
 
 def programs_of(folder: Path, permission: str) -> str:
-    """Return what the specs of a folder may run: what was allowed; those that come with dia may always run programs in
-    a sandbox.
+    """Return which programs the specs of a folder may run.
+
+    This is what was allowed; specs that are part of dia may always run programs in a sandbox.
     """
     shipped = (data_folder() / "specs").resolve()
     comes_with_dia = permission == NO and (shipped == folder.resolve() or shipped in folder.resolve().parents)

@@ -110,8 +110,9 @@ def _may_have_body(options: Mapping[str, Any]) -> bool:
 
 
 def _with_length(options: Mapping[str, Any], body: str) -> list[tuple[str, Any]]:
-    """Return the headers with the length of the body, which is last unless its position is given. RFC 9110, section
-    8.6.
+    """Return the headers with the length of the body, which is last unless its position is given.
+
+    RFC 9110, section 8.6.
     """
     headers, size = _headers(options), len(body.encode("utf-8", "surrogatepass"))
     names = [name.lower() for name, _ in headers]

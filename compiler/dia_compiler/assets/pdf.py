@@ -1,5 +1,6 @@
-"""PDF files of plain text, which may be encrypted. Page contents are not compressed, so the bytes do not depend on a
-compression library.
+"""PDF files of plain text, which may be encrypted.
+
+Page contents are not compressed, so the bytes do not depend on a compression library.
 """
 
 from __future__ import annotations

@@ -38,9 +38,7 @@ def password_fault(password: Any, cipher: str) -> str | None:
 
 
 def _new_fault(password: str) -> str | None:
-    """Return why a text is not a safe password: SASLprep (RFC 4013) would change it, and not all readers apply
-    SASLprep.
-    """
+    """Return why a text is not a safe password: SASLprep (RFC 4013), which some readers omit, would change it."""
     if not password.isprintable() or unicodedata.normalize("NFKC", password) != password:
         return "must be printable and in Unicode normalization form NFKC"
     strange = next((sign for sign in password if any(table(sign) for table in UNPREPARED)), None)

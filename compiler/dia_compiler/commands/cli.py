@@ -220,8 +220,10 @@ dia = LazyGroup(
 
 
 def main() -> None:
-    """Run the command line and exit with a documented code: 0 done, 1 a difference or a failed gate, 2 input or
-    arguments, 3 integrity, 4 provider or network, 70 our bug, 130 interrupted.
+    """Run the command line and exit with a documented code.
+
+    0 done, 1 a difference or a failed gate, 2 input or arguments, 3 integrity, 4 provider or network, 70 a bug in dia,
+    130 interrupted.
     """
     if COMPLETION in os.environ:
         dia.main(prog_name="dia", complete_var=COMPLETION)

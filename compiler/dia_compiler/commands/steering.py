@@ -21,8 +21,9 @@ LEAST, MOST = Decimal("0.05"), Decimal("0.95")
 def steering_request(
     success: str | None, difficulty: str | None, model: str | None, ability: str | None, bank: Path | None
 ) -> SteeringRequest:
-    """Return what the options ask for. Raises DiaError: exit 2 for options that contradict each other, exit 3 for a bad
-    bank.
+    """Return what the options ask for.
+
+    Raises DiaError: exit 2 for options that contradict each other, exit 3 for a bad bank.
     """
     from dia_runtime.psychometrics.rasch.bank import read_bank
 

@@ -70,8 +70,9 @@ def _borrowed(token: str) -> WorkerPool:
 
 @contextmanager
 def _may_have_children() -> Iterator[None]:
-    """Allow child processes. Dask's workers are daemons, which Python does not allow children; ours end with their
-    parent.
+    """Allow child processes.
+
+    Dask's workers are daemons, which Python does not allow children; ours end with their parent.
     """
     facts: dict[str, Any] = getattr(multiprocessing.current_process(), "_config", {})
     was_daemon = facts.pop("daemon", None)

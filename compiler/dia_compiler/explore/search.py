@@ -1,10 +1,4 @@
-"""Boundary search over a template: varied templates are compiled, asked and varied again, until enough items are at the
-boundary.
-
-Everything is ordinary: a round's items are a benchmark of moved templates, its bundle is one that `dia compile` makes,
-its replies are a run. A search follows from its seed and the replies alone, so that the same command finds the rounds
-of an interrupted one and asks what is missing.
-"""
+"""Boundary search over a template: compile variations, ask them, and vary again until enough items are found."""
 
 from __future__ import annotations
 

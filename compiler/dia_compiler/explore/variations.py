@@ -309,9 +309,7 @@ def _constant(path: str, scalar: Scalar, least: int, most: int, prompt: str) -> 
 
 
 def _span(path: str, span: MappingNode, most: int) -> Iterator[Knob]:
-    """Yield levels for a length between two bounds: one length each, from the least written to the greatest that is
-    tried.
-    """
+    """Yield levels for a length between two bounds: one for each length, up to the greatest that is tried."""
     first, last = span.get("min"), span.get("max")
     low, high = number_of(first), number_of(last)
     if low is None or high is None or not isinstance(first, Scalar) or not isinstance(last, Scalar) or low > high:
@@ -448,9 +446,7 @@ def _word(node: MappingNode, name: str) -> str | None:
 def _catalog(
     item: CheckedBenchmark, template: Template, name: str | None
 ) -> tuple[MappingNode, str | None, Scalar | None, str] | None:
-    """Return the entries of the template's catalog, its file (None if it is in the template), the link to it, and its
-    text.
-    """
+    """Return the entries of the template's catalog, its file (None if inline), the link to it, and its text."""
     catalog = next((node for key, node in pairs(template.node.get("catalogs")) if key.text == name), None)
     if not isinstance(catalog, MappingNode):
         return None

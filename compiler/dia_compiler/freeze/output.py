@@ -1,5 +1,6 @@
-"""Atomic output: bundles are written to a private folder next to the target and moved at the end; nothing valuable is
-replaced.
+"""Atomic output: bundles are written to a private folder next to the target and moved at the end.
+
+No file that might be valuable is replaced.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ class FrozenBundle:
 
 @contextlib.contextmanager
 def private_folder(parent: Path) -> Iterator[Path]:
-    """Yield a private folder on the disk of the bundles. It is always deleted afterwards, with parents that are left
-    empty.
+    """Yield a private folder on the disk of the bundles.
+
+    It is always deleted afterwards, with parents that are left empty.
 
     Raises DiaError (exit code 2) if it cannot be made.
     """

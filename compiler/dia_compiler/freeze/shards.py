@@ -49,9 +49,7 @@ def write_file(folder: Path, name: str, content: bytes, files: Files) -> None:
 def write_lines(
     folder: Path, kind: str, parts: Iterable[tuple[int, SpooledBytes]], shard: int | None, files: Files
 ) -> None:
-    """Write the lines of all parts, each part given with its number of lines, to one file, or to shards of `shard`
-    lines.
-    """
+    """Write the lines of all parts, each with its number of lines, to one file or to shards of `shard` lines."""
     writer = _ShardWriter(folder, kind, shard, files)
     try:
         for rows, part in parts:

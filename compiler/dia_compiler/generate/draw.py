@@ -136,8 +136,9 @@ class Drawing:
         return tuple(key_of(scope[name]) for name in self.prepared.makers if name in scope)
 
     def constant(self, step: Step, scope: Scope) -> Value:
-        """Return a let value that is the same for all draws; its steps are charged each time, as the count of ways
-        expects.
+        """Return a let value that is the same for all draws.
+
+        Its steps are charged each time, as the count of ways expects.
         """
         if step.name not in self.constants:
             assert step.code is not None
@@ -251,8 +252,9 @@ class Drawing:
             end_search()
 
     def freedom_of_items(self) -> Freedom:
-        """Return the smallest number for the items that are not static; items of fixed domains without conditions are
-        alike.
+        """Return the smallest number for the items that are not static.
+
+        Items with fixed domains and without conditions are alike.
         """
         alike = self.is_known and not self.is_filtered and self.prepared.options is None
         freedoms: list[Freedom] = []

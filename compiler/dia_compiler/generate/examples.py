@@ -137,8 +137,9 @@ def _are_inside(
 
 
 def typed(value: Value, maker: Maker) -> Value:
-    """Return the datum as a value of the maker's type: an entry is written {entry: name, parameter: value}, or as its
-    name.
+    """Return the datum as a value of the maker's type.
+
+    An entry is written {entry: name, parameter: value}, or as its name.
     """
     catalog = maker.use.options.get("of")
     if maker.use.kind == "entry" and isinstance(catalog, Scalar):

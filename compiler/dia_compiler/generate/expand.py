@@ -532,8 +532,9 @@ class Expansion:
         return {**visible, **{name: slot(visible) for name, slot in wording.slots.items()}}
 
     def challenge(self, scope: Scope, grading: Grading, wording: Wording) -> str:
-        """Return the rendered prompt of the template in a wording, with `prepend` and `append` separated by empty
-        lines.
+        """Return the rendered prompt of the template in a wording.
+
+        Empty lines separate it from `prepend` and `append`.
         """
         assert wording.prompt is not None
         visible = self.visible_scope(scope, grading, wording)

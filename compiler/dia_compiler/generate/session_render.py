@@ -1,5 +1,6 @@
-"""Render the sessions and the grading of one instance: what needs no reply is rendered, everything else becomes stored
-code.
+"""Render the sessions and the grading of one instance.
+
+Texts that need no reply are rendered, everything else becomes stored code.
 """
 
 from __future__ import annotations
@@ -260,9 +261,7 @@ class Making:
             raise DiaError(Diagnostic(error.code, error.message, share.snippet.position, error.help)) from None
 
     def worded_keys(self, keys: list[str], stored_session: Stored) -> list[str]:
-        """Return the keys; if a template has variants, each with a digest of the texts, so that wordings do not share
-        replies.
-        """
+        """Return the keys; with variants, each has a digest of the texts, so that wordings do not share replies."""
         if not self.expansion.prepared.template.variants:
             return keys
         return [
@@ -370,8 +369,9 @@ def plain_facts(facts: Mapping[str, Any]) -> Stored:
 
 
 def stored(value: Value) -> Any:
-    """Return an option of a format as JSON. Raises LanguageError for other values than texts, integers, booleans, lists
-    and mappings.
+    """Return an option of a format as JSON.
+
+    Raises LanguageError for other values than texts, integers, booleans, lists and mappings.
     """
     if value is None or isinstance(value, (str, bool)) or type(value) is int:
         return value

@@ -34,9 +34,7 @@ class DataFiles:
         return diagnostics
 
     def read(self, source: Node, columns: Node | None) -> DataFile | None:
-        """Return the table of the file that `from` names, with the wanted columns, or None if it has errors, which are
-        reported.
-        """
+        """Return the table of the file that `from` names, with the wanted columns; None after reporting errors."""
         try:
             return DataFile(self._table(source, columns), source.position)
         except DiaError as error:

@@ -157,9 +157,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The options of a multiple choice: the correct one, the distractors, whether they are shuffled, and the one that
-    skips.
-    """
+    """The options of a multiple choice: correct option, distractors, whether they are shuffled, skip option."""
 
     correct: Snippet
     distractors: Snippet
@@ -258,9 +256,7 @@ class Template:
 
     @property
     def folded(self) -> Template:
-        """Return the template with only those nodes of its file that are needed later, which halves what is sent to
-        workers.
-        """
+        """Return the template with only the nodes that are needed later, which halves what is sent to workers."""
         parts = [(key, _keys_alone(value)) for key, value in self.node.pairs if key.text in NAMING]
         return replace(self, node=Mapping(tuple(parts), self.node.position, self.node.is_flow))
 

@@ -188,9 +188,7 @@ def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, know
 
 
 def is_misspelled(name: str, root: Mapping) -> bool:
-    """Return whether an unknown key of a template is probably this one misspelled, so that it is not reported as
-    missing.
-    """
+    """Return whether a template has an unknown key that is probably this one, so that it is not reported as missing."""
     known_keys = structure("template")["properties"]
     unknown = [key.text for key, _ in root.pairs if key.text not in known_keys]
     return any(name in (OTHER_KEYS.get(key.lower()), closest(key, known_keys)) for key in unknown)

@@ -558,8 +558,9 @@ def _references(schema: object) -> Iterable[str]:
 
 
 def format_schema(formats: Mapping[str, Format]) -> Schema:
-    """Return the schema of `format` with every option of every kind; options that formats read differently accept any
-    value.
+    """Return the schema of `format` with every option of every kind.
+
+    Options that formats read differently accept any value.
     """
     kind = one_of(formats, "How the final answer is marked in a reply.")
     options: dict[str, FormatOption] = {}

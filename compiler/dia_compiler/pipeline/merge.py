@@ -82,8 +82,9 @@ def _order(first: StoredPart, target: Path | None, jobs: int, force: bool, progr
 
 
 def parts_of_one_compile(parts: list[StoredPart]) -> list[StoredPart]:
-    """Return the parts in order. Raises DiaError (exit 2) unless they are all parts of one compile with the same
-    versions.
+    """Return the parts in order.
+
+    Raises DiaError (exit 2) unless they are all parts of one compile with the same versions.
     """
     if not parts:
         raise DiaError(Diagnostic("E610", "there are no parts to merge"))

@@ -192,8 +192,9 @@ class RecordingChoose(Choose):
         return choice
 
     def several(self, options: int, count: int) -> list[int]:
-        """Return this many choices of 0..options-1; after a vast one they come from the stream without a record of
-        each.
+        """Return this many choices of 0..options-1.
+
+        After a choice from very many options, they come from the stream without a record of each.
         """
         if self.is_vast and options > 0:
             return self.stream.several(options, count)

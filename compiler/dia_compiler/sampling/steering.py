@@ -117,8 +117,9 @@ class Steering:
 
     @property
     def label(self) -> str:
-        """Return the target, and six digits of the SHA-256 of everything that determines the choice, for the bundle's
-        name.
+        """Return the label for the bundle's name: the target, and six digits of a SHA-256.
+
+        The SHA-256 covers everything that determines the choice.
         """
         target, digest = self.target, sha256(self.key.encode()).hexdigest()[:6]
         if target.success is not None:

@@ -119,8 +119,11 @@ def option(
     default: Any = None,
     is_list: bool = False,
 ) -> OptionKind:
-    """Return an option of a type: reads is data, type, items (data or a type), types, fields, catalog,
-    file, columns (of a file) or row (an expression over a row)."""
+    """Return an option of a type.
+
+    `reads` is data, type, items (data or a type), types, fields, catalog, file, columns (of a file) or row (an
+    expression over a row).
+    """
     return OptionKind(reads, words, required, tuple(values), default, is_list)
 
 

@@ -23,8 +23,11 @@ _STARTED = 0.0
 
 
 def attach(cell: Any) -> None:
-    """Make the cell the one that evaluations write: beats, number of the expression, searches begun and ended, number
-    of the condition that the last draw of the search failed."""
+    """Make this the cell that evaluations write.
+
+    It has beats, the number of the expression, searches begun and ended, and the number of the condition that the last
+    draw of the search failed.
+    """
     global _CELL, _IS_WATCHED
     _CELL, _IS_WATCHED = cell, True
 

@@ -1,4 +1,4 @@
-"""A bundle as one file: a tar of plain members (USTAR, no clock, no owner) under zstd, the manifest first."""
+"""A bundle as one file: a plain tar (USTAR, without times and owners) compressed by zstd, with the manifest first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from dia_runtime.bundle.verify import file_problems
 BLOCK = 512
 RECORD = 20 * BLOCK
 READ = 1 << 18
-CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
+CHUNK = 1 << 10  # limits a hostile zstd file to at most 32 MiB of memory
 LEVEL = 12
 LARGEST = 8 << 30  # the largest size that a USTAR header can contain
-LARGEST_UNLISTED = 1 << 20  # of a file that no manifest lists
+LARGEST_UNLISTED = 1 << 20  # of a file that manifests do not list
 # An archive may unpack to this size, or to this multiple of its own size: bundles compress 3 to 60 times.
 FREE = 1 << 26
 RATIO = 300
-WINDOW = 1 << 27  # bytes of memory that a stranger's archive may ask for
+WINDOW = 1 << 27  # bytes of memory that an untrusted archive may request
 UNLISTED = (manifests.PROVENANCE, manifests.SIGNATURE)
 SUFFIX = ".tar.zst"
 KINDS = {tarfile.DIRTYPE: "a folder", tarfile.SYMTYPE: "a symbolic link", tarfile.LNKTYPE: "a hard link",
@@ -36,14 +36,14 @@ KINDS = {tarfile.DIRTYPE: "a folder", tarfile.SYMTYPE: "a symbolic link", tarfil
 
 
 def archive_name(bundle: Bundle) -> str:
-    """`<benchmark>-<version>-k<k>`, which is the folder inside an archive and the stem of its name."""
+    """Return `<benchmark>-<version>-k<k>`, the folder inside an archive and the stem of its name."""
     facts = bundle.manifest
     name = f"{facts['benchmark']}-{facts['version']}-k{facts['k']}" + ("-sealed" if bundle.is_sealed else "")
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:90] or "bundle"
 
 
 def pack(source: Path, target: Path, force: bool = False) -> Bundle:
-    """Write the bundle to the target as one file, with the same bytes wherever the bundle is.
+    """Write the bundle to the target as one file, whose bytes depend only on the bundle's content.
 
     Raises DiaError: exit 3 for a damaged bundle, 2 for a path or size that the format does not allow.
     """
@@ -71,7 +71,7 @@ def pack(source: Path, target: Path, force: bool = False) -> Bundle:
 
 
 def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
-    """Path and size of every file, in the order of the archive."""
+    """Return the path and size of every file, in the order of the archive."""
     yield manifests.NAME, len(manifest_file(bundle.path))
     for name in sorted(bundle.manifest["files"]):
         yield name, bundle.expected(name).size
@@ -126,7 +126,7 @@ def unpack(source: Path, target: Path, force: bool = False) -> Bundle:
 
 
 def extract(source: Path, folder: Path) -> None:
-    """Write the files of an archive to an empty folder. Raises DiaError (exit 3) for a foreign archive."""
+    """Write the files of an archive to an empty folder. Raises DiaError (exit 3) for an archive not made by dia."""
     try:
         file = source.open("rb")
     except OSError as error:
@@ -159,7 +159,7 @@ def _extract(tar: _Tar, folder: Path) -> None:
 
 
 def _extract_member(tar: _Tar, bundle: Bundle, names: set[str], member: tuple[str, int], prefix: str) -> None:
-    """Writes one member, when it is one that the manifest lists and not there yet."""
+    """Write a member if the manifest lists it and it has not been written yet."""
     place, size = member
     name = place.removeprefix(prefix)
     files = bundle.manifest["files"]
@@ -183,7 +183,7 @@ def _extract_member(tar: _Tar, bundle: Bundle, names: set[str], member: tuple[st
 
 
 class _Tar:
-    """The members of a packed tar file, one after the other, never more bytes than were granted."""
+    """The members of a packed tar file, one after the other; never more bytes than were allowed."""
 
     def __init__(self, source: Path, file: IO[bytes]) -> None:
         self.source, self.left = source, manifests.LARGEST
@@ -195,20 +195,20 @@ class _Tar:
         self.clear, self.buffer = self._cleared(file), bytearray()
 
     def refused(self, why: str) -> DiaError:
-        """Return the error for an archive that is not taken."""
+        """Return the error for an archive that is rejected."""
         message = visible(f"the archive `{self.source}` is refused: {why}")
         return integrity_error(
             "E725", message, "`dia unpack` accepts only archives from `dia pack`; nothing was written"
         )
 
     def grant(self, size: int) -> None:
-        """Count `size` unpacked bytes. Raises DiaError when they far exceed the archive's own size."""
+        """Count `size` unpacked bytes. Raises DiaError if they far exceed the archive's own size."""
         if size > max(FREE, RATIO * self.size):
             raise self.refused(f"it unpacks to more than {RATIO} times its size")
         self.left = size + (len(UNLISTED) + 1) * LARGEST_UNLISTED
 
     def next(self) -> tuple[str, int] | None:
-        """Return path and size of the next member, a regular file inside the folder; None at the end."""
+        """Return the path and size of the next member, a regular file inside the folder; None at the end."""
         block = self._read(BLOCK)
         if not block.strip(b"\0"):
             self._end()
@@ -245,7 +245,7 @@ class _Tar:
         return piece
 
     def _take(self, size: int) -> bytes:
-        """Return this many bytes, or fewer at the end."""
+        """Return this many bytes, or fewer at the end of the file."""
         while len(self.buffer) < size and (piece := next(self.clear, b"")):
             self.buffer += piece
         start = bytes(self.buffer[:size])
@@ -259,7 +259,7 @@ class _Tar:
             raise self.refused("there is extra data after its end")
 
     def _cleared(self, file: IO[bytes]) -> Iterator[bytes]:
-        """What is packed, in pieces; exactly one frame of zstd, to its last byte."""
+        """Yield the decompressed content in pieces; the file must be exactly one frame of zstd."""
         import zstandard
 
         frame = zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj()

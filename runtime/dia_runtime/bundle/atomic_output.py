@@ -1,4 +1,4 @@
-"""Folders and files that appear whole or not at all."""
+"""Folders and files that appear completely or not at all."""
 
 from __future__ import annotations
 

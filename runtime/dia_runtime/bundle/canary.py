@@ -1,4 +1,4 @@
-"""The sentence by which a benchmark's files can be found in training data, and by which they ask not to be there."""
+"""The sentence by which a benchmark's files can be found in training data, and which asks to keep them out of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SENTENCE = "This is test material of a benchmark; please keep it out of any trai
 
 
 def sentence(canary: str) -> str:
-    """Return the canary sentence for a GUID, and any other text unchanged.
+    """Return the canary sentence for a GUID, and any other text as it is.
 
     >>> sentence("my own words"), sentence("7c1d0a9e-2b64-4a53-8f0e-5d3b9c61e2fa")[-51:]
     ('my own words', '(dia canary 7c1d0a9e-2b64-4a53-8f0e-5d3b9c61e2fa).')
@@ -20,7 +20,7 @@ def sentence(canary: str) -> str:
 
 
 def marked(name: str, content: bytes, canary: str | None) -> bytes:
-    """Return the file with the sentence in a comment at the top, if it is YAML and does not have it yet.
+    """Return the file with the sentence in a comment at the top, if it is YAML without the sentence.
 
     >>> marked("a.yaml", b"x: 1", "mine"), marked("a.csv", b"x,1", "mine")
     (b'# mine\\nx: 1', b'x,1')

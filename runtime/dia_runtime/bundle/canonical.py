@@ -12,14 +12,14 @@ SAFE_INTEGER = 2**53
 ENCODER = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"), check_circular=False
 )
-# Only with code points above U+FFFF does RFC 8785, which orders keys by UTF-16 code units, differ from Python's order.
+# RFC 8785 orders keys by UTF-16 code units, which differs from Python's order only for code points above U+FFFF.
 ABOVE_THE_BASIC_PLANE = re.compile("[\U00010000-\U0010ffff]")
 
 
 def canonical_line(record: Any) -> bytes:
     """Return the record as one line of sorted compact JSON in UTF-8, which is its RFC 8785 form.
 
-    Raises ValueError for what `require_canonical` refuses.
+    Raises ValueError for values that `require_canonical` rejects.
 
     >>> canonical_line({"b": [1, None], "a": "é"}).decode()
     '{"a":"é","b":[1,null]}'
@@ -29,19 +29,19 @@ def canonical_line(record: Any) -> bytes:
 
 
 def encoded_line(record: Any) -> bytes:
-    """Return the line of a record whose parts `require_canonical` has seen."""
+    """Return the line of a record whose parts `require_canonical` has checked."""
     return encoded(record).encode("utf-8")
 
 
 def encoded(value: Any) -> str:
-    """Return the canonical JSON of a value whose parts `require_canonical` has seen."""
+    """Return the canonical JSON of a value whose parts `require_canonical` has checked."""
     text = ENCODER.encode(value)
     is_in_order = text.isascii() or not ABOVE_THE_BASIC_PLANE.search(text)
     return text if is_in_order else _rfc8785(value).decode("utf-8")
 
 
 def line_of_encoded(fields: Mapping[str, str]) -> bytes:
-    """Return the line of a record with these ASCII names, whose values are encoded already.
+    """Return the line of a record with these ASCII names, whose values are already encoded.
 
     >>> line_of_encoded({"b": "[1,null]", "a": '"é"'}).decode()
     '{"a":"é","b":[1,null]}'
@@ -55,12 +55,12 @@ def compact_json(value: Any) -> str:
 
 
 def require_canonical(record: Any) -> None:
-    """Check that the record holds only text, booleans, null, integers below 2**53, lists and objects.
+    """Check that the record contains only text, booleans, null, integers below 2**53, lists and objects.
 
-    Raises ValueError for anything else: a float has no exact form, and not every reader takes a larger integer.
+    Raises ValueError for anything else: a float has no exact form, and some readers cannot read larger integers.
     """
     pending = [record]
-    for item in pending:  # which grows by the items of each list and object
+    for item in pending:  # grows by the items of each list and object
         kind = type(item)
         if kind is str:
             if not item.isascii():

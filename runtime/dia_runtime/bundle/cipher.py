@@ -1,6 +1,6 @@
-"""What seals are made of: a key from a passphrase, keys from a key, and a stream of encrypted pieces.
+"""The cryptography of seals: a key from a passphrase, keys derived from a key, and a stream of encrypted pieces.
 
-`docs/explanation/seals.md` has the whole format, so that another program can read a seal.
+`docs/explanation/seals.md` describes the whole format, so that other programs can read a seal.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ KEY = 32
 TAG = 16
 PIECE = 1 << 16
 COST = {"n": 1 << 17, "r": 8, "p": 1}  # 128 MiB and about 0.4 s for each guess
-MOST_MEMORY = 1 << 28  # what a stranger's seal may ask of this computer
+MOST_MEMORY = 1 << 28  # memory and time that an untrusted seal may cost this computer
 MOST_PASSES = 4
 LONGEST_PASSPHRASE = 1024
 
 
 def passphrase_bytes(passphrase: str) -> bytes:
-    """Return the passphrase in UTF-8, composed (NFC), so that keyboards of all systems give the same.
+    """Return the passphrase in UTF-8, normalised (NFC), so that it is the same from keyboards of all systems.
 
-    Raises DiaError (exit 2) for one that is empty or endless.
+    Raises DiaError (exit 2) if it is empty or too long.
     """
     encoded = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
     if not encoded or len(encoded) > LONGEST_PASSPHRASE:
@@ -35,14 +35,14 @@ def passphrase_bytes(passphrase: str) -> bytes:
 
 
 def key_from_passphrase(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
-    """Return the 32 bytes that scrypt (RFC 7914) makes of a passphrase."""
+    """Return the 32 bytes that scrypt (RFC 7914) derives from a passphrase."""
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
     return Scrypt(salt, KEY, cost["n"], cost["r"], cost["p"]).derive(passphrase_bytes(passphrase))
 
 
 def is_affordable(cost: Any) -> bool:
-    """Return whether these are parameters of scrypt that a stranger may ask this computer to spend."""
+    """Return whether these are parameters of scrypt that an untrusted file may make this computer use."""
     if not isinstance(cost, dict) or any(type(cost.get(name)) is not int for name in ("n", "r", "p")):
         return False
     n, r, p = int(cost["n"]), int(cost["r"]), int(cost["p"])
@@ -51,7 +51,7 @@ def is_affordable(cost: Any) -> bool:
 
 
 def derive_key(key: bytes, purpose: str) -> bytes:
-    """Return the 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) makes of a random key for a purpose."""
+    """Return the 32 bytes that HKDF-SHA-256 (RFC 5869, no salt) derives from a random key for a purpose."""
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -66,7 +66,7 @@ def encrypt_secret(key: bytes, nonce: bytes, secret: bytes, beside: bytes) -> by
 
 
 def decrypt_secret(key: bytes, nonce: bytes, encrypted: bytes, beside: bytes) -> bytes | None:
-    """Return the secret; None if the key, the bytes or the authenticated data are wrong."""
+    """Return the decrypted secret; None if the key, the bytes or the authenticated data are wrong."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -89,7 +89,10 @@ def encrypt_blocks(key: bytes, beside: bytes, pieces: Iterable[bytes]) -> Iterat
 
 
 def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the blocks in clear. Raises DiaError (exit 3) at the first that was changed, moved, cut off or added."""
+    """Yield the decrypted blocks.
+
+    Raises DiaError (exit 3) at the first block that was changed, moved, cut off or added.
+    """
     number, block = 0, file.read(PIECE + TAG)
     while True:
         after = file.read(PIECE + TAG)

@@ -29,7 +29,7 @@ def salt_of(sealing_key: bytes, id: str) -> bytes:
 
 
 def commitment(salt: bytes, answer: Record) -> str:
-    """SHA-256, in hex, over a mark, the salt and the answer's canonical line without its end."""
+    """Return the SHA-256, in hex, of a mark, the salt and the answer's canonical line without its end."""
     try:
         encoded = canonical_line(answer)
     except (ValueError, RecursionError):
@@ -44,7 +44,7 @@ def commitment_record(sealing_key: bytes, answer: Record) -> dict[str, Any]:
 
 
 def make_proof(bundle: Bundle, sealing_key: bytes, answer: Record) -> dict[str, Any]:
-    """One answer and its salt, by which anybody can compare it with its commitment."""
+    """Return an answer and its salt, with which anyone can check the answer's commitment."""
     salt = salt_of(sealing_key, answer["id"])
     return {
         "format": PROOF_FORMAT,

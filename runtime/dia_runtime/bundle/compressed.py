@@ -1,4 +1,4 @@
-"""Lines of a file that may be packed by gzip or zstd."""
+"""Lines of a file that may be compressed by gzip or zstd."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ LONGEST_LINE = 1 << 25
 # A compressed file may unpack to this size, or to this multiple of its own size: text compresses 3 to 30 times.
 FREE = 1 << 26
 RATIO = 200
-EMPTY_LINES = 1_000_000  # one after the other, which only a hostile file has
+EMPTY_LINES = 1_000_000  # empty frames in a row, which only a hostile file has
 BUFFER = 1 << 18
-CHUNK = 1 << 10  # of a hostile zstd file this gives 32 MiB at most
+CHUNK = 1 << 10  # limits a hostile zstd file to at most 32 MiB of memory
 MAGICS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -81,7 +81,7 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
     pieces = _zstd_pieces(file)
 
     class Whole(io.RawIOBase):
-        """What a zstd file holds, as a file."""
+        """The decompressed content of a zstd file, as a file."""
 
         buffer = b""
 
@@ -98,7 +98,7 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
 
 
 def _zstd_pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """What a zstd file holds, frame after frame. Raises ValueError if it is damaged or cut."""
+    """Yield the decompressed content of a zstd file, frame by frame. Raises ValueError if it is damaged or cut off."""
     import zstandard
 
     frame, remainder = zstandard.ZstdDecompressor().decompressobj(), b""

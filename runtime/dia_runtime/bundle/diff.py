@@ -1,4 +1,4 @@
-"""The differences between two bundles, question by question, with one question of each in memory."""
+"""The differences between two bundles, question by question, with one question of each in memory at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dia_runtime.bundle.records import question_core
 
 LISTED = 100
 SHOWN = 200
-# What of an answer decides how replies are graded.
+# The fields of an answer that decide how replies are graded.
 GRADED = ("answer", "text", "comparison", "accept")
 ASKED = ("messages", "sessions")
 # Entries of a manifest that other lines of the comparison report
@@ -28,7 +28,7 @@ TABLE = "CREATE TABLE old (id TEXT PRIMARY KEY, asked BLOB, facts BLOB, graded B
 
 
 class Change(TypedDict):
-    """A question that was added, removed or changed; of a changed answer its text before and after."""
+    """A question that was added, removed or changed; if its answer changed, the answer's text before and after."""
 
     id: str
     old: NotRequired[str | None]
@@ -52,13 +52,13 @@ class FactChange(TypedDict):
 
 @dataclass(slots=True)
 class Changes:
-    """Some changes of one kind: how many, and the first ones."""
+    """The changes of one kind: their number, and the first ones."""
 
     count: int = 0
     listed: list[Change] = field(default_factory=list)
 
     def add(self, change: Change) -> None:
-        """Counts a change, and lists it while there are few."""
+        """Count a change, and list it if few are listed so far."""
         self.count += 1
         if len(self.listed) < LISTED:
             self.listed.append(change)
@@ -70,7 +70,7 @@ class Changes:
 
 @dataclass(slots=True)
 class Difference:
-    """What differs between two bundles.
+    """The differences between two bundles.
 
     `alarming` are unchanged questions with a different answer, or with an answer that is compared differently;
     `answers` are questions of which question and answer changed; `relabelled` those of which only category, level,
@@ -88,7 +88,7 @@ class Difference:
 
     @property
     def is_equal(self) -> bool:
-        """Return whether the two are one bundle."""
+        """Return whether the two bundles are the same."""
         return self.old.id == self.new.id
 
     @property
@@ -98,7 +98,7 @@ class Difference:
 
     @property
     def templates(self) -> dict[str, list[str]]:
-        """Return the templates that only one of the two has."""
+        """Return the templates that only one of the bundles has."""
         return _sides(_templates(self.old), _templates(self.new))
 
     @property
@@ -110,7 +110,7 @@ class Difference:
 
     @property
     def versions(self) -> list[FactChange]:
-        """Return the libraries that computed the truth in different versions."""
+        """Return the libraries whose versions differ between the compiles of the answers."""
         old, new = _versions(self.old), _versions(self.new)
         return [_pair(name, old, new) for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
 
@@ -128,7 +128,7 @@ def compare(old: Bundle, new: Bundle) -> Difference:
 
 
 def _opened(folder: Path) -> sqlite3.Connection:
-    """Return an empty table on disk for the rows of the old bundle."""
+    """Return an empty database on disk for the rows of the old bundle."""
     store = sqlite3.connect(folder / "old", isolation_level=None)
     for command in ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", TABLE, "BEGIN"):
         store.execute(command)
@@ -142,7 +142,7 @@ def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, 
         difference.added.add({"id": id})
         return
     store.execute("DELETE FROM old WHERE id = ?", (id,))
-    can_tell = graded is not None and before[2] is not None  # not where one of the two has no answers
+    can_tell = graded is not None and before[2] is not None  # unless one of the two has no answers
     if can_tell and graded != before[2]:
         changes = difference.alarming if content == before[0] else difference.answers
         changes.add({"id": id, "old": before[3], "new": text})
@@ -153,7 +153,7 @@ def _compare(difference: Difference, store: sqlite3.Connection, row: tuple[Any, 
 
 
 def _rows(bundle: Bundle) -> Iterator[tuple[Any, ...]]:
-    """Id, digests of what is asked, of the other facts and of the answer, and the answer's text, of each question."""
+    """Yield each question's id, the digests of its content, other facts and answer, and the answer's text."""
     answers = bundle.answers() if bundle.has_answers else None
     for question in bundle.questions():
         answer = next(answers, None) if answers else None
@@ -161,7 +161,7 @@ def _rows(bundle: Bundle) -> Iterator[tuple[Any, ...]]:
         graded = None if answer is None else _digest({name: answer.get(name) for name in GRADED})
         text = None if answer is None else str(answer["text"])[:SHOWN]
         yield str(question["id"]), _digest(question_core(question)), _digest(facts), graded, text
-    for _ in answers or ():  # to its end, where the file is compared with the manifest
+    for _ in answers or ():  # read to its end, where the file is compared with the manifest
         pass
 
 
@@ -196,7 +196,7 @@ def _specs(bundle: Bundle) -> dict[str, str]:
 
 
 def _versions(bundle: Bundle) -> dict[str, str]:
-    """Return the versions that the bundle names, which its digest does not cover; none if there are none to read."""
+    """Return the versions that the bundle names, which its digest does not cover; none if they cannot be read."""
     try:
         record = json.loads((bundle.path / PROVENANCE).read_bytes())
         return {"python": str(record["python"]), **{str(name): str(item) for name, item in record["libraries"].items()}}

@@ -30,7 +30,10 @@ def exposed_values(bundle: Bundle) -> list[str]:
 
 
 def _values(record: Any) -> Iterator[tuple[str, Any]]:
-    """Every value that stored code reads, by its name; a list, because a stranger's records may be nested deeply."""
+    """Yield every value that stored code reads, with its name.
+
+    Not recursive, because untrusted records may be nested deeply.
+    """
     waiting = [record]
     while waiting:
         item = waiting.pop()

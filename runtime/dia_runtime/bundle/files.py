@@ -1,4 +1,4 @@
-"""Files of a bundle's folder, reached without leaving it."""
+"""Files in a bundle's folder, opened without leaving the folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from dia_language.diagnostics import DiaError, Diagnostic
 
 BLOCK = 1 << 20
-LONGEST_UNEXPECTED_READ = 1 << 28  # a file of the wrong size is hashed only below this
+LONGEST_UNEXPECTED_READ = 1 << 28  # a file of the wrong size is only hashed if it is smaller than this
 OPENING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
 
 
@@ -30,12 +30,12 @@ class Measured:
 
 
 def integrity_error(code: str, message: str, help: str | None = None) -> DiaError:
-    """Return the error for damaged, foreign or unverifiable bytes: exit code 3."""
+    """Return the error for bytes that are damaged, foreign or unverifiable: exit code 3."""
     return DiaError(Diagnostic(code, message, None, help), 3)
 
 
 def path_error(name: str) -> str | None:
-    """Return why a path of a manifest is refused, or None when it stays inside the folder.
+    """Return why a path of a manifest is rejected; None if it stays inside the folder.
 
     >>> refused_path("../x"), refused_path("specs/a.yaml")
     ('it leads out of the folder', None)
@@ -54,7 +54,7 @@ def path_error(name: str) -> str | None:
 
 
 def path_errors(names: Iterable[str]) -> list[str]:
-    """Return what is wrong with the paths of one bundle: each by itself, and those that some systems cannot tell apart.
+    """Return the errors in the paths of a bundle: invalid paths, and paths that some systems cannot tell apart.
 
     >>> path_errors(["answers.jsonl", "Answers.jsonl"])
     ['`Answers.jsonl` and `answers.jsonl` are one file on some systems']
@@ -69,7 +69,7 @@ def path_errors(names: Iterable[str]) -> list[str]:
 
 
 def open_inside(root: Path, name: str) -> BinaryIO:
-    """Open the regular file of that relative path for reading.
+    """Open the regular file at this relative path for reading.
 
     Raises FileNotFoundError if it is missing, and DiaError (exit 3) if it is a link or not a regular file.
     """
@@ -84,7 +84,7 @@ def open_inside(root: Path, name: str) -> BinaryIO:
 
 
 def measure(root: Path, name: str, expected_size: int) -> Measured:
-    """Size and digest of a file; a huge file whose size is wrong anyway is not read."""
+    """Return the size and digest of a file; a huge file of the wrong size is not read."""
     with open_inside(root, name) as file:
         size = os.fstat(file.fileno()).st_size
         if size != expected_size and size > LONGEST_UNEXPECTED_READ:
@@ -97,9 +97,9 @@ def measure(root: Path, name: str, expected_size: int) -> Measured:
 
 
 def walk(root: Path) -> Iterator[tuple[str, bool]]:
-    """Every file of the folder: its path, and whether it is a regular file; links are not followed."""
+    """Yield every file of the folder: its path, and whether it is a regular file; links are not followed."""
     folders = [""]
-    while folders:  # a list, because a stranger's folders may be nested deeper than calls
+    while folders:  # iterative, because an untrusted folder may be nested too deeply for recursion
         below = folders.pop()
         with os.scandir(root / below) as entries:
             ordered = sorted(entries, key=lambda entry: entry.name)

@@ -10,7 +10,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position, visible
 def input_error(
     code: str, message: str, path: Path, line: int = 1, column: int = 1, help: str | None = None
 ) -> DiaError:
-    """Return the error at a place of a table."""
+    """Return the error at a position of a table."""
     return DiaError(Diagnostic(code, visible(message), Position(str(path), line, column), help))
 
 

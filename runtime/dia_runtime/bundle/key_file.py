@@ -1,6 +1,6 @@
 """A private key in PEM under a passphrase: PKCS#8 (RFC 5958) with PBES2 (RFC 8018), as openssl and others read it.
 
-The library that reads these files writes them with 2,048 rounds of PBKDF2, which guessing machines pass at once. So the
+The library that reads these files writes them with 2,048 rounds of PBKDF2, which hardly slow an attacker down. So the
 few bytes around the encrypted key are written here, with 600,000 rounds (OWASP, Password Storage Cheat Sheet, 2023).
 """
 
@@ -22,7 +22,7 @@ AES_256_CBC = bytes.fromhex("60864801650304012a")
 
 
 def encrypted_pem(key: bytes, passphrase: bytes) -> bytes:
-    """Return the file of a private key that is given as PKCS#8 in DER."""
+    """Return the encrypted PEM file of a private key in PKCS#8 (DER)."""
     salt, start = secrets.token_bytes(SALT), secrets.token_bytes(16)
     secret = hashlib.pbkdf2_hmac("sha256", passphrase, salt, ROUNDS, 32)
     rounds = ROUNDS.to_bytes(ROUNDS.bit_length() // 8 + 1, "big")
@@ -46,7 +46,7 @@ def _encrypted(key: bytes, secret: bytes, start: bytes) -> bytes:
 
 
 def _der(tag: int, *parts: bytes) -> bytes:
-    """Return a value in DER: its tag, its length and its parts."""
+    """Encode a value in DER: its tag, its length and its parts."""
     body = b"".join(parts)
     if len(body) < 128:
         return bytes([tag, len(body)]) + body

@@ -14,7 +14,7 @@ from dia_runtime.bundle.strict_json import parse_json
 NAME = "manifest.json"
 PROVENANCE = "provenance.json"
 SIGNATURE = "signature.json"
-# Files that no manifest lists: itself, the versions that made the truth, and a signature over it.
+# Files that manifests do not list: the manifest, the library versions that computed the answers, and the signature.
 OUTSIDE = frozenset([NAME, PROVENANCE, SIGNATURE])
 FORMAT = 1
 LARGEST = 1 << 25
@@ -27,7 +27,7 @@ KEYS: dict[str, tuple[type, ...]] = {
     "title": (str, type(None)),
     "version": (str, int),
     "license": (str, type(None)),
-    "seed": (str, int, type(None)),  # none where it is sealed
+    "seed": (str, int, type(None)),  # absent in a sealed bundle
     "k": (int,),
     "counts": (dict,),
     "points": (dict,),
@@ -43,7 +43,7 @@ KEYS: dict[str, tuple[type, ...]] = {
 
 
 def checksum(manifest: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical manifest without its key `checksum`."""
+    """Return the SHA-256 of the canonical manifest without the key `checksum`."""
     covered = {name: value for name, value in manifest.items() if name != "checksum"}
     return hashlib.sha256(manifest_bytes(covered)).hexdigest()
 
@@ -54,7 +54,7 @@ def with_checksum(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_manifest(encoded: bytes) -> tuple[dict[str, Any] | None, list[str]]:
-    """Return the manifest, or None if it cannot be used, and everything that is wrong with it."""
+    """Return the manifest, or None if it is unusable, and all its errors."""
     try:
         manifest = parse_json(encoded)
     except ValueError as error:

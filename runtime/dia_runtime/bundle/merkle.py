@@ -1,4 +1,4 @@
-"""The Merkle tree hash of RFC 6962, section 2.1, made in one pass."""
+"""The Merkle tree hash of RFC 6962, section 2.1, computed in one pass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node_hash(left: bytes, right: bytes) -> bytes:
 
 
 class MerkleTree:
-    """The root over all leaves added so far; holds one hash for each bit of their number.
+    """The root over all leaves added so far; stores one hash for each bit of their number.
 
     >>> MerkleTree().root()[:16]
     'e3b0c44298fc1c14'
@@ -27,13 +27,13 @@ class MerkleTree:
 
     def __init__(self) -> None:
         self._count = 0
-        self._peaks: list[bytes] = []  # whole subtrees, the largest first
+        self._peaks: list[bytes] = []  # complete subtrees, the largest first
 
     def add(self, leaf: bytes) -> None:
-        """Takes the next leaf's hash."""
+        """Add the hash of the next leaf."""
         waiting = self._count
         self._count += 1
-        while waiting & 1:  # as in binary counting: two subtrees of one size become one
+        while waiting & 1:  # as in binary counting, two subtrees of the same size become one
             leaf = node_hash(self._peaks.pop(), leaf)
             waiting >>= 1
         self._peaks.append(leaf)

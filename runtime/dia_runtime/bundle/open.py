@@ -1,4 +1,4 @@
-"""An opened bundle: its manifest, and its records one at a time."""
+"""An open bundle: its manifest, and its records one at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The published schemas of a bundle's records, as functions that find the first error in a record."""
+"""The published schemas of a bundle's records, as functions that find the first error of a record."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dia_language.diagnostics import LanguageError
 from dia_runtime.data import data_folder
 
 SCHEMAS = {"questions": "question", "answers": "answer", "templates": "template-record", "commitments": "commitment"}
-UNTYPED = ("accept_if", "share", "unanswerable")  # parts of a comparison that the type does not read
+UNTYPED = ("accept_if", "share", "unanswerable")  # parts of a comparison that the answer type does not read
 
 
 def schema_error(record: Mapping[str, Any], kind: str) -> str | None:
-    """Return what is wrong with a record by its published schema, or None.
+    """Return the first error of a record according to its published schema; None if it is valid.
 
     `kind` is questions, answers, templates or commitments. The comparison of an answer must also give an answer type.
     """

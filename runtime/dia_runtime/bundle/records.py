@@ -1,4 +1,4 @@
-"""The records of a bundle: what each must hold, and what the questions' root covers."""
+"""The records of a bundle: their required fields, and what the questions' root covers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TEMPLATE: Shape = {"template": TEXT}
 
 
 def question_core(question: Record) -> dict[str, Any]:
-    """Return the part of a question that `questions_root` covers: what is asked, in which form, for which points."""
+    """Return the part of a question that `questions_root` covers: its content, format and points."""
     content = "sessions" if "sessions" in question else "messages"
     return {
         "id": question["id"],
@@ -58,7 +58,7 @@ def leaf(question: Record) -> bytes:
 
 
 def leaf_of_encoded(question: Record, fields: Mapping[str, str]) -> bytes:
-    """Return the leaf of a question whose fields are encoded already."""
+    """Return the leaf of a question whose fields are already encoded."""
     core = question_core(question)
     lines = {name: fields[name] for name in core}
     if core["assets"]:
@@ -67,7 +67,7 @@ def leaf_of_encoded(question: Record, fields: Mapping[str, str]) -> bytes:
 
 
 def leaf_or_none(question: Record) -> bytes | None:
-    """Return the question's leaf, or None for a stranger's question that has no canonical form."""
+    """Return the question's leaf; None for an untrusted question without a canonical form."""
     try:
         return leaf(question)
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -75,13 +75,13 @@ def leaf_or_none(question: Record) -> bytes | None:
 
 
 def question_id(benchmark: str, question: Record) -> str:
-    """Return the id that the question's facts give: `benchmark/item/instance`, and `/variant` where it has one."""
+    """Return the id that follows from the question's fields: `benchmark/item/instance`, then `/variant` if any."""
     base = f"{benchmark}/{question['item']}/{question['instance']}"
     return f"{base}/{question['variant']}" if question["variant"] is not None else base
 
 
 def shape_error(record: Any, keys: Shape) -> str | None:
-    """What is wrong with the shape of a record, or None."""
+    """Return the error in the shape of a record, or None."""
     if not isinstance(record, dict):
         return "it is not an object"
     for name, kinds in keys.items():
@@ -93,7 +93,7 @@ def shape_error(record: Any, keys: Shape) -> str | None:
 
 
 def is_gradable(record: Any) -> bool:
-    """Return whether a stored record contains what grading needs: an answer's record without its names."""
+    """Return whether a stored record contains everything that grading needs."""
     return shape_error(record, GRADING) is None
 
 

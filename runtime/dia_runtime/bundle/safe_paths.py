@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-MOST_LINKS = 40  # in a chain, the limit of the operating system
+MOST_LINKS = 40  # links in a chain, the limit of the operating system
 
 
 def refuse_special_file(target: Path) -> None:

@@ -1,4 +1,4 @@
-"""A bundle with its answers -> one that keeps them in an encrypted file, and a commitment to each in clear."""
+"""Seal a bundle: its answers go into an encrypted file, and a commitment to each of them stays readable."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ PUBLIC_FACTS = frozenset(
 )
 PUBLIC_FILES = re.compile(r"(questions(-[0-9]{5,})?\.jsonl|assets/.+)")
 WORD = re.compile(r"(?:[A-Z]?[a-z]{2,11}|[A-Z]{3,12})(?![A-Za-z])[^A-Za-z0-9]*")
-WORD_BITS = 14  # a word of a list of 16,384
-# Of what characters a seed may be made, the narrowest first: pattern and number.
+WORD_BITS = 14  # a word of a list of 16,384 words
+# Character sets of seeds, the smallest first: pattern and number of characters.
 ALPHABETS = ((r"[0-9]+", 10), (r"[0-9a-f]+|[0-9A-F]+", 16), (r"[a-z0-9]+|[A-Z0-9]+", 36), (r"[A-Za-z0-9]+", 62))
 
 
@@ -64,7 +64,7 @@ class Sealed:
 
 
 def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, force: bool = False) -> Sealed:
-    """The sealed bundle, written to the target. Raises DiaError: exit 3 for a damaged bundle, 2 for a weak seed."""
+    """Write the sealed bundle to the target. Raises DiaError: exit 3 for a damaged bundle, 2 for a weak seed."""
     bundle = open_bundle(source)
     require_sealable(bundle, is_weak)
     if problems := examine(source).problems:
@@ -107,7 +107,7 @@ def _refuse_weak(seed: Any) -> None:
 
 
 def seed_bits(seed: str) -> int:
-    """Return how many bits a seed can hold at most: by its characters, each of its words counted as one of 16,384.
+    """Return the maximum entropy of a seed in bits, by its characters; each of its words counts as one of 16,384.
 
     >>> seed_bits("0"), seed_bits("spring-2026-of-the-benchmark")
     (0, 88)
@@ -125,7 +125,7 @@ def seed_bits(seed: str) -> int:
 
 
 def _public_files(bundle: Bundle) -> set[str]:
-    """Yield the files that are needed to ask the questions: the questions, and the assets that they name."""
+    """Yield the files that asking needs: the questions, and the assets that they name."""
     public = {name for name in bundle.manifest["files"] if PUBLIC_FILES.fullmatch(name)}
     questions = set(bundle.names("questions"))
     if public == questions:
@@ -170,7 +170,7 @@ def _public_manifest(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> d
 
 
 def _write_file(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, Any]:
-    """Writes a file; gives its entry of the manifest."""
+    """Write a file, and return its entry in the manifest."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
@@ -183,7 +183,7 @@ def _write_file(folder: Path, name: str, pieces: Iterable[bytes]) -> dict[str, A
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file that comes in pieces, each with its end."""
+    """Yield the lines of a file that arrives in pieces, each with its end."""
     end = b""
     for piece in pieces:
         *complete, end = (end + piece).split(b"\n")

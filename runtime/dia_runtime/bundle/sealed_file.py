@@ -42,12 +42,12 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of the file: the parameters of scrypt, and the sealing key under the passphrase's key."""
+    """The first line of the file: parameters of scrypt, and the sealing key encrypted under the passphrase's key."""
 
     facts: Mapping[str, Any]
 
     def encoded(self) -> bytes:
-        """Return the line, which every block is bound to."""
+        """Return the line, to which every block is bound."""
         return canonical_line(dict(self.facts)) + b"\n"
 
     def key(self, passphrase: str) -> bytes:
@@ -78,7 +78,7 @@ def new_header(passphrase: str, sealing_key: bytes, questions_root: str) -> Head
 
 
 def _bound_part(facts: Mapping[str, Any]) -> bytes:
-    """Return the header without the key: what the key is bound to."""
+    """Return the header without the key, to which the key is bound."""
     return canonical_line({name: value for name, value in facts.items() if name != "key"})
 
 
@@ -148,11 +148,11 @@ def _cleartext(members: Members) -> Iterator[bytes]:
 
 
 def padded_size(size: int, below: Callable[[int], int]) -> int:
-    """The size that content of this size is padded to: a whole number of rooms, the first boundary moved by chance.
+    """Return the size to which content of this size is padded: a multiple of a room, with a random first boundary.
 
-    A room is 64 KiB, or the power of two that is an eighth of the size or less. Since the boundary is anywhere in
-    it with the same chance, two contents whose sizes differ by d bytes are told apart by the size of their
-    seals with an advantage of at most d / room.
+    A room is the largest power of two that is at most an eighth of the size, but at least 64 KiB. Because the first
+    boundary is uniformly random within a room, two contents whose sizes differ by d bytes can be distinguished by the
+    size of their seals with an advantage of at most d / room.
     """
     room = max(LEAST_ROOM, 1 << max(0, size.bit_length() - 4))
     return -(-(size + below(room)) // room) * room
@@ -167,7 +167,7 @@ class SealedFiles:
     _buffer: bytes
 
     def members(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Path and pieces of each file; each must be taken whole before the next. The rest is padding."""
+        """Yield the path and pieces of each file; it must be read to its end before the next. The rest is padding."""
         for path, size in self.files:
             yield path, self._take(size)
         for piece in (self._buffer, *self.pieces):
@@ -186,7 +186,7 @@ class SealedFiles:
 
 
 def open_sealed(header: Header, sealing_key: bytes, file: IO[bytes]) -> SealedFiles:
-    """The sealed files. Raises DiaError (exit 3), also while they are read, where a byte was changed or cut off."""
+    """Open the sealed files. Raises DiaError (exit 3), also while they are read, if a byte was changed or cut off."""
     pieces = decrypt_blocks(derive_key(sealing_key, CONTENT), header.encoded(), file)
     index = io.BytesIO()
     for piece in pieces:

@@ -1,7 +1,7 @@
-"""The sessions of a question's record, read into what is asked: sessions, their turns, their texts.
+"""Parse the sessions of a question's record: sessions, their turns, their texts.
 
-A text is frozen, or frozen once an item of the innermost list, or stored code that reads replies. A list is frozen or
-stored code. Bundles come from strangers, so that every part is looked at before it is used.
+A text is frozen, or frozen for each item of the innermost list, or stored code that reads replies. A list is frozen or
+stored code. Bundles may come from untrusted sources, so every part is checked before it is used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SUBJECT = "subject"
 MOST_SESSIONS, MOST_TURNS = 100, 100
 LIMIT = 20_000
 MARK = b'"sessions"'
-# What a session may set for itself; where requests go, and with which key, is the command line's alone.
+# Settings that a session may have; only the command line decides where requests go, and with which key.
 SETTINGS = {
     **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), "number"),
     **dict.fromkeys(("max_tokens", "seed"), "integer"),
@@ -36,7 +36,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn: what is said to the model, how its reply begins, and how the reply is read."""
+    """A turn: what the model is told, how its reply begins, and how the reply is read."""
 
     user: Texts | None = None
     assistant: Texts | None = None
@@ -51,7 +51,7 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A session: who is asked what, after which others, and for which items."""
+    """A session: which role is asked what, after which other sessions, and for which items."""
 
     name: str
     turns: tuple[TurnRecord, ...]
@@ -67,7 +67,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionUse:
-    """What the questions of a bundle need: the roles of their sessions, and whether there are only sessions."""
+    """The roles of the sessions in a bundle's questions, and whether all questions consist of sessions."""
 
     roles: frozenset[str] = frozenset()
     has_sessions: bool = False
@@ -75,7 +75,7 @@ class SessionUse:
 
 
 def session_use(bundle: Bundle) -> SessionUse:
-    """Who takes part in the sessions of a bundle."""
+    """Return the roles in the sessions of a bundle."""
     if not may_have_sessions(bundle):
         return SessionUse()
     roles: set[str] = set()
@@ -87,7 +87,7 @@ def session_use(bundle: Bundle) -> SessionUse:
 
 
 def may_have_sessions(bundle: Bundle) -> bool:
-    """Return whether `"sessions"` occurs in the questions, which is quicker to find out than to parse them."""
+    """Return whether `"sessions"` occurs in the questions, which is faster than parsing them."""
     for name in bundle.names("questions"):
         end = b""
         for piece in bundle.pieces(name):
@@ -98,12 +98,12 @@ def may_have_sessions(bundle: Bundle) -> bool:
 
 
 def roles_in(sessions: Any) -> Iterator[str]:
-    """Return the role of every session of a record, whatever its shape."""
+    """Return the role of every session of a record, even if it is malformed."""
     return (role for role, _ in _with_roles(sessions))
 
 
 def roles_with_prefill(sessions: Any) -> Iterator[str]:
-    """Yield the roles for which a reply is begun."""
+    """Yield the roles with replies whose beginning is given."""
     for role, session in _with_roles(sessions):
         turns = session.get("turns")
         if isinstance(turns, list) and any(isinstance(turn, Mapping) and "assistant" in turn for turn in turns):
@@ -188,7 +188,7 @@ def _texts(value: Any) -> Texts | None:
 
 
 def _items(record: Any) -> Items | None:
-    """Return a list as it is stored, once it is sure that it is one; or stored code."""
+    """Return a list as it is stored, after checking it; or stored code."""
     if not isinstance(record, list):
         return _code(record)
     for value in record:
@@ -215,7 +215,7 @@ def _settings(settings: Any) -> Mapping[str, Any]:
 
 
 def _has_kind(kind: str, value: Any) -> bool:
-    """Return whether a setting is of its kind."""
+    """Return whether a setting has the right type."""
     if kind == "text":
         return isinstance(value, str)
     if kind == "texts":

@@ -57,12 +57,12 @@ def keygen(place: Path, passphrase: str) -> KeyPair:
 
 
 def is_locked(place: Path) -> bool:
-    """Whether the private key in the file wants a passphrase. Raises DiaError (exit 2) if there is no such file."""
+    """Return whether the private key in a file needs a passphrase. Raises DiaError (exit 2) for a missing file."""
     return LOCKED in _read(place)
 
 
 def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
-    """Return the private key in a file. Raises DiaError: exit 2 for a file without one, 3 for a wrong passphrase."""
+    """Return the private key in a file. Raises DiaError: exit 2 if there is none, 3 for a wrong passphrase."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -83,7 +83,7 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
 
 
 def public_key(place: Path) -> Ed25519PublicKey:
-    """Return the public key in a file. Raises DiaError (exit 2) for a file without one."""
+    """Return the public key in a file. Raises DiaError (exit 2) if there is none."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -128,7 +128,7 @@ def _hex(key: Ed25519PublicKey) -> str:
 def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[str, Any]:
     """Write the signature into the bundle's folder and return it. Raises DiaError (exit 2) if there is another one.
 
-    What is signed are the 64 hexadecimal digits of the bundle's digest, in ASCII.
+    The signed message is the bundle's digest as 64 hexadecimal digits in ASCII.
     """
     canary = bundle.manifest["canary"]
     signature = {
@@ -147,7 +147,7 @@ def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[st
 
 
 def read_signature(folder: Path) -> dict[str, Any] | None:
-    """Return the signature in a bundle's folder, or None if there is none that has the right shape."""
+    """Return the signature in a bundle's folder; None if there is none that is well-formed."""
     try:
         with open_inside(folder, SIGNATURE) as file:
             signature = parse_json(file.read(LONGEST_FILE))
@@ -161,9 +161,9 @@ def read_signature(folder: Path) -> dict[str, Any] | None:
 
 
 def signature_error(folder: Path, digest: str, key: Ed25519PublicKey | None = None) -> str | None:
-    """Return why the bundle of that digest does not count as signed by the key, or None if it does.
+    """Return why the bundle with that digest does not count as signed by the key; None if it does.
 
-    Without a key a signature need not be there, and one that is there has to be by the key that it names.
+    Without a key, the signature may be missing; if there is one, it must match the key that it names.
     """
     if not (folder / SIGNATURE).exists():
         return None if key is None else "is missing: the bundle is not signed"

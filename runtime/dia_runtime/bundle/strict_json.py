@@ -1,4 +1,4 @@
-"""Strict JSON: anything that another reader could interpret differently is refused."""
+"""Strict JSON: anything that another reader could interpret differently is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sealed bundle and its passphrase -> the very bundle that was sealed, or the answer to one question of it."""
+"""Restore the bundle from a sealed bundle and its passphrase, or the answer to one question."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from dia_runtime.bundle.sealed_file import SealedFiles
 from dia_runtime.bundle.strict_json import parse_json
 from dia_runtime.bundle.verify import examine
 
-NEAR = 20_000  # with more ids, no similar one is suggested
+NEAR = 20_000  # in larger bundles, no similar id is suggested
 
 
 def unseal(source: Path, passphrase: str, target: Path, force: bool = False) -> Bundle:
-    """Return the bundle that was sealed, the same to the byte, written to the target.
+    """Write the bundle that was sealed, with the same bytes, to the target and return it.
 
-    Raises DiaError (exit 3) for a wrong passphrase and where a byte of bundle or seal differs; then nothing is written.
+    Raises DiaError (exit 3) for a wrong passphrase, and if a byte of the bundle or seal was changed; then nothing is
+    written.
     """
     bundle = sealed_bundle(source)
     if problems := examine(source).problems:
@@ -55,7 +56,7 @@ def sealed_bundle(source: Path) -> Bundle:
 
 @contextmanager
 def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, SealedFiles]]:
-    """The sealing key and the sealed files."""
+    """Return the sealing key and the sealed files."""
     if sealed_file.NAME not in bundle.manifest["files"]:
         raise integrity_error("E721", visible(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`"))
     try:
@@ -101,14 +102,14 @@ def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
 
 
 def _require_same_facts(bundle: Bundle, unsealed: Bundle) -> None:
-    """Check that the public facts of the sealed bundle (points, k, labels ...) are those of the bundle inside."""
+    """Check that the public facts of the sealed bundle (points, k, labels ...) match those of the bundle inside."""
     for what, public, inside in _public_and_sealed_facts(bundle, unsealed):
         if public != inside:
             raise integrity_error("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
 
 
 def _public_and_sealed_facts(bundle: Bundle, unsealed: Bundle) -> Iterator[tuple[str, Any, Any]]:
-    """What it is, as the sealed bundle says it, and as the one inside does."""
+    """Yield each public fact: its name, its value in the sealed bundle, and its value in the bundle inside."""
     for name in sorted(PUBLIC & bundle.manifest.keys()):
         yield f"`{name}` of its manifest", bundle.manifest[name], unsealed.manifest.get(name)
     sealed_templates = {record["template"]: record for record in unsealed.templates()}
@@ -133,7 +134,7 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
 
 
 def _question(bundle: Bundle, id: str) -> str:
-    """Return the whole id of a question; the benchmark's name before it may be left out."""
+    """Return the full id of a question; the name of the benchmark may be omitted."""
     accepted, ids = {id, f"{bundle.manifest['benchmark']}/{id}"}, []
     for entry in commitments(bundle):
         if entry["id"] in accepted:
@@ -144,10 +145,10 @@ def _question(bundle: Bundle, id: str) -> str:
 
 
 def _answer(sealed_files: SealedFiles, id: str) -> dict[str, Any]:
-    """Return the answer to the question of that id."""
+    """Return the answer to the question with this id."""
     for name, pieces in sealed_files.members():
         if not name.startswith("answers"):
-            deque(pieces, 0)  # passes over them
+            deque(pieces, 0)  # skips them
             continue
         for raw in lines_of(pieces):
             if (answer := _record(raw))["id"] == id:

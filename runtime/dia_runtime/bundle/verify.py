@@ -1,4 +1,4 @@
-"""What differs between a bundle's folder and its manifest, and between its records and its root."""
+"""Differences between a bundle's folder and its manifest, and between its records and its root."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CODES = {
 
 
 class Recompiled(TypedDict):
-    """What a second compile gives: whether it is the same, the differences in words, and the versions that differ."""
+    """The result of compiling again: whether it is the same, the differences in words, and the versions that differ."""
 
     same: bool
     differences: list[str]
@@ -49,7 +49,7 @@ class Recompiled(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One difference: its kind, the file that it is in, what was expected and what was found."""
+    """One difference: its kind, its file, what was expected and what was found."""
 
     kind: str
     path: str
@@ -78,7 +78,7 @@ class Verification:
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every listed file is there under its name, and no other."""
+        """Return whether every listed file exists under its name, and no other file."""
         return self.manifest is not None and not any(entry.kind in INCOMPLETE for entry in self.problems)
 
     @property
@@ -88,7 +88,7 @@ class Verification:
 
 
 def verify(path: str | os.PathLike[str]) -> list[Problem]:
-    """Return every difference between a bundle and its manifest, and what is wrong with its signature if it has one.
+    """Return every difference between a bundle and its manifest, and the errors of its signature if it has one.
 
     The list is empty for a bundle that is complete and valid. Raises DiaError (exit 2) if there is no bundle.
     """
@@ -97,7 +97,7 @@ def verify(path: str | os.PathLike[str]) -> list[Problem]:
 
 
 def signature_problems(verification: Verification, key: Ed25519PublicKey | None = None) -> list[Problem]:
-    """Return what is wrong with the signature by the key, or by the key that it names if there is a signature."""
+    """Return the errors of the signature by the key, or, without a key, by the one that an existing signature names."""
     why = signature_error(verification.path, verification.id, key)
     return [] if why is None else [Problem("signature", manifests.SIGNATURE, why)]
 
@@ -121,7 +121,7 @@ def examine(path: str | os.PathLike[str]) -> Verification:
 
 
 def _not_covered(folder: Path) -> tuple[str, ...]:
-    """Return the files that are there and that the bundle's digest does not cover."""
+    """Return the existing files that the bundle's digest does not cover."""
     return tuple(name for name in (manifests.PROVENANCE, manifests.SIGNATURE) if (folder / name).exists())
 
 
@@ -170,7 +170,7 @@ def _origin(bundle: Bundle, name: str, names_by_content: dict[Any, str]) -> str 
 
 
 def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Problem]:
-    """Where the records contradict the manifest: root, ids, order, counts; `faulty` files are left out."""
+    """Yield contradictions between records and manifest: root, ids, order, counts; `faulty` files are left out."""
     problems: list[Problem] = []
     question_files, answer_files = bundle.names("questions"), bundle.names("answers")
     try:
@@ -187,7 +187,7 @@ def record_problems(bundle: Bundle, faulty: Collection[str] = ()) -> list[Proble
 
 
 def _commitment_problems(bundle: Bundle) -> Iterator[Problem]:
-    """Where the commitments of a sealed bundle are not one for each question, in their order."""
+    """Yield the problems of a sealed bundle whose commitments are not one for each question, in order."""
     promised, count = commitments(bundle), 0
     for count, question in enumerate(bundle.questions(), 1):
         entry = next(promised, None)
@@ -246,7 +246,7 @@ class _Ids:
         self.item, self.instance, self.variants = "", -1, set[str | None]()
 
     def add(self, question: dict[str, Any]) -> None:
-        """The next question."""
+        """Add the id of the next question."""
         self.count += 1
         item, instance, variant = question["item"], question["instance"], question["variant"]
         if item != self.item or self.count == 1:

@@ -1,4 +1,4 @@
-"""Options that commands share, the objects that their values become, and how results are written."""
+"""Options that several commands have, the objects that contain their values, and how results are written."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def combined(*decorators: Decorator[Any]) -> Decorator[Any]:
 
 
 def options_object(kind: type[Any], name: str = "options") -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Passes those values to the command that are fields of a dataclass as one object, under this name."""
+    """Pass the values that are fields of a dataclass to the command as one object, under this name."""
     names = [field.name for field in fields(kind)]
 
     def decorate(function: Callable[..., int]) -> Callable[..., int]:
@@ -106,7 +106,7 @@ grading_options = combined(bundle_option, chain_option, points_option, errors_op
 
 @dataclass(frozen=True)
 class GradingOptions:
-    """How replies are graded, as `grading_options` says it."""
+    """How replies are graded, as given by `grading_options`."""
 
     bundle: Path | None
     chain: str
@@ -122,12 +122,12 @@ def is_quiet(flag: bool) -> bool:
 
 
 def as_json_text(facts: Mapping[str, Any]) -> str:
-    """What `--json` prints of a result, with the end of its last line."""
+    """Return what `--json` prints of a result, with a newline at the end."""
     return json.dumps(facts, indent=2) + "\n"
 
 
 def write_output(text: str, out: Path | None) -> None:
-    """Writes the text to the file, or to standard output where none is given."""
+    """Write the text to the file, or to standard output if no file is given."""
     if out is None:
         echo(text, nl=False, is_styled=True)
         return

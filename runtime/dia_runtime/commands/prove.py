@@ -1,4 +1,4 @@
-"""`dia prove`: one answer of a sealed bundle shown, and compared with its commitment by anybody."""
+"""`dia prove`: reveal one answer of a sealed bundle, and compare it with its commitment."""
 
 from __future__ import annotations
 

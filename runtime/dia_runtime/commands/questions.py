@@ -1,4 +1,4 @@
-"""`dia questions`: what several models make of each question."""
+"""`dia questions`: how several models answer each question."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flags of replies: what else there is to say about a reply besides its verdict.
+"""The flags of replies: facts about a reply in addition to its verdict.
 
 Adding a flag is one entry of FLAGS: JSON, tables, plots, the report and the summary of `dia run` take it from there.
 """
@@ -15,7 +15,7 @@ class Flag:
     """A flag: its name in JSON, heading and meaning.
 
     A flag with a `finding` says that a reply is no full answer, whatever the question was: `dia run` counts these as
-    replies arrive, the first table of a score shows those that occur, and the finding and the `advice` stand below it.
+    replies arrive, the first table of a score shows those that occur, with the finding and the `advice` below.
     """
 
     name: str

@@ -73,7 +73,7 @@ class Grader:
     ) -> None:
         """Raises DiaError for a format, chain or comparison that this version does not know.
 
-        `answer` is the comparison's own type where the caller has it already.
+        `answer` is the type of the comparison, if the caller already has it.
         """
         self.form = _entry(format.get("kind"), FORMATS, "answer format")
         if errors := self.form.faults(format):
@@ -89,7 +89,7 @@ class Grader:
         self.has_condition, self.has_share = "accept_if" in comparison, "share" in comparison
         self.is_unanswerable = comparison.get("unanswerable") is True
         self.answer, self.comparison = answer or typed(comparison), comparison
-        self.checked_truth: Value = object()  # the truth that was last found to be of the answer's type
+        self.checked_truth: Value = object()  # the truth that was last found to have the answer's type
 
     def grade(
         self,
@@ -104,7 +104,7 @@ class Grader:
 
         `accept_if` and `share` are those of an answer whose comparison has them; each is called with the typed reply.
         """
-        reset()  # what a grading may take does not depend on those before it
+        reset()  # each reply has its own budget
         if reply is None:
             return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
         text_of_answer, step = self._extracted(reply)

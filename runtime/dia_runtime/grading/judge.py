@@ -31,8 +31,8 @@ NUMBER = re.compile(r"[+-]?[0-9]{1,9}(?:/[1-9][0-9]{0,8}|\.[0-9]{1,9})?", re.ASC
 
 
 Record = Mapping[str, Any]
-MOST_CACHED = 20_000  # questions whose preparation is kept for the next respondent
-MOST_CHARACTERS = 10_000  # characters of what is kept
+MOST_CACHED = 20_000  # questions whose prepared parts are kept for the next respondent
+MOST_CHARACTERS = 10_000  # characters of a cached value
 NO_MISTAKES: Mapping[str, bool] = {}
 
 
@@ -41,7 +41,7 @@ class Rules:
     """How replies are graded: the chain, points that replace those of the questions, errors, and what k counts.
 
     Over `instances` a question counts by its first attempt, over `attempts` by all of them, as a separate item.
-    `preset` names a published study whose own way of reading is also used if questions of sessions have it.
+    `preset` names a published study whose way of reading replies is also used if questions of sessions have it.
     """
 
     chain: str = "standard"
@@ -54,9 +54,9 @@ class Rules:
 class Judged(NamedTuple):
     """A question, the mark and flags of its reply, which named mistakes the reply is and is not, and partial credit.
 
-    `extracted` is the text that was taken for the answer, by which `step` of the chain; `reply` is what came back, and
-    `truth` the canonical text of the right answer. A skip would have had the points `skip_points`. `unanswerable` says
-    whether only an abstention is correct; it is None for templates without unanswerable questions.
+    `extracted` is the text that was read as the answer, and `step` the step of the chain that found it; `reply` is the
+    whole reply, and `truth` the canonical text of the correct answer. A skip would have had the points `skip_points`.
+    `unanswerable` says whether only an abstention is correct; it is None for templates without unanswerable questions.
     """
 
     question: StoredQuestion
@@ -77,7 +77,7 @@ class Judged(NamedTuple):
 def reading(entry: Judged) -> str | None:
     """Return the answer of a reply for comparisons: all correct answers are equal, a wrong one is its text, or None.
 
-    A skip and an answer differ from each other, whatever they are written like.
+    A skip and an answer differ from each other, even if they are spelled alike.
     """
     if entry.mark.verdict in SETTLED:
         return entry.mark.verdict
@@ -184,13 +184,13 @@ class Judge:
         return Verdict.WRONG if verdict is Verdict.ERROR and self.rules.errors == "wrong" else verdict
 
     def _graded(self, reply: StoredReply, prepared: _Prepared) -> Grade:
-        if reply.text is None and reply.error is None:  # the provider's last word: an answer, and not a right one
+        if reply.text is None and reply.error is None:  # the provider's final refusal counts as a wrong answer
             return Grade(Verdict.WRONG, None, None)
         text = None if reply.error is not None else reply.text
         grade = prepared.grader.grade(
             prepared.truth, prepared.accept, prepared.text, text, prepared.condition, prepared.share
         )
-        # What a filter or a refusal left of a reply holds no answer, but it is not a matter of the format either.
+        # A reply that a filter or a refusal has cut contains no answer, but its format is not to blame.
         is_final = grade.verdict is Verdict.UNPARSED and reply.finish_reason in FINAL_ENDINGS
         return grade._replace(verdict=Verdict.WRONG) if is_final else grade
 
@@ -311,7 +311,7 @@ def _compiled(store: Store, record: Record, key: str, name: str, compiled: Calla
         try:
             compiled(stored)
         except (KeyError, TypeError, AttributeError, ValueError, DiaError):
-            raise store.damaged(f"a {name} of an answer is invalid") from None  # a stranger wrote it
+            raise store.damaged(f"a {name} of an answer is invalid") from None  # untrusted code
     return stored
 
 
@@ -332,7 +332,7 @@ def _read(kind: AnswerType, text: str, mode: Mode) -> Value | None:
 
 
 def worth(name: str, value: Any) -> Exact:
-    """Return the points of a verdict. Raises DiaError (exit 2) for anything but an exact number.
+    """Return the points of a verdict. Raises DiaError (exit 2) for anything except an exact number.
 
     >>> worth("wrong", "-1/2"), worth("wrong", "-2")
     (Fraction(-1, 2), -2)
@@ -344,7 +344,7 @@ def worth(name: str, value: Any) -> Exact:
         message = visible(f"the points of `{name}` are not an exact number: {str(value)[:40]}")
         raise DiaError(Diagnostic("E811", message))
     exact = Fraction(str(value))
-    return exact.numerator if exact.denominator == 1 else exact  # integers add up much faster
+    return exact.numerator if exact.denominator == 1 else exact  # integers are added much faster
 
 
 def stored_points(store: Store, encoded: str) -> dict[str, Exact]:

@@ -416,8 +416,10 @@ def _qualities(data: _Data, fitted: FittedModel, centres: Array, rmse: float) ->
 
 
 def _quality_of_new_templates(data: _Data, folds: int, seed: int) -> TemplateQuality | None:
-    """Return how well templates are predicted from the other templates alone: how far off each is as a whole, and
-    its instances about that."""
+    """Return how well templates are predicted from the other templates alone.
+
+    The quality is the error of each template as a whole, and of its instances about that.
+    """
     names = [name for name, items in _by_template(data) if items.sum() >= 2]
     order = np.random.default_rng(seed).permutation(len(names))
     templates = np.array([name or "" for name in data.templates])

@@ -46,9 +46,11 @@ class ItemFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Models by items: successes and trials, 0 trials where a model was not asked. `is_shares` where scores are shares
-    of unknown numbers of trials, as a table may hold them. `shares` has the partial credits of the replies of a model
-    (its number) at an item (its name), for answers that declare them."""
+    """Models by items: successes and trials, 0 trials where a model was not asked.
+
+    `is_shares` where scores are shares of unknown numbers of trials, as a table may hold them. `shares` has the partial
+    credits of the replies of a model (its number) at an item (its name), for answers that declare them.
+    """
 
     models: tuple[str, ...]
     items: tuple[str, ...]

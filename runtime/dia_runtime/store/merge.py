@@ -1,4 +1,4 @@
-"""Merging runs of the same questions into one; a contradiction is reported and nothing is written."""
+"""Merge runs of the same questions into one; after a contradiction nothing is written."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dia_runtime.store.schema import REPLY_COLUMNS, Reply, StoredRespondent
 from dia_runtime.store.store import Store, open_store, read_store, require_root
 
 BATCH = 1_000
-CONTENT_COLUMNS = ("text", "error", "finish_reason")  # what makes two replies two
+CONTENT_COLUMNS = ("text", "error", "finish_reason")  # what makes two replies different
 Place = str | os.PathLike[str]
 
 
@@ -47,8 +47,8 @@ class MergedRun(TypedDict):
 def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> MergedRun:
     """Merge runs into a new one at `out`, and return what it contains.
 
-    Equal replies of several runs become one, and a reply replaces an error. Raises DiaError: exit 2 for replies
-    or settings that contradict each other and for an output that is there, exit 3 for runs of other questions or
+    Equal replies of several runs become one, and a reply replaces an error. Raises DiaError: exit 2 for replies or
+    settings that contradict each other and for an output that already exists, exit 3 for runs of other questions or
     answers.
     """
     target = Path(out)
@@ -127,7 +127,7 @@ def _fill(stores: Sequence[Store], merged: Store) -> tuple[Any, list[MergedRespo
             runs[entry.name] += 1
     for name, number in numbers.items():
         _copy_left_out(stores, name, merged, number)
-    for store in reversed(stores):  # of turns that several runs hold, those of the first stay
+    for store in reversed(stores):  # of turns that several runs have, the first is kept
         for entry in store.respondents():
             for turns in _batches(store.all_turns(entry.id)):
                 merged.save_turns(numbers[entry.name], turns)
@@ -158,7 +158,7 @@ def _copy(store: Store, entry: StoredRespondent, merged: Store, number: int) -> 
 
 
 def _copy_left_out(stores: Sequence[Store], name: str, merged: Store, number: int) -> None:
-    """Add the questions that a respondent could not be asked; of several reasons, the first stays."""
+    """Add the questions that a respondent could not be asked; the first of several reasons is kept."""
     reasons: dict[int, str] = {}
     for store in stores:
         for entry in store.respondents():

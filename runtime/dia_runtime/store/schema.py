@@ -1,4 +1,4 @@
-"""The tables of a run, and the rows that they hold.
+"""The tables of a run, and their rows.
 
 Version 2 added what processes that ask at once hold (`worker`, `claim`), how many tries a reply took, and the skills
 of questions. Version 3 added the turns of conversations (`turn`), and who is asking what questions share

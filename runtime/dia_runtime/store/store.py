@@ -60,7 +60,7 @@ from dia_runtime.store.tool_transcripts import has_calls
 BUSY_SECONDS = 30
 OF_SESSIONS = '{"kind":"sessions"'  # how the format of a question of sessions begins in a run
 LARGEST_VALUE = 1 << 27  # bytes of a value, and of all values in a row
-QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and takes ten times as long
+QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and is ten times slower
 UNCLAIM = "DELETE FROM claim WHERE respondent = ? AND question = ? AND attempt = ?"
 
 
@@ -271,7 +271,7 @@ class Store:
     def turns(self, respondent: int, attempt: int, scope: str) -> list[StoredTurn]:
         """Return the stored turns of a question, or of a shared session, in the order in which they were added.
 
-        A run that is older than turns holds none.
+        Runs of versions without turns have none.
         """
         if self.version < FIRST_WITH_TURNS:
             return []

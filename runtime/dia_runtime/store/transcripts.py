@@ -26,16 +26,16 @@ from dia_runtime.store.endings import reply_flags
 
 VERSION = 1
 SUBJECT = "subject"
-LONGEST = 10_000_000  # characters; a longer one is none, and is never written
-DEEPEST = 60  # levels of a value that a log gives
+LONGEST = 10_000_000  # maximum number of characters; a longer text is not a transcript, and is never written
+DEEPEST = 60  # nesting levels of a value in a log
 AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
-HEADING = re.compile(r"^(?=== |\[)", re.MULTILINE)  # what looks like a heading of ours in something that was said
+HEADING = re.compile(r"^(?=== |\[)", re.MULTILINE)  # a line in a message that looks like one of our headings
 Message: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptReply:
-    """A reply of a session: to which turn, at which item of the turn's own list, and what came back or why nothing."""
+    """A reply in a session: its turn, its item of the turn's list, and the text, or why there is none."""
 
     name: str | None
     turn: int
@@ -59,7 +59,7 @@ class TranscriptReply:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptSession:
-    """A session, or what was said for one item of its list: who was asked, the conversation, and the replies."""
+    """A session, or its conversation for one item of its list: who was asked, the messages, and the replies."""
 
     name: str
     role: str
@@ -76,7 +76,7 @@ class TranscriptSession:
 
 
 def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
-    """Return the transcript as it is kept.
+    """Return the transcript as a run stores it.
 
     >>> transcript_text([])
     '{"sessions":[],"transcript":1}'
@@ -86,7 +86,7 @@ def transcript_text(sessions: Iterable[TranscriptSession]) -> str:
 
 
 def read_transcript(text: str) -> list[TranscriptSession]:
-    """Return the sessions of a transcript. Raises ValueError for a text that is none, as any stranger may write one."""
+    """Return the sessions of a transcript. Raises ValueError if it is malformed, because it is untrusted."""
     if len(text) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST:,} characters")
     try:
@@ -101,7 +101,7 @@ def read_transcript(text: str) -> list[TranscriptSession]:
 
 
 def subject_characters(text: str) -> int:
-    """Return how much the model itself says in a transcript; of a text that is none, its length.
+    """Return how many characters the model itself wrote in a transcript; if the text is none, its length.
 
     >>> characters(transcript_text([SaidSession("talk", "subject", "m", replies=(SaidReply(None, 0, text="yes"),))]))
     3
@@ -136,7 +136,7 @@ def transcript_flags(text: str | None) -> frozenset[str]:
 def readable_transcript(text: str) -> str:
     """Return the transcript for people to read: each message below a heading that names session and speaker.
 
-    A line that was said and looks like such a heading has a blank before it. A text that is no transcript comes back
+    A line in a message that looks like such a heading gets a leading space. A text that is not a transcript is returned
     as it is.
     """
     try:

@@ -183,9 +183,7 @@ class SessionAnalysis(Presence):
     # truth
 
     def prepare_truth(self, session_spec: SessionSpec, code: SessionPlan) -> None:
-        """Compile the grading and the figures; a judge's fallback is compiled separately first, so that errors point to
-        it.
-        """
+        """Compile the grading and the figures; a judge's fallback comes first, so that errors point to it."""
         values = self.values | self.truth_names(session_spec)
         before = len(self.diagnostics.errors)
         if session_spec.judge is not None:

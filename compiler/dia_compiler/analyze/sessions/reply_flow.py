@@ -1,9 +1,4 @@
-"""Find replies that a piece uses although a `when` may have skipped them, by following which conditions are known to be
-true.
-
-What is known is a set of facts: the text of a condition, or `answered(name)`. They come from a `when`, from the test
-of an `if`, and from the operand before an `and` or an `or`.
-"""
+"""Find uses of replies that a `when` may have skipped, by following which conditions are known to hold."""
 
 from __future__ import annotations
 

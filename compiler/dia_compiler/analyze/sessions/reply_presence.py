@@ -53,8 +53,9 @@ class Presence(Wordings):
             self.check_truth_there(flow, weighed)
 
     def check_truth_there(self, flow: Flow, code: WeighCode) -> None:
-        """Do the same for the grading and the figures. `correct` is only evaluated if `skipped` is false, so it may
-        rely on that.
+        """Do the same for the grading and the figures.
+
+        `correct` is only evaluated if `skipped` is false, so it may rely on that.
         """
         skipped = code.parts.get("skipped")
         decided = (

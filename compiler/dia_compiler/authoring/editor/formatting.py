@@ -69,9 +69,7 @@ class _Layout:
                 self.place(item, indent + STEP)
 
     def place_block(self, line: int, indent: int) -> None:
-        """Record the lines of a block of text: those below its key that are empty or at least as deep as its first
-        line.
-        """
+        """Record the lines of a block of text: those below its key that are empty or as deep as its first line."""
         width = 0
         for number in range(line + 1, len(self.lines) + 1):
             content = self.lines[number - 1]

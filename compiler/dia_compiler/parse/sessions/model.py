@@ -91,9 +91,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure in addition to the verdict: its value on a question, which questions count, and how values are
-    summarised.
-    """
+    """A figure in addition to the verdict: its value for a question, which questions count, and how to summarise."""
 
     name: str
     value: Snippet

@@ -1,4 +1,4 @@
-"""The truth of session questions: replies of a transcript to a verdict, decisions, a ranking and declared figures."""
+"""The truth of session questions: from the replies of a transcript to a verdict, decisions, a ranking and figures."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The stored truth of a session question, evaluated on its replies.
+"""Evaluate the stored truth of a session question on its replies.
 
-What a reply is, a stranger decides, and so does what is stored in a stranger's bundle: all of it is evaluated in a
-worker that can be killed (`evaluated_truths` is its task).
+Replies and stored code are untrusted: all of it is evaluated in a worker that can be killed (`evaluated_truths` is its
+task).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dia_runtime.grading.verdicts import Verdict
 
 Stored = Mapping[str, Any]
 Scope = Mapping[str, Any]
-SHAPE = "E822"  # the code of stored things that are none
+SHAPE = "E822"  # error code of a malformed stored value
 LONGEST_LIST = 10_000
-# How large a label, or the text of a figure, may be
+# The maximum length of a label, and of the text of a figure
 LONGEST = 10_000
-INFINITE = (1, 0)  # the key of what cannot be compared: after all others
+INFINITE = (1, 0)  # the key of an item that cannot be compared: after all others
 
 
 def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Iterator[Outcome]:
-    """Yield the outcome, as the one item of a worker's task. Raises LanguageError for what is no stored truth."""
+    """Yield the outcome, as the one item of a worker's task. Raises LanguageError for a malformed truth."""
     try:
         outcome = evaluate_truth(stored, scope, recorded)
     except (KeyError, TypeError, AttributeError, ValueError, IndexError):
@@ -42,17 +42,17 @@ def evaluated_truths(stored: Stored, scope: Scope, recorded: Stored | None = Non
 
 
 def evaluate_truth(stored: Stored, scope: Scope, recorded: Stored | None = None) -> Outcome:
-    """Return the outcome of a stored truth on replies; `recorded` has values from a log instead ({"order": [...]})."""
+    """Return the outcome of a stored truth on replies; `recorded` has values from a log ({"order": [...]}) instead."""
     kind = next((name for name in KINDS if name in stored["truth"]), None)
     if kind is None:
-        raise LanguageError("a stored truth of no kind", code=SHAPE)
+        raise LanguageError("a stored truth without a kind", code=SHAPE)
     outcome = KINDS[kind](stored["truth"][kind], scope, recorded or {})
     figures = _figures(stored.get("figures", {}), scope, outcome)
     return replace(outcome, kind=kind, figures=figures, is_answered=_is_answered(outcome, stored, scope))
 
 
 class Failed(Exception):
-    """What keeps a truth from being known: a state and the reply that it is about."""
+    """The truth cannot be known: the state that says why, and the reply that caused it."""
 
     def __init__(self, state: str, name: str | None) -> None:
         super().__init__(state, name)
@@ -66,7 +66,7 @@ def _value(stored: Stored, scope: Scope) -> Value:
     except Unset as missing:
         raise Failed(UNREAD if _came(scope.get(missing.name)) else ABSENT, missing.name) from None
     except DiaError as error:
-        # Nothing that a reply can bring about: what is stored is no code.
+        # No reply can cause this: the stored code is malformed.
         if any(entry.code.startswith(("E3", SHAPE)) for entry in error.diagnostics):
             raise TypeError("a stored truth that cannot be compiled") from None
         raise Failed(BROKEN, None) from None
@@ -80,7 +80,7 @@ def _code(text: str) -> Code:
 
 
 def _came(reply: Any) -> bool:
-    """Return whether all replies of a name came, readable or not."""
+    """Return whether all replies of a name arrived, readable or not."""
     if isinstance(reply, list):
         return all(map(_came, reply))
     return isinstance(reply, SessionReply) and reply.has_come
@@ -94,7 +94,7 @@ def _is_true(stored: Stored, scope: Scope) -> bool:
 
 
 def _failed_outcome(failed: Failed, **more: Any) -> Outcome:
-    """Return the outcome where the truth cannot be known: nothing could be read, or what was read makes no sense."""
+    """Return the outcome if the truth cannot be known: replies could not be read, or evaluation failed on them."""
     return Outcome(Verdict.WRONG if failed.state == BROKEN else Verdict.UNPARSED, failed.state, failed.name, **more)
 
 
@@ -125,7 +125,7 @@ def _share(stored: Stored, scope: Scope) -> Fraction | None:
 
 
 def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
-    """Each decision by itself: one that cannot be known leaves the others as they are."""
+    """Return the decisions, each independent of the others: one that cannot be known does not affect the rest."""
     try:
         scopes = _each(stored, scope)
     except Failed as failed:
@@ -150,7 +150,7 @@ def _decisions(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
 
 
 def _each(stored: Stored, scope: Scope) -> list[Scope]:
-    """Return a scope for every element that the truth goes over. Raises Failed."""
+    """Yield a scope for every element of the truth's list. Raises Failed."""
     if "over" not in stored:
         return [scope]
     over = stored["over"]
@@ -164,7 +164,7 @@ def _each(stored: Stored, scope: Scope) -> list[Scope]:
 
 
 def _listed(items: Sequence[Any]) -> Stored:
-    """Return a static list as code, so that symbolic values in it are decoded as others are."""
+    """Return a static list as code, so that its symbolic values are decoded in the same way as others."""
     return {"expression": "items", "names": {"items": items}}
 
 
@@ -214,9 +214,10 @@ Actual = tuple[list[int], list[tuple[Any, ...]]]
 
 
 def _actual(stored: Stored, scopes: Sequence[Scope], labels: Sequence[str], recorded: Stored) -> Actual:
-    """The places of the items in their true order, and the key of each: of equal ones the first label comes first.
+    """Return the places of the items in their true order, and the key of each.
 
-    A key that needs a missing reply comes after all others. Raises Failed if a log does not give an order either.
+    Of equal items, the first label comes first. A key that needs a missing reply comes after all others. Raises Failed
+    if a log does not give an order either.
     """
     order = recorded.get("order")
     if isinstance(order, list) and sorted(order) == sorted(labels):
@@ -248,9 +249,9 @@ def _key(stored: Stored, scope: Scope) -> tuple[Any, ...]:
 def _pair_score(
     predicted: Sequence[str], labels: Sequence[str], actual: Actual, ties: str
 ) -> tuple[Fraction | None, int]:
-    """Return the share of pairs that are ranked as they are, and how many pairs count; None if none does.
+    """Return the share of pairs that are ranked correctly, and how many pairs count; None if none does.
 
-    Items with equal keys stand in the order of their labels, or count half, or not at all.
+    Pairs of items with equal keys follow the order of their labels, count half, or do not count.
     """
     order, keys = actual
     rank = {label: at for at, label in enumerate(predicted)}
@@ -269,9 +270,9 @@ def _pair_score(
 
 
 def _figures(stored: Stored, scope: Scope, outcome: Outcome) -> dict[str, Value]:
-    """Declared figure -> its value in this question, UNSET where it cannot be known.
+    """Return the value of each declared figure in this question, UNSET if it cannot be known.
 
-    Those are left out in which the question does not count, or of which that cannot be known.
+    Figures are left out if the question does not count for them, or if that cannot be known.
     """
     values: dict[str, Value] = {}
     for name, figure in stored.items():
@@ -306,7 +307,7 @@ def _plain(value: Value) -> Value:
 
 
 def _is_answered(outcome: Outcome, stored: Stored, scope: Scope) -> bool:
-    """Return whether every reply that the truth names came."""
+    """Return whether every reply that the truth names arrived."""
     if outcome.state in (VALID, BROKEN):
         return True
     return all(_came(scope.get(name)) for name in _named(stored["truth"]))

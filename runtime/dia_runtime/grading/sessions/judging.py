@@ -1,4 +1,4 @@
-"""The transcript of a session question, judged by the truth that its answer record holds."""
+"""Grade the transcript of a session question by the truth in its answer record."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_of_sessions(record: Stored) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """What judging a session question needs: its own truth, and that of a study where a preset asks for it."""
+    """What grading a session question needs: its truth, and that of a study if a preset requires it."""
 
     stored: Stored
     study: Stored | None = None
@@ -44,7 +44,7 @@ class Truth:
 
 
 def truth_of(record: Stored, preset: str | None = None) -> Truth:
-    """Return the truth of an answer record. Raises DiaError (exit 3) for a record that holds none."""
+    """Return the truth of an answer record. Raises DiaError (exit 3) if the record has none."""
     try:
         stored = {name: record.get(name, {}) for name in TRUTH}
         preset_record = record.get("presets", {}).get(preset)
@@ -71,7 +71,7 @@ class Judgement:
 
 
 def judge_transcript(truth: Truth, text: str, chain: str = "standard", worker: SingleWorker | None = None) -> Judgement:
-    """What a transcript comes to; the truth is evaluated by the worker where one is given, for strangers wrote it.
+    """Return the judgement of a transcript; its untrusted truth is evaluated by the worker if one is given.
 
     A text that is not a transcript is a separate outcome: it could not be parsed.
     """
@@ -112,12 +112,12 @@ def _outcome(
     except (LanguageError, DiaError) as error:
         if getattr(error, "code", None) == "E822":
             raise DiaError(Diagnostic("E822", visible(str(error))), 3) from None
-        outcome = Outcome(Verdict.WRONG, BROKEN)  # the replies made an expression run beyond its budget
+        outcome = Outcome(Verdict.WRONG, BROKEN)  # on these replies, an expression exceeded its budget
     return _with_replies(outcome, replies)
 
 
 def _with_replies(outcome: Outcome, replies: TypedReplies) -> Outcome:
-    """Return the outcome with what is known of how the replies came; what was refused for good is wrong, not unread."""
+    """Return the outcome with facts about how the replies arrived; a final refusal is wrong, not unparsed."""
     is_refused = (
         outcome.verdict is Verdict.UNPARSED
         and not replies.flags.isdisjoint(FINAL_FLAGS)

@@ -1,4 +1,4 @@
-"""What a session question comes to: a verdict, what the verdict rests on, and whether all of it could be read."""
+"""The outcome of a session question: a verdict, what it is based on, and whether everything could be read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from dia_language.numbers.values import Value
 from dia_runtime.grading.verdicts import Verdict
 
-# What became of a question: all that its truth needs was read; a reply came and could not be read; one never came;
-# an expression of the truth failed on the replies.
+# State of a question: everything that its truth needs was read; a reply could not be read; a reply is missing; or an
+# expression of the truth failed on the replies.
 VALID, UNREAD, ABSENT, BROKEN = "valid", "unread", "absent", "broken"
 STATES = (VALID, UNREAD, ABSENT, BROKEN)
 
@@ -31,9 +31,9 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The labels as they were ranked and as they are, None if not known, and the share of pairs in right order.
+    """The labels as ranked and in their true order, None if unknown, and the share of correctly ordered pairs.
 
-    The share is None for what is no ranking of the labels; `pairs` are those that count.
+    The share is None if the reply is not a ranking of the labels; `pairs` is the number of pairs that count.
     """
 
     predicted: tuple[str, ...] | None
@@ -44,12 +44,12 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A verdict with its share of full marks, and all that figures are made of.
+    """A verdict with its share of full marks, and everything that figures are computed from.
 
     `state` is one of STATES, `missing` the reply that it is about; `is_answered` says whether the reply to every turn
-    that the truth needs came, readable or not. `is_recorded`: it rests on values that a log gave without their texts;
-    `mismatches` counts values that a log gave with texts that are read otherwise. `token_counts` has the tokens of each
-    reply by its name, None where unknown; `tokens` is the sum over the subject's replies.
+    that the truth needs arrived, readable or not. `is_recorded` says that it is based on values that a log gave without
+    their texts; `mismatches` counts values in a log that differ from what is read in their texts. `token_counts` has
+    the tokens of each reply by its name, None if unknown; `tokens` is the sum over the subject's replies.
     """
 
     verdict: Verdict

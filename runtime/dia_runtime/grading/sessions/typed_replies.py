@@ -1,4 +1,4 @@
-"""A transcript to the replies that the expressions of a truth see, typed by a chain of reading."""
+"""Read the replies of a transcript, with a chain, as the typed values that the expressions of a truth see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dia_runtime.formats.replies import read_reply
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, subject_flags
 
 Stored = Mapping[str, Any]
-RECORDED = "recorded"  # the step of a value that a log gave without a text to read it from
+RECORDED = "recorded"  # the step of a value in a log that has no text to read
 SUBJECT = "subject"
 NOT_TO_BE_ASKED = frozenset({"condition", "unset", "language"})  # why a turn was left out that had a model
 MOST_ITEMS = 100_000
@@ -22,7 +22,7 @@ MOST_ITEMS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class TypedReplies:
-    """The replies of a transcript by their names, and what is recorded about how they came.
+    """The replies of a transcript by their names, and how they arrived.
 
     `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
     deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of the subject's
@@ -45,8 +45,8 @@ def typed_replies(
 ) -> TypedReplies:
     """Return the replies of a transcript. `replies` has the session and the format of each name.
 
-    Where `is_logged` the value that a log gave is taken before one that is read from the text. Raises ValueError for
-    replies at items without end, which a stranger may write.
+    If `is_logged`, a value in the log is preferred to one that is read from the text. Raises ValueError for item
+    numbers beyond the limit, which an untrusted transcript may contain.
     """
     by_place: dict[str, dict[tuple[int | None, int | None], TranscriptReply]] = {name: {} for name in replies}
     for session in sessions:
@@ -86,14 +86,14 @@ def _read(reply: TranscriptReply, format: Stored, chain: str, is_logged: bool) -
 
 
 def _differs(reply: TranscriptReply, format: Stored, chain: str) -> bool:
-    """Return whether the text is read otherwise than the log says."""
+    """Return whether the value read in the text differs from that in the log."""
     if reply.text is None or reply.extracted is None:
         return False
     return bool(read_reply(reply.text, format, chain).value != decode(reply.extracted, decode_symbolic))
 
 
 def _by_item(values: Mapping[tuple[int | None, int | None], Any], hole: Any) -> Any:
-    """One reply, or lists of them by the items of session and turn; what is not there is a hole."""
+    """Return one reply, or lists of them by the items of session and turn, with holes for missing ones."""
     if not values or set(values) == {(None, None)}:
         return next(iter(values.values()), hole)
     if all(item is None for item, _ in values):

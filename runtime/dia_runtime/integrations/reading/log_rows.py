@@ -43,8 +43,10 @@ LENIENT = json.JSONDecoder(parse_float=Number, parse_constant=lambda name: None)
 
 
 def log_row(line: int, own_cells: Record, further: Record | None = None, prefix: str = "") -> Row:
-    """A row of a log, whose columns are fixed: its own cells, None for the rest of those that every log has,
-    and the log's further columns after a prefix."""
+    """Return a row of a log, whose columns are fixed.
+
+    It has its own cells, None for the rest of those that every log has, and the log's further columns after a prefix.
+    """
     further_cells = {f"{prefix}{name}": value for name, value in (further or {}).items()}
     return Row(line, {**further_cells, **NOTHING, **own_cells}, lambda name: 1)
 

@@ -47,8 +47,11 @@ class Selection:
         slopes: Vector | float = 1.0,
         spread: Spread | None = None,
     ) -> None:
-        """`trials` is how often each item is asked, where it is. With `spread`, further items of a family that has been
-        asked count for less, as its replies depend on each other. Raises ValueError for a rule that there is not."""
+        """`trials` is how often each item is asked, where it is.
+
+        With `spread`, further items of a family that has been asked count for less, as its replies depend on each
+        other. Raises ValueError for a rule that there is not.
+        """
         if rule.name not in RULES or rule.exposure < 1:
             raise ValueError(f"no rule `{rule.name}` with exposure {rule.exposure}")
         self.difficulties, self.rule, self.trials = difficulties, rule, trials

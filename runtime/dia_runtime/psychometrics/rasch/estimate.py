@@ -520,8 +520,10 @@ def _in_gauge(scale: _Scale, side: _Side, options: EstimationOptions) -> Calibra
 
 
 def _correction(side: _Side, options: EstimationOptions) -> float:
-    """(n - 1)/n, where joint estimates are stretched by n/(n - 1): n is the mean number of trials of the side that
-    has fewer of them, of an item on a panel of models."""
+    """Return (n - 1)/n if joint estimates are stretched by n/(n - 1), or else 1.
+
+    n is the mean number of trials of the side that has fewer of them; on a panel of models, of an item.
+    """
     if options.bias_correction == "none":
         return 1.0
     total_trials = float(side.trials.sum(dtype=float)) * (side.successes.shape[1] if side.trials.shape[1] == 1 else 1)
