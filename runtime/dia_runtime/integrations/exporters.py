@@ -1,4 +1,4 @@
-"""Exporters: one module another harness, in a literal table, and what installed packages add to them."""
+"""Exporters: one module per harness, in a literal table, and those of installed packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["EXPORTERS", "Exporter"]
 
 
 def plugin_fault(value: Any) -> str | None:
-    """What keeps a thing of another package from being an exporter, or None."""
+    """Return why an object of another package cannot be an exporter, or None if it can."""
     return (
         None if isinstance(value, Exporter) else "it is not an instance of dia_runtime.integrations.exporters.Exporter"
     )

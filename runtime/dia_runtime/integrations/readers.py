@@ -1,6 +1,6 @@
-"""Replies from elsewhere: one reader for each foreign format, by the name that `dia import --from` takes.
+"""Replies from other tools: one reader for each format, by the name that `dia import --from` takes.
 
-A reader is the function `rows` of a module, which is imported when it is used: the names are those of the command line.
+A reader is the function `rows` of a module, which is imported when it is used.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dia_runtime.integrations.reading.base import Reader, Row
 
 __all__ = ["LOGS", "READERS", "TABLES", "Reader", "Row", "reader_of"]
 
-# Logs of harnesses, whose fields are known; a bundle's own are joined to it.
+# Logs of harnesses, whose fields are known; logs about a bundle are joined to it.
 LOGS = {
     "inspect": "dia_runtime.integrations.inspect.logs",
     "lm-eval": "dia_runtime.integrations.lm_eval.logs",
@@ -19,7 +19,7 @@ LOGS = {
     "promptfoo": "dia_runtime.integrations.promptfoo.logs",
     "openai-batch": "dia_runtime.integrations.openai.logs",
 }
-# Tables, of which the user says which column holds what.
+# Tables, for which the user says what each column contains.
 TABLES = {
     "jsonl": "dia_runtime.integrations.reading.json_lines",
     "csv": "dia_runtime.integrations.reading.csv",

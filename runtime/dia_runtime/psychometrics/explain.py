@@ -272,7 +272,7 @@ def _decoded(stored: Mapping[str, Any]) -> dict[str, Value]:
     for name, value in stored.items():
         try:
             decoded[name] = decode(value)
-        except ValueError:  # a stranger wrote it
+        except ValueError:  # untrusted text
             continue
     return decoded
 

@@ -188,7 +188,7 @@ def _add(tables: _PanelBuilder, model: int, unit: str, benchmark: str, entry: Ju
 def _skills(encoded: str) -> list[str]:
     try:
         skills = json.loads(encoded)
-    except (ValueError, RecursionError):  # a stranger wrote it
+    except (ValueError, RecursionError):  # untrusted text
         return []
     return [str(skill) for skill in skills[:100]] if isinstance(skills, list) else []
 

@@ -1,1 +1,1 @@
-"""Looking for a benchmark in a corpus: its canaries, its prompts, and pieces of them."""
+"""Search a corpus for a benchmark: its canaries, its prompts, and fragments of them."""

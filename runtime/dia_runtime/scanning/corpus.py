@@ -1,4 +1,4 @@
-"""A file of a corpus in pieces that overlap, so that nothing is cut in two; memory stays the same for any file."""
+"""A file of a corpus in overlapping pieces, so that no match is cut in two and memory stays bounded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLANKS = b" \n\t\r"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Bytes of a file from an offset on; what begins at or after `cut` is repeated in the next piece."""
+    """Bytes of a file from an offset; a match that begins at or after `cut` is repeated in the next piece."""
 
     offset: int
     line: int
@@ -28,7 +28,7 @@ class Piece:
 
 
 def pieces(path: Path) -> Iterator[Piece]:
-    """Yield the pieces of a file, unpacked. Raises DiaError (exit 2) if it cannot be read."""
+    """Yield the pieces of a file, decompressed. Raises DiaError (exit 2) if it cannot be read."""
     try:
         with path.open("rb") as file:
             yield from _pieces(decompressed(file, path.stat().st_size))

@@ -1,4 +1,4 @@
-"""The prompts of a bundle as numbers of their runs of words, each with the question that alone has it."""
+"""The prompts of a bundle as numbers of runs of words, each with the question that has it alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dia_runtime.scanning.words import Words
 
 LEAST_WORDS = 5
 MOST_RUNS = 1 << 21
-LONGEST = 1 << 16  # of a prompt so much is compared as a whole
+LONGEST = 1 << 16  # this many characters of a prompt are compared as a whole
 SHARED = -1  # runs that several templates have, such as the instructions around the task
 
 
@@ -26,9 +26,9 @@ class Text:
 
 @dataclass(slots=True)
 class Runs:
-    """All runs of one length, sorted by number: whose each is, and where in that text it begins.
+    """All runs of one length, sorted by number: the text that has each, and where in that text it begins.
 
-    `owners` are places of texts where one question alone has the run, -2 - t where template t alone has it, else -1.
+    `owners` has the index of the text if only one question has the run, -2 - t if only template t has it, otherwise -1.
     """
 
     words: int
@@ -39,7 +39,7 @@ class Runs:
     shift: int
 
     def places_and_runs(self, numbers: Any) -> tuple[Any, Any]:
-        """Which of the numbers are among these runs, and which run each is."""
+        """Return which of the numbers are among these runs, and which run each is."""
         import numpy
 
         maybe = numpy.flatnonzero(self.sieve[numbers >> numpy.uint64(self.shift)])
@@ -51,7 +51,7 @@ class Runs:
 
 @dataclass(slots=True)
 class Index:
-    """What to look for: questions and templates by name, their texts, the runs of each length."""
+    """What a scan looks for: questions and templates by name, their texts, and the runs of each length."""
 
     questions: list[str] = field(default_factory=list)
     templates: list[str] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Index:
 
 
 def build_index(bundle: Bundle, words: int) -> Index:
-    """Return the index of a bundle's prompts by runs of a number of words; shorter prompts by all of their words."""
+    """Return the index of a bundle's prompts by runs of this many words; shorter prompts by all their words."""
     built, template_numbers, identities = Index(), dict[str, int](), set[tuple[int, int, int]]()
     collected: dict[int, _Collected] = {}
     for place, question in enumerate(bundle.questions()):
@@ -77,7 +77,7 @@ def build_index(bundle: Bundle, words: int) -> Index:
             entry = _text(text, place)
             identity = (template, entry.length, entry.number)
             if text is texts[-1] and identity in identities:
-                continue  # instances that differ in signs alone are one text here
+                continue  # instances that only differ in punctuation have the same text here
             identities.add(identity)
             size = min(words, len(text.ends))
             collected.setdefault(size, _Collected(size)).add(text, len(built.texts), template)
@@ -88,7 +88,7 @@ def build_index(bundle: Bundle, words: int) -> Index:
 
 
 def question_texts(question: dict[str, Any]) -> Iterator[str]:
-    """Yield the texts that a question says: its messages, or those of its sessions."""
+    """Yield the texts of a question: its messages, or those of its sessions."""
     stack = [question.get("messages") or question.get("sessions")]
     while stack:
         item = stack.pop()
@@ -111,14 +111,14 @@ def _text(words: Words, question: int) -> Text:
 
 
 class _Collected:
-    """Runs of one length while they are collected; of too many every second one is forgotten, by its number."""
+    """Collects the runs of one length; if there are too many, every second one is dropped, by its number."""
 
     def __init__(self, words: int) -> None:
         self.words, self.step, self.count = words, 1, 0
         self.parts: list[tuple[Any, Any, Any, Any]] = []
 
     def add(self, text: Words, owner: int, template: int) -> None:
-        """Takes the runs of a text."""
+        """Add the runs of a text."""
         import numpy
 
         numbers = text.runs(self.words)
@@ -146,7 +146,7 @@ class _Collected:
         return tuple(numpy.concatenate(columns) for columns in zip(*self.parts, strict=True))
 
     def sorted(self, index: Index) -> Runs:
-        """Return the runs by number, each once."""
+        """Return the runs sorted by number, each once."""
         import numpy
 
         numbers, offsets, owners, templates = self._joined()
@@ -163,7 +163,7 @@ class _Collected:
 
 
 def _is_one(values: Any, firsts: Any) -> Any:
-    """Of each group, whether all in it are the same."""
+    """Return for each group whether all its members are equal."""
     import numpy
 
     return numpy.minimum.reduceat(values, firsts) == numpy.maximum.reduceat(values, firsts)

@@ -1,4 +1,4 @@
-"""Finding canaries and prompts of a benchmark in a corpus."""
+"""Find canaries and prompts of a benchmark in a corpus."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dia_runtime.scanning.index import SHARED, Index, Runs, build_index
 from dia_runtime.scanning.words import SPACE, Unescaped, Words, normalized_words, unescaped
 
 WORDS = 13
-NEAR = 50  # prompts that begin before a place and may reach beyond it
+NEAR = 50  # prompts that begin before a position and may extend beyond it
 MARK_WORDS = normalized_words(MARK.encode())
 HEX = re.compile(rb"[0-9a-f]{8} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{4} [0-9a-f]{12} ")
 OnProgress = Callable[[str, int], None]
 
 
 class Location(TypedDict):
-    """Where in a file something was found."""
+    """Where in a file a match was found."""
 
     offset: int
     line: int
@@ -32,7 +32,7 @@ class Location(TypedDict):
 
 
 class Match(Location):
-    """Something that was found, and which question or template it is of."""
+    """A match, and the question or template that it belongs to."""
 
     file: str
     question: NotRequired[str | None]
@@ -51,7 +51,7 @@ class MatchesRecord(TypedDict):
 
 
 class FileSize(TypedDict):
-    """How much of a file was read."""
+    """The number of bytes read of a file."""
 
     file: str
     bytes: int
@@ -74,14 +74,14 @@ class ScanResult(TypedDict):
 
 @dataclass(slots=True)
 class Matches:
-    """Finds of one kind: how many, and the first ones."""
+    """Matches of one kind: their number, and the first ones."""
 
     limit: int
     count: int = 0
     listed: list[Match] = field(default_factory=list)
 
     def add(self, facts: Mapping[str, object], where: Callable[[], Location]) -> None:
-        """Counts a match, and lists it with its facts and its location while there are few."""
+        """Count a match, and list it with its facts and its location if few are listed so far."""
         self.count += 1
         if len(self.listed) < self.limit:
             self.listed.append(cast("Match", {**facts, **where()}))
@@ -126,7 +126,7 @@ def scan(
 
 
 def _guid_of(canary: str) -> str:
-    """Return the GUID of a canary's sentence, by which it is looked for; the whole text where it has none."""
+    """Return the GUID of a canary, which is searched for; the whole text if it has none."""
     match = GUID.search(canary)
     return match[0].lower() if match else canary
 
@@ -142,19 +142,19 @@ class _View:
         self.cut = len(self.words.clear) if is_last else self.words.before(self.inner.place(piece.cut))
 
     def where(self, at: int, end: int) -> Location:
-        """Offset, line and length in the file of a part of the words."""
+        """Return offset, line and length in the file of a part of the words."""
         first, last = self.span(at, end)
         line = self.piece.line + self.piece.text.count(b"\n", 0, first - self.piece.offset)
         return {"offset": first, "line": line, "length": last - first}
 
     def span(self, at: int, end: int) -> tuple[int, int]:
-        """Where in the file a part of the words begins and ends."""
+        """Return where a part of the words begins and ends in the file."""
         first, last = (self.inner.offset(self.words.place(place)) for place in (at, end - 1))
         return self.piece.offset + first, self.piece.offset + last + 1
 
 
 class _Scanner:
-    """Takes the pieces of files, and keeps what is found in them."""
+    """Reads the pieces of files, and collects the matches in them."""
 
     def __init__(self, index: Index, canaries: Iterable[str], limit: int) -> None:
         import numpy
@@ -168,7 +168,7 @@ class _Scanner:
         self.told_until = 0  # the end of the last reported match
 
     def read(self, path: Path, tell: OnProgress | None) -> int:
-        """Return the size of a file, unpacked; what is found in it is kept."""
+        """Read a file, collect its matches, and return its decompressed size."""
         size = self.told_until = 0
         for piece in pieces(path):
             self._look(str(path), _View(piece))
@@ -188,7 +188,7 @@ class _Scanner:
                 self._parts(file, view, runs, places, which, wholes)
 
     def _canaries(self, view: _View) -> Iterator[tuple[str, int, int]]:
-        """Each canary that is looked for, and each other one in a sentence of ours, with its place."""
+        """Yield each canary, those of the bundle and others in the sentence that dia writes, with its position."""
         clear = view.words.clear
         for canary in self.canaries:
             phrase = normalized_words(canary.encode("utf-8", "replace"))
@@ -210,7 +210,7 @@ class _Scanner:
         is_inside = (begins >= 0) & (begins < view.cut) & (ends <= len(view.words.clear))
         begins, ends, texts = begins[is_inside], ends[is_inside], texts[is_inside]
         is_whole = view.words.numbers(begins, ends) == self.numbers[texts]
-        keys = numpy.unique(begins[is_whole] * len(self.lengths) + texts[is_whole])  # by place, each once
+        keys = numpy.unique(begins[is_whole] * len(self.lengths) + texts[is_whole])  # by position, each once
         pairs = [divmod(key, len(self.lengths)) for key in keys.tolist()]
         return [self._whole(file, view, begin, text) for begin, text in pairs]
 
@@ -260,7 +260,7 @@ class _Scanner:
 
 
 def _lies_in(place: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a position is in one of the spans, which are ordered by their beginnings."""
+    """Return whether a position is in one of the spans, which are sorted by their beginnings."""
     following = bisect_right(spans, (place, 1 << 62))
     return any(first <= place < last for first, last in spans[max(0, following - NEAR) : following])
 

@@ -1,7 +1,7 @@
-"""A text as its words, and a number for every run of several of them.
+"""A text as its words, and a number for every run of several words.
 
-Words are runs of ASCII letters and digits, letters made small, and of all characters beyond ASCII as they stand;
-everything else only parts them. So spacing, punctuation, markup and the case of ASCII letters play no part.
+Words are runs of ASCII letters and digits, in lowercase, and of all non-ASCII characters as they are; everything else
+only separates words. So spacing, punctuation, markup and the case of ASCII letters make no difference.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def normalized_words(text: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Unescaped:
-    """A text of JSON without its escapes, and where characters were taken away."""
+    """A JSON text without its escapes, and the positions where characters were removed."""
 
     text: bytes
     places: tuple[int, ...] = ()
@@ -59,15 +59,16 @@ class Unescaped:
 
 
 def unescaped(text: bytes) -> Unescaped:
-    """The text without the escapes of JSON: those of one sign become two spaces, the others what they stand for."""
+    """Replace JSON escapes: those of a single character by two spaces, others by what they stand for."""
     import numpy
 
     codes = numpy.frombuffer(text, dtype=numpy.uint8)
     at = numpy.flatnonzero(codes == BACKSLASH)
     if not len(at):
         return Unescaped(text)
-    begins = numpy.maximum.accumulate(numpy.where(numpy.diff(at, prepend=-2) != 1, at, 0))  # of rows of backslashes
-    starts = at[(at - begins) % 2 == 0]  # every second one of a row is escaped itself
+    # Of backslashes in a row, every second one is itself escaped.
+    begins = numpy.maximum.accumulate(numpy.where(numpy.diff(at, prepend=-2) != 1, at, 0))
+    starts = at[(at - begins) % 2 == 0]
     starts = starts[starts + 1 < len(codes)]
     is_long = codes[starts + 1] == LONG
     short, changed = starts[~is_long], codes.copy()
@@ -76,7 +77,7 @@ def unescaped(text: bytes) -> Unescaped:
 
 
 def _with_characters(text: bytes, starts: list[int]) -> Unescaped:
-    """Return the text with the characters that the escapes at these places stand for."""
+    """Return the text with the characters that the escapes at these positions stand for."""
     places, removed, parts, end, missing = [], [], [], 0, 0
     for start in starts:
         match = UNICODE.match(text, start) if start >= end else None
@@ -106,7 +107,7 @@ def _values() -> Any:
 
 
 class _Powers:
-    """Powers of a base modulo 2**64, as many as were ever wanted."""
+    """Powers of a base modulo 2**64, extended as needed."""
 
     def __init__(self, base: int) -> None:
         self.base = base
@@ -144,14 +145,14 @@ class Words:
 
     @cached_property
     def ends(self) -> Any:
-        """Where in `clear` each word ends."""
+        """Return where each word ends in `clear`."""
         import numpy
 
         return numpy.flatnonzero(self._codes == SPACE)
 
     @cached_property
     def starts(self) -> Any:
-        """Where in `clear` each word begins."""
+        """Return where each word begins in `clear`."""
         import numpy
 
         return numpy.concatenate((numpy.zeros(1, dtype=self.ends.dtype), self.ends[:-1] + 1))[: len(self.ends)]
@@ -165,7 +166,7 @@ class Words:
         return numpy.concatenate((numpy.zeros(1, dtype=numpy.uint64), numpy.cumsum(values, dtype=numpy.uint64)))
 
     def numbers(self, begins: Any, ends: Any) -> Any:
-        """Return the numbers of the pieces of `clear` from begins to ends."""
+        """Return the numbers of the pieces of `clear` between these positions."""
         numbers = self._sums[ends] - self._sums[begins]
         numbers *= INVERSES.first(len(self._codes) + 1)[begins]
         return numbers
@@ -177,7 +178,7 @@ class Words:
         return self.numbers(self.starts[: len(self.ends) - count + 1], self.ends[count - 1 :])
 
     def place(self, at: int) -> int:
-        """Return the position in the text of a place in `clear`."""
+        """Return the position in the text for a position in `clear`."""
         return int(self._places[at]) if at < len(self._places) else len(self._is_text) - 1
 
     @cached_property
@@ -187,5 +188,5 @@ class Words:
         return numpy.flatnonzero(self._is_text)
 
     def before(self, place: int) -> int:
-        """Return how much of `clear` comes from before a place in the text."""
+        """Return how much of `clear` comes from before a position in the text."""
         return int(self._is_text[:place].sum())

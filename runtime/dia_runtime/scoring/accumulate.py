@@ -302,6 +302,6 @@ def label_values(label: str, stored: Any) -> tuple[str, ...]:
 def _skills(encoded: str) -> tuple[str, ...]:
     try:
         skills = json.loads(encoded)
-    except (ValueError, RecursionError):  # a stranger wrote it
+    except (ValueError, RecursionError):  # untrusted text
         return ()
     return tuple(dict.fromkeys(map(str, skills[:MOST_SKILLS]))) if isinstance(skills, list) else ()

@@ -91,7 +91,7 @@ def _predicted(grading: str | None) -> float | None:
     try:
         record: Any = json.loads(grading or "{}").get("predicted")
         return _number(record.get("success"))
-    except (ValueError, RecursionError, AttributeError):  # a stranger wrote it
+    except (ValueError, RecursionError, AttributeError):  # untrusted text
         return None
 
 

@@ -13,7 +13,7 @@ from dia_runtime.store.schema import StoredReply
 
 COUNTS = ("prompt_tokens", "completion_tokens", "reasoning_tokens")
 AMOUNTS = ("seconds", "cost")
-AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?")  # a run may be a stranger's
+AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,20})?")  # runs may be untrusted
 DIGITS = 4  # of the cost of a correct answer
 
 

@@ -1,8 +1,8 @@
 """The form of DIA-Bench's own data sets (Bisztray et al., 2024, arXiv:2410.15490): one JSON file of all questions.
 
-The published evaluator (https://github.com/DIA-Bench/DIA-Bench, DIA_bench_evalutor.py) groups questions by
-`Q template`, in another version by `template_id`, and asks the description, a newline and the instructions. A prompt is
-split at one of its own newlines, so that this is the prompt.
+The published evaluator (https://github.com/DIA-Bench/DIA-Bench, DIA_bench_evalutor.py) groups questions by `Q
+template`, in another version by `template_id`, and asks with the description, a newline and the instructions. A prompt
+is split at one of its own newlines, so that this is the prompt.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _pieces(bundle: Bundle) -> Iterator[bytes]:
 
 
 def _solution(answer: Record | None) -> dict[str, str] | None:
-    """Return the solution; none of a sealed bundle."""
+    """Return the solution; none if the bundle is sealed."""
     if answer is None:
         return None
     return {
@@ -94,9 +94,9 @@ def _challenge(
 def prompt_parts(question: Record, instruction: str | None) -> tuple[str, str]:
     """Return description and instructions of a question; joined by a newline they are its prompt.
 
-    The instructions begin with the paragraph that says how to write the answer, else with the last line. A prompt of
-    one line has none, so the evaluator asks it with a newline at the end. Raises DiaError (exit 2) for a prompt that
-    the evaluator cannot ask: of several messages, or not of text.
+    The instructions begin with the paragraph that says how to write the answer, or else with the last line. A prompt of
+    one line has none, so the evaluator adds a newline to it. Raises DiaError (exit 2) for a prompt that the evaluator
+    cannot ask: one with several messages or attachments.
     """
     if [message["role"] for message in question["messages"]] != ["user"]:
         raise _cannot(question, "has a system prompt or several turns")

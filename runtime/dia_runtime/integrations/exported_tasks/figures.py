@@ -1,7 +1,7 @@
-"""Figures over items, for harnesses that hand all graded replies to a function.
+"""Figures over items, for harnesses that pass all graded replies to a function.
 
-An entry is what a harness keeps of a graded reply: the item, the verdict and the points as text, one text with tabs
-between them, because logs of harnesses take texts anywhere.
+An entry is what a harness keeps of a graded reply: the item, the verdict and the points, as one text with tabs between
+them, because logs of all harnesses can contain texts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dia_runtime.scoring.metrics import NOTHING, Tallies, Tally, added
 
 
 def figure_entry(item: str, grade: Graded) -> str:
-    """What is kept of a graded reply.
+    """Return what a harness keeps of a graded reply.
 
     >>> entry("next_prime", Graded("wrong", "7", -2))
     'next_prime\\twrong\\t-2'
@@ -26,7 +26,7 @@ def figure_entry(item: str, grade: Graded) -> str:
 
 
 def items_by_tally(entries: Iterable[str]) -> Tallies:
-    """Return how many items have which tally."""
+    """Return the number of items with each tally."""
     items: dict[str, Tally] = {}
     for text in entries:
         item, verdict, points = text.rsplit("\t", 2)
@@ -36,17 +36,17 @@ def items_by_tally(entries: Iterable[str]) -> Tallies:
 
 
 def conf(entries: Sequence[str]) -> float:
-    """Conf@k: the share of items whose instances are all correct."""
+    """Return Conf@k: the share of items whose instances are all correct."""
     return float(FIGURES["conf"].aggregate(items_by_tally(entries)).value or 0)
 
 
 def nms(entries: Sequence[str]) -> float:
-    """NMS@k: how many items have at least four fifths of their instances correct, but not all."""
+    """Return NMS@k: the number of items with at least four fifths of their instances correct, but not all."""
     return float(FIGURES["nms"].aggregate(items_by_tally(entries)).value or 0)
 
 
 def rs(entries: Sequence[str]) -> float:
-    """RS@k: the sum over items of the item's mean points."""
+    """Return RS@k: the sum over items of the item's mean points."""
     return float(FIGURES["rs"].aggregate(items_by_tally(entries)).value or 0)
 
 
@@ -64,14 +64,14 @@ def correct_share(entries: Sequence[str]) -> float:
 
 
 def correct_clustered_stderr(entries: Sequence[str]) -> float:
-    """Return the standard error of the share of correct replies, clustered by item; 0 if there is one item only."""
+    """Return the standard error of the share of correct replies, clustered by item; 0 if there is only one item."""
     parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
     return standard_error(clusters, times=many) or 0.0
 
 
 def over_items_stderr(name: str, entries: Sequence[str]) -> float:
-    """Return the standard error over items of the figure `rs`, `conf` or `nms`; 0 if there is one item only."""
+    """Return the standard error over items of the figure `rs`, `conf` or `nms`; 0 if there is only one item."""
     aggregate = FIGURES[name].aggregate(items_by_tally(entries))
     clusters = [(part.low, part.size) for part in aggregate.parts]
     return standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts]) or 0.0

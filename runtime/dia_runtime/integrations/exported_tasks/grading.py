@@ -1,4 +1,4 @@
-"""Replies to exported rows, graded exactly as `dia score` grades them."""
+"""Grade replies to exported rows exactly as `dia score` grades them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 
 
 class Graded(NamedTuple):
-    """The verdict on a reply, the answer that was read in it, and the verdict's points."""
+    """The verdict on a reply, the answer that was extracted from it, and the points of the verdict."""
 
     verdict: Verdict
     extracted: str | None
@@ -38,7 +38,7 @@ class Graded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """What grading needs of an answer record, decoded once."""
+    """The parts of an answer record that grading needs, decoded once."""
 
     comparison: str
     truth: Value
@@ -48,14 +48,14 @@ class _Record:
     share: Share | None
 
 
-AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whose shares harnesses print
-WORKER = SingleWorker()  # conditions of answers, which strangers write, are evaluated in a process that can be killed
+AVERAGED = (Verdict.CORRECT, Verdict.SKIPPED, Verdict.UNPARSED)  # verdicts whose shares are printed by harnesses
+WORKER = SingleWorker()  # untrusted conditions of answers are evaluated in a process that can be killed
 
 
 def grade_reply(row: Row, reply: str | None, chain: str = "standard") -> Graded:
-    """The grade of a reply to the question of an exported row. Raises DiaError for a row that holds no such question.
+    """Return the grade of a reply to the question of an exported row. Raises DiaError for an invalid row.
 
-    A missing reply counts as an empty one: no harness distinguishes it from an error.
+    A missing reply counts as an empty one, because harnesses do not distinguish it from an error.
     """
     try:
         texts = [str(row[name]) for name in ("format", "grading", "points")]
@@ -94,7 +94,7 @@ def _grader(format: str, comparison: str, chain: str) -> Grader:
 
 @lru_cache(maxsize=64)
 def points_of(encoded: str) -> dict[str, Exact]:
-    """Return the points of each verdict, of a row's record."""
+    """Return the points of each verdict, from the record of a row."""
     points = parsed(encoded)
     return {name: worth(name, points.get(name)) for name in WITH_POINTS}
 
@@ -116,6 +116,6 @@ def unusable_row_error(message: str) -> DiaError:
 
 
 def points_from_text(text: str) -> Exact:
-    """Return the points that stand in a log as text."""
+    """Return the points that a log contains as text."""
     value = Fraction(text)
     return value.numerator if value.denominator == 1 else value

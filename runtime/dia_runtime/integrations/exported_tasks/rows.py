@@ -11,7 +11,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Each row of the file. Raises DiaError if it is damaged."""
+    """Yield the rows of the file. Raises DiaError if it is damaged."""
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, 1):
             try:

@@ -1,4 +1,4 @@
-"""Transcripts of exported questions of sessions, graded exactly as `dia score` grades them."""
+"""Grade transcripts of exported session questions exactly as `dia score` grades them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class GradedTranscript(NamedTuple):
 
 
 def grade_transcript(row: Row, transcript: str, chain: str = "standard") -> GradedTranscript:
-    """Return the grade of a transcript of the sessions of an exported row. Raises DiaError for a row that holds none.
+    """Return the grade of a transcript of an exported row. Raises DiaError for a row without sessions.
 
-    Where a truth gives no share, as where a reply is missing, it is 1 for correct and 0 for all else.
+    If the truth gives no share, for example because a reply is missing, the share is 1 for correct and 0 for other
+    verdicts.
     """
     try:
         grading, points = str(row["grading"]), str(row["points"])
@@ -39,7 +40,7 @@ def grade_transcript(row: Row, transcript: str, chain: str = "standard") -> Grad
 
 
 def without_sessions(grade: Graded) -> GradedTranscript:
-    """Return the grade of an ordinary question in the form of those of sessions."""
+    """Return the grade of an ordinary question in the form of a session question's grade."""
     return GradedTranscript(grade, int(grade.verdict is Verdict.CORRECT))
 
 

@@ -1,4 +1,4 @@
-"""What an exporter is: a bundle in, the files of another harness out, the same bytes for the same bundle."""
+"""The interface of exporters: from a bundle to the files of another harness, the same bytes for the same bundle."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Files = Iterator[tuple[str, Iterator[bytes]]]
 
 
 class Exporter(ABC):
-    """Another harness: which files its users need of a bundle."""
+    """Export for another harness: the files that its users need."""
 
     summary: ClassVar[str]
-    takes_model: ClassVar[bool] = False  # the class is called with the names of `--model`
+    takes_model: ClassVar[bool] = False  # the class is instantiated with the names of `--model`
 
     @abstractmethod
     def files(self, bundle: Bundle) -> Files:
-        """Path and pieces of every file, in order, each taken whole before the next. Raises DiaError.
+        """Yield the path and pieces of every file; each must be read to its end before the next. Raises DiaError.
 
-        Nothing but the bundle goes into them: no clock, no host, no path.
+        The files depend on the bundle only: not on the time, the host or a path.
         """
 
 
 def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record]]:
-    """Each question with its answer. Raises DiaError (exit 2) if the answers are withheld.
+    """Yield each question with its answer. Raises DiaError (exit 2) if the answers are withheld.
 
-    A target that can hold questions of `sessions` says so; for others they are refused.
+    Questions of `sessions` are refused unless the exporter says that it supports them.
     """
     if not bundle.has_answers:
         help = "unseal the bundle first; some targets, such as `jsonl`, export questions without answers"
@@ -46,7 +46,7 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
 
 
 def questions_and_answers(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Record | None]]:
-    """Each question with its answer, or with None if the answers are sealed or withheld."""
+    """Yield each question with its answer, or with None if the answers are sealed or withheld."""
     answers: Iterator[Record | None] = bundle.answers() if bundle.has_answers else _none(bundle)
     for question, answer in zip_longest(bundle.questions(), answers):
         if question is None or (bundle.has_answers and (answer is None or answer["id"] != question["id"])):
@@ -65,7 +65,7 @@ def _none(bundle: Bundle) -> Iterator[None]:
 
 
 def instruction(question: Record, answer: Record) -> str | None:
-    """Return how to write the final answer, as the prompt says it; None for older bundles, which have other words."""
+    """Return how to write the final answer, as the prompt says it; None for older bundles, whose wording differs."""
     format = question["format"]
     if rules_of(format) < RULES:
         return None
@@ -73,13 +73,13 @@ def instruction(question: Record, answer: Record) -> str | None:
 
 
 def reply_with_answer(question: Record, answer: Record) -> str:
-    """Return a reply that gives the right answer."""
+    """Return a reply with the correct answer."""
     format = question["format"]
     return FORMATS[format["kind"]].wrap(answer["text"], format)
 
 
 def origin(bundle: Bundle, question: Record) -> dict[str, Any]:
-    """Where a row comes from, so that logs of the other harness find back."""
+    """Return the origin of a row, which connects logs of the other harness to the question."""
     names = ("id", "template", "item", "instance", "variant")
     canary = bundle.manifest["canary"]
     return {name: question[name] for name in names} | {
@@ -96,10 +96,10 @@ def assets_of(bundle: Bundle) -> Files:
 
 
 def json_text(value: Any) -> str:
-    """Return the value as JSON on one line, names in order."""
+    """Return the value as JSON on one line, with sorted names."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def json_line(value: Any) -> bytes:
-    """Return the value as a line of a file of JSON Lines."""
+    """Return the value as a line of JSON Lines."""
     return f"{json_text(value)}\n".encode()

@@ -1,4 +1,4 @@
-"""Rows as a Parquet file, written piece by piece."""
+"""Write rows as a Parquet file, piece by piece."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Columns = Mapping[str, "str | Mapping[str, str]"]
 
 
 def parquet(columns: Columns, rows: Iterable[Record], instead: str) -> Iterator[bytes]:
-    """The bytes of the file, in pieces. A column is of texts, whole numbers, lists of texts, or lists of records.
+    """Yield the bytes of the file, in pieces. Raises DiaError (exit 2) if pyarrow is missing.
 
-    Raises DiaError (exit 2) if pyarrow is missing.
+    A column contains texts, integers, lists of texts, or lists of records.
     """
     try:
         import pyarrow
@@ -46,7 +46,7 @@ def _pieces(pyarrow: Any, form: Any, schema: Any, rows: Iterator[Record]) -> Ite
 
 
 class _Sink:
-    """A file that hands over what was written to it."""
+    """A file that returns what was written to it."""
 
     closed = False
 

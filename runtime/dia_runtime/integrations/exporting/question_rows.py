@@ -1,4 +1,4 @@
-"""A question as the files of other harnesses hold it: one flat row of texts, with all that grading it needs."""
+"""A question as one flat row of texts for other harnesses, with everything that grading needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRADED_BY = ("answer", "accept", "text", "comparison")
 JUDGED_BY = ("truth", "figures", "replies", "comparison")
 NAME = re.compile(r"[a-z][a-z0-9_-]{0,99}")
 ROWS = "questions.jsonl"
-ASSETS = "assets"  # what a target may support besides texts
+ASSETS = "assets"  # what an exporter may support in addition to texts
 TURNS = "turns"
 SESSIONS = "sessions"
 OTHERWISE = "run it with `dia run`, or export it to `inspect`"
@@ -36,7 +36,7 @@ def task_module(what: str, name: str, names: tuple[str, ...], before: str = "", 
 
 
 def rows(bundle: Bundle, target: str, holds: frozenset[str] = frozenset()) -> Iterator[dict[str, Any]]:
-    """Yield the rows of all questions. Raises DiaError (exit 2) for a question that the target cannot hold."""
+    """Yield the rows of all questions. Raises DiaError (exit 2) for a question that the target does not support."""
     for question, answer in pairs(bundle, SESSIONS in holds):
         if SESSIONS in question:
             yield session_row(bundle, question, answer, target)
@@ -68,7 +68,7 @@ def session_row(bundle: Bundle, question: Record, answer: Record, target: str) -
 
 
 def session_record(bundle: Bundle, question: Record, answer: Record | None) -> dict[str, Any]:
-    """Return a question of sessions as data: what is asked in which order, and what replies are graded by.
+    """Return a question of sessions as data: what is asked in which order, and how replies are graded.
 
     `grading` is None if the answers are withheld.
     """
@@ -98,7 +98,7 @@ def row(bundle: Bundle, question: Record, answer: Record) -> dict[str, Any]:
 
 
 def prompt(row: Record) -> tuple[str, str]:
-    """Return the system prompt, empty if there is none, and what the user says, of a question of one turn."""
+    """Return the system prompt, empty if there is none, and the user's message, of a question of one turn."""
     *before, last = row["messages"]
     return "".join(message["content"] for message in before), last["content"]
 
@@ -115,7 +115,7 @@ def require_held(question: Record, target: str, holds: frozenset[str]) -> None:
 
 
 def require_one_turn(question: Record, target: str) -> None:
-    """Raise DiaError (exit 2) if there are other messages than those of the user, such as a system prompt."""
+    """Raise DiaError (exit 2) if there are messages of other roles, such as a system prompt."""
     if len(question["messages"]) > 1:
         raise _cannot(question, target, "has a system prompt")
 
@@ -126,9 +126,9 @@ def _cannot(question: Record, target: str, why: str, help: str = OTHERWISE) -> D
 
 
 def task_name(bundle: Bundle) -> str:
-    """The benchmark's name, different from those that harnesses ship; a name of Python, because code is made of it.
+    """Return the benchmark's name as the task's name: a valid Python identifier that no harness uses itself.
 
-    Raises DiaError (exit 3) for a name that no compiler gives a benchmark.
+    Raises DiaError (exit 3) for a name that the compiler would not accept.
     """
     benchmark = bundle.manifest["benchmark"]
     if not NAME.fullmatch(benchmark):

@@ -1,4 +1,4 @@
-"""The card of a data set: what it is, how it was made, how it is scored, and what it must not be used for."""
+"""The card of a data set: its content, how it was made, how it is scored, and what it must not be used for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.session_records import may_have_sessions
 from dia_runtime.integrations.exporting.base import json_text
 
-# Identifiers of SPDX that the hub knows in lower case; any other licence is `other` with its name.
+# SPDX identifiers that the Hub knows in lowercase; any other licence is `other` with its name.
 CREATIVE = ("by", "by-sa", "by-nc", "by-nc-sa", "by-nd", "by-nc-nd")
 CODE = ("apache-2.0", "mit", "bsd-2-clause", "bsd-3-clause", "gpl-3.0", "lgpl-3.0", "agpl-3.0", "unlicense")
 LICENSES = frozenset([*CODE, "cc0-1.0", "odbl", "pddl", *(f"cc-{kind}-4.0" for kind in CREATIVE)])
@@ -66,7 +66,7 @@ COLUMNS = (
 
 
 def card(bundle: Bundle) -> str:
-    """Return the card with its head of YAML."""
+    """Return the card with its YAML header."""
     manifest = bundle.manifest
     counts, canary = manifest["counts"], manifest["canary"]
     fields = {
@@ -101,7 +101,7 @@ def _head(bundle: Bundle) -> str:
 
 
 def license_of(name: Any) -> dict[str, str]:
-    """Return the licence as the hub has it."""
+    """Return the licence as the Hub names it."""
     if name is None:
         return {"license": "unknown"}
     identifier = str(name).lower()
@@ -109,12 +109,12 @@ def license_of(name: Any) -> dict[str, str]:
 
 
 def size_of(questions: int) -> str:
-    """Return the hub's word for a number of rows."""
+    """Return the Hub's size category for a number of rows."""
     return next((word for most, word in SIZES if questions < most), "1M<n<10M")
 
 
 def escaped(text: str) -> str:
-    """Return the text on one line, with every sign that Markdown reads made plain."""
+    """Return the text on one line, with Markdown characters escaped."""
     return SIGNS.sub(r"\\\1", _line(text))
 
 

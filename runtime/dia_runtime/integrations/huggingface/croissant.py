@@ -1,4 +1,4 @@
-"""Croissant metadata (MLCommons, 1.0): which files there are, and which columns with which types."""
+"""Croissant metadata (MLCommons, 1.0): the files, and the columns with their types."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SPDX = "https://spdx.org/licenses/"
 def croissant(
     manifest: Mapping[str, Any], bundle_id: str, digests: Mapping[str, str], columns: Mapping[str, Columns]
 ) -> dict[str, Any]:
-    """Return the metadata; `digests` has the SHA-256 of each table, `columns` what it holds."""
+    """Return the metadata; `digests` has the SHA-256 of each table, `columns` its columns."""
     title, license = manifest["title"] or manifest["benchmark"], manifest["license"]
     return {
         "@context": CONTEXT,
@@ -77,7 +77,7 @@ def _file(name: str, digest: str) -> dict[str, Any]:
 
 
 def _records(name: str, columns: Columns) -> dict[str, Any]:
-    """Return the columns that hold one text or number each; lists are described by the card."""
+    """Return the columns with one text or number each; the card describes the lists."""
     record_set = name.rpartition("/")[2].removesuffix(".parquet")
     flat = {column: kind for column, kind in columns.items() if isinstance(kind, str) and kind in KINDS}
     fields = [

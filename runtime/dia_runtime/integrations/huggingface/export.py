@@ -1,8 +1,8 @@
-"""A data set for `datasets.load_dataset`: a filled card, Parquet, and Croissant metadata (MLCommons, 1.0).
+"""A data set for `datasets.load_dataset`: a complete card, Parquet, and Croissant metadata (MLCommons, 1.0).
 
-Questions of sessions have these as JSON, in a column that other bundles do not have, and no prompt.
-Questions are the default configuration and hold no answer; those are a configuration of their own, which a bundle
-whose answers are sealed does not have. Of a sealed bundle only the prompt contains the instruction to the model.
+Questions of sessions have their sessions as JSON, in a column that other bundles do not have, and no prompt. Questions
+are the default configuration and contain no answers; these are in a separate configuration, which is missing if the
+answers are sealed. In a sealed bundle, only the prompt contains the instruction to the model.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class HuggingFace(Exporter):
     summary = "Hugging Face: card, Parquet and Croissant metadata"
 
     def files(self, bundle: Bundle) -> Files:
-        """Return the tables, what describes them, and the assets that accompany prompts."""
+        """Return the tables, their descriptions, and the assets of prompts."""
         of_questions = {**OF_QUESTIONS, SESSIONS: TEXT} if may_have_sessions(bundle) else OF_QUESTIONS
         tables = [_HashedFile(QUESTIONS, parquet(of_questions, _questions(bundle, of_questions), "`jsonl`"))]
         if bundle.has_answers:
@@ -90,7 +90,7 @@ class HuggingFace(Exporter):
 
 @dataclass
 class _HashedFile:
-    """A file whose SHA-256 is known when all of it has passed."""
+    """A file whose SHA-256 is known once it has been read to its end."""
 
     name: str
     pieces: Iterator[bytes]

@@ -17,7 +17,7 @@ from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import LONGEST_TEXT
 from dia_runtime.store.tool_transcripts import read_tool_transcript, tool_transcript_text, transcript_from_record
 
-# Fields of the question, of the reply, and what their cells must be.
+# Fields of the question and of the reply, with the required type of their cells.
 LABELS = {
     "template": "text",
     "item": "text",

@@ -1,4 +1,4 @@
-"""The rows of all files, put in order outside memory, before a run is made of them."""
+"""The rows of all files, sorted on disk before a run is made of them."""
 
 from __future__ import annotations
 
@@ -73,21 +73,21 @@ class SortedRows:
         return f"{self.files[file]}:{line}"
 
     def models(self) -> list[str]:
-        """Who replied, in the order of their coming."""
+        """Return the models that replied, in the order in which they first occur."""
         return [name for (name,) in self._connection.execute("SELECT name FROM model ORDER BY at")]
 
     def questions(self) -> Iterator[tuple[str, dict[str, Any], str]]:
-        """Id, labels and grading record (JSON) of each question, in the order of the ids."""
+        """Yield id, labels and grading record (JSON) of each question, in the order of the ids."""
         for id, labels, grading in self._connection.execute("SELECT id, labels, grading FROM question ORDER BY id"):
             yield id, json.loads(labels), grading
 
     def replies(self, model: str) -> Iterator[tuple[str, int, Reply]]:
-        """Question's id, attempt and reply, in the order of the questions."""
+        """Yield the question's id, the attempt and the reply, in the order of the questions."""
         query = f"SELECT question, attempt, {', '.join(COLUMNS)} FROM reply WHERE model = ? ORDER BY question, attempt"
         for id, attempt, *columns in self._connection.execute(query, (model,)):
             yield id, attempt, Reply(*columns)
 
 
 def storable(value: Any) -> Any:
-    """Return the value; in a text half characters, which no UTF-8 can hold, become U+FFFD."""
+    """Return the value; in texts, lone surrogates, which UTF-8 cannot encode, become U+FFFD."""
     return value.translate(SURROGATES) if isinstance(value, str) and not value.isascii() else value

@@ -27,7 +27,7 @@ from dia_runtime.store.store import Store, open_store
 
 MOST_ERRORS = 20
 MOST_EQUAL = 1_000  # errors after which a file is not read further, even if all are the same
-MOST_PLACES = 5  # places that are listed for the same error
+MOST_PLACES = 5  # listed positions of one error
 BATCH = 1_000
 ENDINGS = re.compile(r"(?:\.(?:jsonl|ndjson|json|csv|parquet|gz|zst))+$")
 TOP = ("template", "item", "instance", "variant", "category", "domain", "level", "adversarial", "number")
@@ -253,7 +253,7 @@ def _save(store: Store, sorted_rows: SortedRows, model: str) -> int:
 def _publish(run: Path, out: Path, force: bool) -> None:
     """Move the run to its target. Raises DiaError if a file was created there meanwhile."""
     if force:
-        for end in ("-wal", "-shm", "-journal"):  # of the run that was there
+        for end in ("-wal", "-shm", "-journal"):  # of the run that existed
             Path(f"{out}{end}").unlink(missing_ok=True)
         run.replace(out)
         return

@@ -1,4 +1,4 @@
-"""Content of chat messages as Inspect has it."""
+"""Content of chat messages as Inspect's types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def content_of(content: str | Sequence[Part]) -> Any:
 
 
 def _part(part: Part) -> Any:
-    """Return the part of a chat request as Inspect has it."""
+    """Return a part of a chat request as Inspect's type."""
     kind = part["type"]
     if kind == "text":
         return ContentText(text=part["text"])

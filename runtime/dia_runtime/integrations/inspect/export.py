@@ -1,6 +1,6 @@
 """A task file for Inspect (UK AI Security Institute), with the questions and their assets.
 
-The file makes its task from the questions in its folder; dataset, scorer and clustered errors are those of
+The file makes its task from the questions in its folder; dataset, scorer and clustered errors come from
 dia_runtime.integrations.inspect.task, which `inspect eval dia/...` uses as well.
 """
 

@@ -1,7 +1,7 @@
 """Logs of Inspect: `.eval`, an archive with a member for each sample, and `.json`.
 
 Neither Inspect nor its log reader is needed. An epoch is an attempt. A sample that ended in an error is an error here.
-The output of a question of sessions is its transcript, as `dia export --to inspect` has it played.
+The output of a question of sessions is its transcript, as `dia export --to inspect` makes Inspect return it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _member(path: Path, members: Members, line: int, name: str, header: Record) 
 
 
 def _header(path: Path, members: Members) -> Record:
-    """What the log says of the whole evaluation; of one that was cut short what it said at its start."""
+    """Return what the log says about the evaluation; if it was cut short, what it said at its start."""
     for name in ("header.json", "_journal/start.json"):
         if name in members.of:
             return mapping(parse_json(path, members.read(name), name, LENIENT))
@@ -134,14 +134,14 @@ def _reply_cells(sample: Record) -> dict[str, Any]:
 
 
 def _content(content: Any) -> str:
-    """Return the text of a message: one, or parts of which some are texts."""
+    """Return the text of a message: a single text, or the text parts."""
     if isinstance(content, str):
         return content
     return "".join(str(mapping(part).get("text") or "") for part in sequence(content))
 
 
 def _with_attachment(reply: str, sample: Record) -> str:
-    """Return the text itself where the log holds it apart."""
+    """Return the text, which the log may store separately."""
     name = reply.removeprefix("attachment://")
     attachment = mapping(sample.get("attachments")).get(name) if name != reply else None
     return attachment if isinstance(attachment, str) else reply
@@ -160,7 +160,7 @@ def _tokens(sample: Record, model: str) -> dict[str, Any]:
 
 
 def _of_sessions(sample: Record) -> dict[str, Any]:
-    """What a transcript took by its own account: the subject's requests for this very question."""
+    """Return what a transcript reports about its cost: that of the subject's requests for this question."""
     output = mapping(sample.get("output"))
     usage = mapping(output.get("usage"))
     return {
@@ -173,7 +173,7 @@ def _of_sessions(sample: Record) -> dict[str, Any]:
 
 
 def _verdict(sample: Record) -> str | None:
-    """What the first scorer made of the reply, where it says one thing."""
+    """Return the verdict of the first scorer, if it gives a single one."""
     value = next((mapping(score).get("value") for score in mapping(sample.get("scores")).values()), None)
     if isinstance(value, dict):
         value = value.get("correct")

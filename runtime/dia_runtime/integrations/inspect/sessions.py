@@ -1,7 +1,7 @@
-"""Questions of sessions in Inspect: our own engine plays them, and Inspect's models are who takes part.
+"""Questions of sessions in Inspect: dia runs the sessions and asks Inspect's models.
 
 `inspect eval` names the subject by `--model` and any other role by `--model-role judge=MODEL`. The transcript is the
-sample's output, so that its scorer and `dia import` read what `dia run` keeps.
+sample's output, so that its scorer and `dia import` read the same as `dia run` stores.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from inspect_ai.model._model import active_model
 from inspect_ai.solver import TaskState
 from inspect_ai.util import span
 
-NOBODY = "none/none"  # Inspect's name of no model: `--model-role judge=none`
-CONTINUING = ("vllm/", "sglang/", "openrouter/", "ollama/")  # they continue a reply that is begun for them
+NOBODY = "none/none"  # Inspect's name for the absence of a model: `--model-role judge=none`
+CONTINUING = ("vllm/", "sglang/", "openrouter/", "ollama/")  # they continue a prefilled reply
 ENDINGS = {"max_tokens": "length", "model_length": "over_context", "unknown": None}
 SAYS = {"user": ChatMessageUser, "system": ChatMessageSystem, "assistant": ChatMessageAssistant}
 Cast = Mapping[str, Model | None]
@@ -52,7 +52,7 @@ Cast = Mapping[str, Model | None]
 
 @dataclass(slots=True)
 class Room:
-    """What the questions of one task have together: who may play, what they share, the worker of their stored code."""
+    """State that the questions of a task share: models, shared turns, the worker of their stored code."""
 
     folder: Path
     roles: frozenset[str]
@@ -131,7 +131,7 @@ class Room:
 
 @dataclass(slots=True)
 class Desk:
-    """Where the sessions of one sample are played: Inspect's models are asked, and what questions share is kept.
+    """The sessions of one sample: asks Inspect's models, and keeps what questions share.
 
     Nothing is stored: a sample that Inspect retries starts again.
     """
@@ -147,7 +147,7 @@ class Desk:
         return ""
 
     def key(self, scope: str) -> Any:
-        """What is shared, by these models and at this epoch."""
+        """Return the key of what these models share in this epoch."""
         return scope, self.epoch, tuple((role, self.cast[role]) for role in sorted(self.cast))
 
     def model(self, role: str) -> str | None:
@@ -155,11 +155,14 @@ class Desk:
         return None if model is None else str(model)
 
     def stored_turns(self, scope: str) -> Sequence[StoredTurn]:
-        """What was said before in what questions share."""
+        """Return the earlier turns of what questions share."""
         return self.room.shared.get(self.key(scope), ()) if scope else ()
 
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
-        """The reply to a turn. An error that Inspect's own tries have left ends the sample, and stays its error."""
+        """Return the reply to a turn.
+
+        An error that remains after Inspect's own retries ends the sample with that error.
+        """
         if self.failure is not None:
             return Unfinished()
         model = self.cast[role]
@@ -169,18 +172,18 @@ class Desk:
                 return await _ask(model, turn, self.room.folder)
         except RequestError as trouble:
             return Reply(None, error=f"{trouble.kind}: {trouble.message}")
-        except Exception as error:  # whatever it is, Inspect is to see it when the other sessions have ended
+        except Exception as error:  # any error is for Inspect, once the other sessions have ended
             self.failure = self.failure or error
             return Unfinished()
 
     async def store_turn(self, turn: StoredTurn) -> None:
-        """Keep a turn that questions share for the others."""
+        """Store a turn that questions share for the other questions."""
         if turn.scope and turn.error is None:
             self.room.shared.setdefault(self.key(turn.scope), []).append(turn)
 
     @asynccontextmanager
     async def exclusive(self, scope: str) -> AsyncIterator[bool]:
-        """Holds what questions share."""
+        """Hold a lock on what questions share."""
         async with self.room.locks.setdefault(self.key(scope), asyncio.Lock()):
             yield self.failure is None
 
@@ -199,7 +202,7 @@ async def _ask(model: Model, turn: TurnRequest, folder: Path) -> Reply:
 
 
 def _settings(turn: TurnRequest) -> dict[str, Any]:
-    """Return a session's own settings under Inspect's names; its own system prompt takes the place of the run's."""
+    """Return a session's own settings under Inspect's names; its system prompt replaces that of the run."""
     settings = settings_for(turn, Settings()).parameters()
     if "stop" in settings:
         settings["stop_seqs"] = settings.pop("stop")
@@ -207,7 +210,7 @@ def _settings(turn: TurnRequest) -> dict[str, Any]:
 
 
 def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
-    """Return the reply in what Inspect gives back; a provider's refusal, which Inspect puts into words, has no text."""
+    """Return the reply from Inspect's output; a provider's refusal, which Inspect puts into words, has no text."""
     reason = ENDINGS.get(output.stop_reason, output.stop_reason)
     usage = output.usage
     if not output.choices:
@@ -228,7 +231,7 @@ def _reply(output: ModelOutput, seconds: str, asked_at: str) -> Reply:
 
 
 def _output(model: str, transcript: Reply) -> ModelOutput:
-    """Return the transcript as what the sample's model has said, with the sums over the subject's own requests."""
+    """Return the transcript as the output of the sample's model, with the sums over the subject's requests."""
     output = ModelOutput.from_content(model, transcript.text or "")
     sums = transcript.prompt_tokens or 0, transcript.completion_tokens or 0
     output.usage = ModelUsage(input_tokens=sums[0], output_tokens=sums[1], total_tokens=sum(sums))
@@ -247,12 +250,12 @@ def _conversations(transcript: str) -> Iterator[ChatMessage]:
 
 
 def _heading(name: str, item: int | None, role: str, model: str) -> str:
-    """How a conversation is called."""
+    """Return the heading of a conversation."""
     number = "" if item is None or item < 0 else f" {item + 1}"
     return f"{name}{number} ({role if role == SUBJECT else f'{role}, {model}'})"
 
 
 def outline(sessions: Sequence[SessionRecord]) -> str:
-    """What Inspect shows as the input of a sample, since each session begins its own conversation."""
+    """Return what Inspect shows as the input of a sample, because each session begins its own conversation."""
     lines = [f"{session.name}: {len(session.turns)} of {session.role}" for session in sessions]
     return "\n".join(["The turns of each session, run by dia-spec:", *lines])

@@ -50,7 +50,7 @@ def task_beside(module: str, tools: Choice = False, sandbox: str = "docker", pre
 def task_of(
     rows: Iterable[Row], folder: Path, tools: Choice = False, sandbox: str = "docker", prefill: bool = False
 ) -> Task:
-    """The task of exported rows, whose assets lie in the folder; `prefill`: models continue what is begun for them."""
+    """Return the task of exported rows with assets in a folder; with `prefill`, models continue prefilled replies."""
     tools_of_task = chosen_tools(tools)
     samples = [_sample(row, folder, bool(tools_of_task)) for row in rows]
     names = {name: (samples[0].metadata or {})[name] for name in ("bundle_id", "questions_root")} if samples else {}
@@ -71,17 +71,17 @@ def task_of(
 
 @task
 def dia_bench(bundle: str | None = None, tools: Choice = False, sandbox: str = "docker", prefill: bool = False) -> Task:
-    """Return the questions of a bundle; without one, of the only bundle of DIA-Bench below `build/`."""
+    """Return the task of a bundle, by default of the only DIA-Bench bundle below `build/`."""
     path = Path(bundle) if bundle else _only("dia_bench")
     opened = open_bundle(path)
     return task_of(rows_of(opened, "inspect", HOLDS), path, tools, sandbox, prefill)
 
 
 def _played(room: Room) -> Solver:
-    """Plays the sessions of a question that has them; any other is asked as Inspect asks."""
+    """Return a solver that runs the sessions of a question; other questions are asked as usual in Inspect."""
 
     @solver
-    def sessions() -> Solver:  # without arguments, which Inspect would write into its log
+    def sessions() -> Solver:  # without arguments, which Inspect would write to its log
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             return await (room.play(state) if "sessions" in state.metadata else generate(state))
 
@@ -125,7 +125,7 @@ def _sample(row: Row, folder: Path, tools: bool) -> Sample:
 
 
 def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
-    """What figures over items are made of: each sample's item, whether it is correct, and its value as points."""
+    """Return the entries of figures over items: each sample's item, whether it is correct, and its points."""
     for scored in scores:
         value = scored.score.as_float()
         grade = Graded(Verdict.CORRECT if value == 1 else Verdict.WRONG, None, Fraction(value).limit_denominator(10**9))
@@ -133,7 +133,7 @@ def _entries(scores: Sequence[SampleScore]) -> Iterator[str]:
 
 
 def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
-    def over_items(scores: list[SampleScore]) -> Value:  # by its annotations Inspect knows what to hand over
+    def over_items(scores: list[SampleScore]) -> Value:  # Inspect decides by its annotations what to pass
         return figure(list(_entries(scores)))
 
     return over_items
@@ -141,13 +141,13 @@ def _over_items(figure: Callable[[Sequence[str]], float]) -> Metric:
 
 @metric
 def conf() -> Metric:
-    """Conf@k of a score that is 1 for correct."""
+    """Return Conf@k of a score that is 1 for correct."""
     return _over_items(figures.conf)
 
 
 @metric
 def nms() -> Metric:
-    """NMS@k of a score that is 1 for correct."""
+    """Return NMS@k of a score that is 1 for correct."""
     return _over_items(figures.nms)
 
 
@@ -159,7 +159,7 @@ def tsr() -> Metric:
 
 @metric
 def rs() -> Metric:
-    """RS@k of a score that is points."""
+    """Return RS@k of a score that is in points."""
     return _over_items(figures.rs)
 
 
@@ -178,7 +178,7 @@ def _metrics() -> dict[str, list[Metric]]:
 
 @scorer(metrics=_metrics())
 def verdict() -> Scorer:
-    """Return the verdict of dia-spec's own grader on the last thing that the model said."""
+    """Return the verdict of dia's own grader on the model's last message."""
 
     async def score(state: TaskState, target: Target) -> Score:
         grade = grade_reply(state.metadata, state.output.completion)
@@ -190,7 +190,7 @@ def verdict() -> Scorer:
 
 @scorer(metrics={**_metrics(), "share": _shared()})
 def verdict_and_share() -> Scorer:
-    """The verdict and the share of full marks, for questions of which some are sessions; NaN for one left out."""
+    """Return verdict and share of full marks, for tasks with session questions; NaN for one left out."""
 
     async def score(state: TaskState, target: Target) -> Score:
         if LEFT_OUT in state.metadata:

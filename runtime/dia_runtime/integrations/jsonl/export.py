@@ -1,7 +1,7 @@
-"""The common form of evaluation sets: one line a question, with its messages and its ideal reply.
+"""The common form of evaluation sets: one line per question, with its messages and its ideal reply.
 
-A question of sessions has these instead, and what its replies are graded by. Of a sealed bundle everything that reveals
-the answer is null.
+A question of sessions has its sessions and its grading instead. In a sealed bundle, everything that reveals the answer
+is null.
 """
 
 from __future__ import annotations

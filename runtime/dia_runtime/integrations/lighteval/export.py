@@ -1,7 +1,7 @@
 """A custom task of lighteval (Hugging Face): a task file, and the questions as a data set in a separate folder.
 
-The metrics are functions of an installed package, since lighteval runs the task file twice and hands metrics to other
-processes for its bootstrap. It has no system prompt of a question's own, so that questions with one are refused.
+The metrics are functions of an installed package, because lighteval runs the task file twice and passes metrics to
+other processes for its bootstrap. It does not support a system prompt per question, so questions with one are refused.
 """
 
 from __future__ import annotations

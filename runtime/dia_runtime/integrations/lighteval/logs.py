@@ -1,6 +1,6 @@
 """Details of lighteval (`details_TASK_TIME.parquet`, by `--save-details`).
 
-A reply that lighteval could not get is an empty text there, which is no answer here either.
+A reply that lighteval could not get is an empty text there, and counts as no answer here too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rows(path: Path) -> RowsOrErrors:
 
 
 def _model(path: Path) -> str:
-    """The folders between `details` and that of the time: details/openai/gpt-x/TIME/details_TASK_TIME.parquet."""
+    """Return the model from the folders above the file: details/openai/gpt-x/TIME/details_TASK_TIME.parquet."""
     parts = path.absolute().parent.parts
     if FOLDER not in parts:
         return path.name
@@ -55,13 +55,13 @@ def _rows(detail: Row, task: str, model: str) -> RowsOrErrors:
 
 
 def _gold(doc: Any) -> Any:
-    """Return the right choice; a text out of all choices by its place."""
+    """Return the correct choice; the first one if several are correct."""
     choices, at = sequence(doc.get("choices")), doc.get("gold_index")
     at = at[0] if isinstance(at, list) and at else at
     return choices[at] if isinstance(at, int) and 0 <= at < len(choices) else None
 
 
 def _verdict(metrics: Any) -> str | None:
-    """What the first metric made of the reply."""
+    """Return the verdict of the first metric on the reply."""
     value = next(iter(metrics.values()), None)
     return None if value is None else "correct" if str(value) in ("1", "1.0", "True") else "wrong"

@@ -1,4 +1,4 @@
-"""What a custom task of lighteval is made of."""
+"""The parts of a custom task of lighteval."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ UP = {name: name not in ("skipped", "unparsed", CLUSTERED) for name in (*MEANS, 
 
 
 class Verdict(SampleLevelComputation):
-    """The verdict of dia-spec's own grader."""
+    """The verdict of dia's own grader."""
 
     def compute(self, doc: Doc, model_response: ModelResponse, **kwargs: Any) -> dict[str, Any]:
-        """What is averaged, and what each figure over items is handed, of the reply to one question."""
+        """Return what is averaged, and the entries of figures over items, for the reply to one question."""
         row = doc.specific or {}
         grade = grade_reply(row, (model_response.text or [""])[0])
         entry = figures.figure_entry(row["item"], grade)
         return {**grade.figures(), **dict.fromkeys((*OVER_ITEMS, CLUSTERED), entry)}
 
 
-# lighteval makes a bootstrap of every figure that is a number. It draws questions instead of items, and divides its
-# standard error by the root of the number of draws. A mapping it takes as it is: names ending in `_stderr` are errors.
+# lighteval bootstraps every figure that is a number. It draws questions instead of items, and divides its standard
+# error by the root of the number of draws. It takes a mapping as it is: names ending in `_stderr` are errors.
 
 
 def rs_of(entries: Sequence[str]) -> dict[str, float]:
@@ -60,7 +60,7 @@ def tsr_of(entries: Sequence[str]) -> dict[str, float]:
 
 
 def clustered(entries: Sequence[str]) -> dict[str, float]:
-    """Return the share of correct replies once more, with its standard error clustered by item."""
+    """Return the share of correct replies again, with its standard error clustered by item."""
     return {BY_ITEM: figures.correct_share(entries), CLUSTERED: figures.correct_clustered_stderr(entries)}
 
 
@@ -68,7 +68,7 @@ AGGREGATED = {"rs": rs_of, "conf": conf_of, "nms": nms_of, "tsr": tsr_of, CLUSTE
 
 
 def asked(row: Mapping[str, Any], task_name: str | None = None) -> Doc:
-    """Return a question for lighteval, with nothing before or after its prompt."""
+    """Return a question for lighteval, without any text before or after its prompt."""
     return Doc(
         task_name=task_name or "",
         query=row["dia_prompt"],

@@ -1,7 +1,7 @@
-"""A task of lm-evaluation-harness (Gao et al., 2021): its YAML, a module that hands on our grader, and the questions.
+"""A task of lm-evaluation-harness (Gao et al., 2021): YAML, a module that imports our grader, and the questions.
 
-Nothing of a question is rendered: prompt, system prompt and right reply are columns that the task names, which the
-harness takes as they are. k instances are documents of their own; figures over them come from their items' names.
+Nothing is rendered: prompt, system prompt and correct reply are columns that the task names and the harness uses
+unchanged. The k instances are separate documents; figures over items use the items' names.
 """
 
 from __future__ import annotations

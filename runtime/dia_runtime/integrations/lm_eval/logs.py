@@ -1,8 +1,8 @@
 """Samples of lm-evaluation-harness (`samples_TASK_TIME.jsonl`, by `--log_samples`).
 
-Every filter of a task has its lines; those of the first one in the file are read, since all hold the same reply. A
-task that compares likelihoods has no text: its reply is the letter of the likeliest option. The model's name is in
-the file `results_TIME.json` next to the samples.
+Every filter of a task has its own lines; only those of the first one in the file are read, because all contain the same
+reply. A task that compares likelihoods has no text: its reply is the letter of the likeliest option. The model's name
+is in the file `results_TIME.json` next to the samples.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
     doc = mapping(sample.get("doc"))
     is_ours = "questions_root" in doc and "dia_prompt" in doc
     gold, responses = sample.get("target"), sequence(sample.get("resps"))
-    # One list a request: of a request for text its attempts, of likelihoods one pair an option.
+    # One list per request: for a text, its attempts; for likelihoods, one pair per option.
     best = _likeliest(responses)
     replies = [option_letter(best)] if best is not None else sequence(responses[0] if responses else None)
     own_cells = {
@@ -74,7 +74,7 @@ def _rows(line: int, sample: Record, task: str, model: str) -> Iterator[Row]:
 
 
 def _likeliest(responses: list[Any]) -> int | None:
-    """Return the place of the option with the greatest likelihood; None if the requests were for text."""
+    """Return the position of the likeliest option; None if the requests were for texts."""
     likelihoods = []
     for request in responses:
         pair = sequence(sequence(request)[0] if sequence(request) else None)
@@ -82,7 +82,7 @@ def _likeliest(responses: list[Any]) -> int | None:
             likelihoods.append(Decimal(str(pair[0])))
         except (IndexError, InvalidOperation):
             return None
-        if likelihoods[-1].is_nan():  # a likelihood that overflowed compares with nothing
+        if likelihoods[-1].is_nan():  # a likelihood that overflowed (NaN) cannot be compared
             return None
     return max(range(len(likelihoods)), key=likelihoods.__getitem__) if likelihoods else None
 
@@ -99,7 +99,7 @@ def _first(value: Any) -> str | None:
 
 
 def _verdict(sample: Record) -> str | None:
-    """What the harness made of the reply, by the first of its usual metrics that is there."""
+    """Return the harness's verdict on the reply, by the first of its usual metrics that exists."""
     name = next((name for name in VERDICTS if name in sample), None)
     if name is None:
         return None

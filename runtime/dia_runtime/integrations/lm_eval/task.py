@@ -1,4 +1,4 @@
-"""What a task of lm-evaluation-harness calls."""
+"""Functions that a task of lm-evaluation-harness calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["conf", "correct_clustered_stderr", "dataset_beside", "nms", "process
 
 
 def dataset_beside(module: str) -> Any:
-    """Return the questions in the folder of a module, as the harness takes them: splits of a dataset."""
+    """Return the questions in the folder of a module as splits of a dataset, which the harness expects."""
     import datasets
 
     questions = datasets.Dataset.from_list(list(rows(Path(module).with_name(ROWS))))
@@ -23,14 +23,14 @@ def dataset_beside(module: str) -> Any:
 
 
 def process_results(row: Mapping[str, Any], results: Sequence[str]) -> dict[str, Any]:
-    """What the harness averages, and what it hands to each figure over items, of the reply to one question."""
+    """Return what the harness averages, and the entries of figures over items, for the reply to one question."""
     grade = grade_reply(row, results[0])
     figures = grade.figures()
     entries = dict.fromkeys(OVER_ITEMS, figure_entry(row["item"], grade))
     return {**figures, BY_ITEM: figures["correct"], **entries}
 
 
-# The harness has no row in its tables for a metric whose name ends in `_stderr`, but shows it as the error of the
-# metric that it is named after. It writes that error too, so `correct_clustered` comes first and ours replaces it.
+# The harness has no row in its tables for a metric whose name ends in `_stderr`; it shows it as the error of the metric
+# without that ending. It also writes that error itself, so `correct_clustered` comes first and ours replaces it.
 BY_ITEM = "correct_clustered"
 OVER_ITEMS = ("rs", "conf", "nms", "tsr", "correct_clustered_stderr")

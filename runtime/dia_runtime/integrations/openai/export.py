@@ -12,11 +12,11 @@ from dia_runtime.integrations.exporting.base import Exporter, Files, json_line, 
 from dia_runtime.respondents.chat import Settings, chat_messages
 from dia_runtime.respondents.respondent import RequestError
 
-REQUESTS = 50_000  # in a file, the most that the interface takes
+REQUESTS = 50_000  # in a file, the maximum that OpenAI accepts
 
 
 class OpenAiBatch(Exporter):
-    """Files to upload; what comes back is read by `dia import --from openai-batch`."""
+    """Files to upload; `dia import --from openai-batch` reads the results."""
 
     summary = "requests for OpenAI's batch interface, for the model of --model"
     takes_model = True
@@ -25,7 +25,7 @@ class OpenAiBatch(Exporter):
         self.models = models
 
     def files(self, bundle: Bundle) -> Files:
-        """Return the requests. Raises DiaError (exit 2) if not one model is named."""
+        """Return the requests. Raises DiaError (exit 2) unless exactly one model is named."""
         if len(self.models) != 1:
             message = "a request file is for exactly one model"
             raise DiaError(Diagnostic("E715", message, None, "give one `--model`"))

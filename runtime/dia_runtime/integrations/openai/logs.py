@@ -1,4 +1,4 @@
-"""What OpenAI's batch interface gives back: one line for each request, identified by `custom_id`."""
+"""Results of OpenAI's batch interface: one line for each request, identified by `custom_id`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OF_REPLY = ("error", "finish_reason", "prompt_tokens", "completion_tokens", "rea
 
 
 def rows(path: Path) -> RowsOrErrors:
-    """Return the replies of the file, also those that are errors."""
+    """Return the replies of the file, including errors."""
     for line, _, record in objects(path):
         yield record if isinstance(record, DiaError) else _row(path, line, record)
 

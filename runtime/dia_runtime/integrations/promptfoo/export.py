@@ -1,8 +1,8 @@
-"""A configuration of promptfoo: prompts that nothing renders twice, and our own grader as the only assertion.
+"""A configuration of promptfoo: prompts that are not rendered twice, and our own grader as the only assertion.
 
-promptfoo renders what a prompt function returns as a template once more, with the variables of the test. So the only
-variable is the question's name; prompts are looked up by it, and their braces escaped. Right answers lie in a file
-that the prompt function never opens, and the process that grades reads it alone.
+promptfoo renders the result of a prompt function as a template once more, with the variables of the test. So the only
+variable is the question's name; prompts are looked up by it, and their braces escaped. Correct answers are in a file
+that the prompt function never opens; only the grading process reads it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HOLDS = frozenset({ASSETS, TURNS})
 ASKED, GRADED = "prompts.jsonl", "answers.jsonl"
 TOKENS = 8192
 SHOWN = 8
-SAFE = re.compile(r"(?!file:|https?:|package:)[^{}\x00-\x1f]+")  # no tag of a template, no address of a file
+SAFE = re.compile(r"(?!file:|https?:|package:)[^{}\x00-\x1f]+")  # neither a template tag nor a file address
 OF_ASKED = (
     "id",
     "template",

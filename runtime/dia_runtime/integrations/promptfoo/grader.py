@@ -1,9 +1,9 @@
-"""Grades replies that come as lines, for harnesses in other languages.
+"""Grade replies on standard input line by line, for harnesses in other languages.
 
-    python -m dia_runtime.integrations.promptfoo.grader answers.jsonl
+python -m dia_runtime.integrations.promptfoo.grader answers.jsonl
 
-In: `{"id": ..., "reply": ...}` a line. Out, in that order: `{"verdict", "extracted", "correct", "skipped", "unparsed",
-"points"}`.
+Input: one `{"id": ..., "reply": ...}` per line. Output, in the same order: `{"verdict", "extracted", "correct",
+"skipped", "unparsed", "points"}`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dia_runtime.integrations.exported_tasks.rows import rows
 
 
 def main() -> int:
-    """Return the exit code, when no more replies come."""
+    """Return the exit code at the end of the input."""
     try:
         rows_by_id = {str(row["id"]): row for row in rows(Path(sys.argv[1]))}
-        for line in sys.stdin.buffer:  # UTF-8 from all who write JSON, whatever this computer's own encoding is
+        for line in sys.stdin.buffer:  # JSON is in UTF-8, whatever the encoding of this computer
             request = json.loads(line)
             grade = grade_reply(rows_by_id[request["id"]], request.get("reply"))
             reply = {"verdict": grade.verdict, "extracted": grade.extracted, **grade.figures()}

@@ -1,8 +1,8 @@
-"""Results of promptfoo: `-o out.jsonl`, a line a result, or `-o out.json`, all of them in one value.
+"""Results of promptfoo: `-o out.jsonl`, one line per result, or `-o out.json`, all of them in one value.
 
-A question's own name is in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks
-out what looks like a secret. The result of anyone else's test is named after its place, and its right answer is the
-value of its first assertion.
+A question's name is in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks out what
+looks like a secret. The results of other tests are named by their position, and their correct answer is the value of
+their first assertion.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dia_runtime.integrations.reading.log_rows import (
 )
 
 LINES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson")
-ERROR = 2  # promptfoo's ResultFailureReason for what is no failed assertion
+ERROR = 2  # promptfoo's ResultFailureReason of an error, as opposed to a failed assertion
 Place = tuple[int, Record | DiaError]
 
 
@@ -79,7 +79,7 @@ def _reply_cells(result: Record, response: Record) -> dict[str, Any]:
 
 
 def _gold(test: Record) -> Any:
-    """Return the value of the first assertion that has a text for one."""
+    """Return the value of the first assertion whose value is a text."""
     values = (mapping(each).get("value") for each in sequence(test.get("assert")))
     return next((value for value in values if isinstance(value, str | int)), None)
 

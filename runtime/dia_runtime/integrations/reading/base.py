@@ -1,4 +1,4 @@
-"""What a foreign format gives: rows, each with its place in its file."""
+"""The output of readers: rows, each with its position in its file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Reader: TypeAlias = Callable[[Path], RowsOrErrors]
 
 
 class Number(str):
-    """A number with a point or an exponent as it is written, since no binary float is exact."""
+    """A number with a point or an exponent as it is written, because binary floats are not exact."""
 
     __slots__ = ()
 
 
 class UnusableRow(Exception):
-    """Why a cell or a row cannot be used, and the fix."""
+    """Why a cell or a row cannot be used, and how to fix it."""
 
     def __init__(self, message: str, help: str | None = None, field: str | None = None) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""CSV (RFC 4180): the first row has the names of the columns, every cell is text."""
+"""CSV (RFC 4180): the first row contains the names of the columns, every cell is text."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dia_runtime.integrations.reading.base import Row
 
 BOM = b"\xef\xbb\xbf"
 COLUMNS = 10_000
-LINES_OF_A_ROW = 1_000_000  # a compressed file can have far more in one quoted cell
+LINES_OF_A_ROW = 1_000_000  # a compressed file could have far more in one quoted cell
 QUOTING = 'quote cells that contain a comma, a quote or a line break, and write "" for a quote inside'
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of the file, `.gz` and `.zst` as they are. Raises DiaError at one that is none."""
+    """Yield the rows of the file, which may be compressed. Raises DiaError at a malformed row."""
     text = _Lines(path)
     before = csv.field_size_limit(LONGEST_LINE)
     try:
@@ -59,7 +59,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 class _Lines:
-    """The lines of the file as text; remembers those of the row that is being read."""
+    """The lines of the file as text; remembers those of the current row."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.start, self.number, self.size = path, 1, 0, 0
@@ -99,7 +99,7 @@ class _Lines:
         self.start, self.size = self.number + 1, 0
 
     def column(self, number: int) -> int:
-        """Where the cell begins in the first line of its row, or 1 where it begins in a later one."""
+        """Return the column where the cell begins in the first line of its row, or 1 if it begins in a later line."""
         within, count = False, 0
         for place, sign in enumerate(self.first):
             if count == number:

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line, its keys the columns."""
+"""JSON Lines: one object per line, whose keys are the columns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
 BOM = b"\xef\xbb\xbf"
-COMMAS = 2_000_000  # in a line: values take far more memory than the text that says them
+COMMAS = 2_000_000  # in a line: values need far more memory than their text
 
 
 def rows(path: Path) -> Iterator[Row | DiaError]:
-    """Yield the objects of the file as rows, also from `.gz` and `.zst`; a malformed line is an error in its place."""
+    """Yield the objects of the file, which may be compressed, as rows; a malformed line yields an error instead."""
     for number, text, value in objects(path):
         if isinstance(value, DiaError):
             yield value
@@ -26,7 +26,7 @@ def rows(path: Path) -> Iterator[Row | DiaError]:
 
 
 def objects(path: Path) -> Iterator[tuple[int, str, dict[str, Any] | DiaError]]:
-    """Number, text and object of each line that is not empty; a fault in the place of an object if there is none.
+    """Yield number, text and object of each line that is not empty, with an error in place of a missing object.
 
     Raises DiaError if the file cannot be read to its end.
     """
@@ -75,7 +75,7 @@ def _object(path: Path, number: int, text: str) -> dict[str, Any]:
 
 
 def constant(text: str) -> Any:
-    """Raise ValueError, because no such word is a number."""
+    """Raise ValueError, because NaN and Infinity are not JSON numbers."""
     raise ValueError(f"`{text}` is not a number")
 
 

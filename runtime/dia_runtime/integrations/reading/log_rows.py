@@ -1,4 +1,4 @@
-"""What readers of logs share: the cells that they give, and JSON of bounded size."""
+"""Shared by the readers of logs: the cells that they yield, and JSON of bounded size."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ALWAYS = (
 EXTRA = ("verdict", "correct", "extracted")
 NOTHING: Mapping[str, Any] = dict.fromkeys((*ALWAYS, *EXTRA)) | {"correct": "correct"}
 WHOLE = 1 << 26  # bytes of a JSON file that is read in one piece
-ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words for ours
+ENDINGS = {"max_tokens": "length", "model_length": "over_context"}  # Inspect's words -> ours
 Record = Mapping[str, Any]
 # Duplicate keys are errors in tables only: logs have many objects that are not read.
 DECODER = json.JSONDecoder(parse_float=Number, parse_constant=constant)
@@ -52,24 +52,24 @@ def log_row(line: int, own_cells: Record, further: Record | None = None, prefix:
 
 
 def mapping(value: Any) -> Record:
-    """Return the value where it is an object, else one without keys."""
+    """Return the value if it is an object, or else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: Any) -> list[Any]:
-    """Return the value where it is a list, else an empty one."""
+    """Return the value if it is a list, or else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return the value where it is a text that says something, or a whole number as text."""
+    """Return the value if it is a nonempty text, or an integer as text; otherwise None."""
     if isinstance(value, bool) or value is None or value == "":
         return None
     return str(value) if isinstance(value, str | int) else None
 
 
 def read_json(path: Path, decoder: json.JSONDecoder = DECODER) -> Any:
-    """Return the one value of a JSON file, packed ones as they are. Raises DiaError for what is none, or too large."""
+    """Return the value of a JSON file, which may be compressed. Raises DiaError if it is malformed or too large."""
     pieces, size = [], 0
     try:
         for _, raw in read_lines(path, ends=True):
@@ -101,14 +101,17 @@ def parse_json(path: Path, raw: bytes, place: str = "", decoder: json.JSONDecode
 
 
 def reply_cells(reply: str | None, reason: str | None) -> dict[str, Any]:
-    """The cells of a reply and how it ended: an empty one that was refused or had no room is an answer for good."""
+    """Return the cells of a reply and how it ended.
+
+    An empty reply that was refused or had no room is a final answer, not an error.
+    """
     if reason in FINAL_ENDINGS and not reply:
         return {"reply": None, "finish_reason": reason}
     return {"reply": "" if reply is None else reply, "finish_reason": reason}
 
 
 def option_letter(number_or_none: int) -> str:
-    """Return the letter of an option, by its place."""
+    """Return the letter of an option, by its position."""
     return chr(ord("A") + number_or_none) if 0 <= number_or_none < 26 else str(number_or_none)
 
 

@@ -1,4 +1,4 @@
-"""Parquet, read by pyarrow a batch at a time; a row's line is its number, from 1 on."""
+"""Parquet, read by pyarrow in batches; a row's line is its number, from 1."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dia_runtime.bundle.input_errors import input_error, unreadable_file
 from dia_runtime.integrations.reading.base import Number, Row
 
 BATCH = 256
-GROUP_BYTES = 1 << 30  # of one row group when it is unpacked
+GROUP_BYTES = 1 << 30  # of one decompressed row group
 
 
 def rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of the file. Raises DiaError for one that is no Parquet."""
+    """Yield the rows of the file. Raises DiaError if it is not Parquet."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -44,7 +44,7 @@ def _rows(path: Path, file: Any) -> Iterator[Row]:
 
 
 def _cell(value: Any) -> Any:
-    """Return the cell as JSON has it: numbers with a point as they are written."""
+    """Return the cell as JSON has it: numbers with a point keep their spelling."""
     if isinstance(value, float | Decimal):
         return Number(str(value))
     return value

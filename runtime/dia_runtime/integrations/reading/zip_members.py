@@ -1,7 +1,7 @@
-"""Members of a zip archive, one at a time, each of bounded size: nothing is unpacked to the disk.
+"""Members of a zip archive, one at a time, each of bounded size: nothing is unpacked to disk.
 
-Python's own module reads the directory, whose size is looked up first; the members are unpacked here, because logs are
-packed by zstd, which it does not know before Python 3.14.
+Python's own module reads the directory, after its size has been checked. Members are decompressed here, because logs
+use zstd, which zipfile only supports from Python 3.14 on.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import IO
 
 from dia_runtime.bundle.compressed import FREE
 
-RATIO = 50  # logs pack 5 to 20 times
+RATIO = 50  # logs are compressed 5 to 20 times
 DIRECTORY = 1 << 25
 MEMBER = 1 << 26
 END, END_SIZE = b"PK\x05\x06", 22
@@ -26,7 +26,7 @@ STORED, DEFLATED, ZSTD = 0, 8, 93
 
 
 class Members:
-    """What an open archive holds, by name. Raises ValueError for what is damaged or too large."""
+    """The members of an open archive, by name. Raises ValueError for a damaged or too large member."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self.file, self.left = file, max(FREE, RATIO * size)
@@ -59,7 +59,7 @@ class Members:
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[Members]:
-    """The members of an archive. Raises OSError, or ValueError for what is no archive, or one that is too large."""
+    """Open an archive. Raises OSError, or ValueError if it is not an archive or too large."""
     with path.open("rb") as file:
         size = path.stat().st_size
         if _directory(file, size) > DIRECTORY:
@@ -84,7 +84,7 @@ def _directory(file: IO[bytes], size: int) -> int:
 
 
 def _unpacked(raw: bytes, method: int, most: int) -> bytes:
-    """Return the bytes that are packed, not more than asked for."""
+    """Return the decompressed bytes, at most as many as requested."""
     if method == STORED:
         return raw[:most]
     if method == DEFLATED:

@@ -1,4 +1,4 @@
-"""Replies out of a run, as `schemas/reply.schema.json` has them: JSON Lines, or Parquet with the same columns."""
+"""The replies of a run as in `schemas/reply.schema.json`: JSON Lines, or Parquet with the same columns."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Record = Mapping[str, Any]
 
 
 class RunExporter(Protocol):
-    """A form of the replies of a run."""
+    """A format for the replies of a run."""
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
-        """Path and pieces of every file, in order, each taken whole before the next. Raises DiaError."""
+        """Yield the path and pieces of every file; each must be read to its end before the next. Raises DiaError."""
         ...
 
 
 class Replies:
-    """One reply on each line, its keys in order."""
+    """One reply per line, with sorted keys."""
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
-        """One file."""
+        """Yield one file."""
         yield "replies.jsonl", (json_line(record) for record in _records(store, respondents))
 
 
 class RepliesParquet:
-    """The same as one table of Parquet, the settings as JSON text."""
+    """The same as one Parquet table, with the settings as JSON text."""
 
     def files(self, store: Store, respondents: Sequence[StoredRespondent]) -> Files:
-        """One file. Raises DiaError (exit 2) if pyarrow is missing."""
+        """Yield one file. Raises DiaError (exit 2) if pyarrow is missing."""
         columns = {name: INTEGER if name in INTEGERS else TEXT for name in COLUMNS}
         rows = (_row(record) for record in _records(store, respondents))
         yield "replies.parquet", parquet(columns, rows, "`replies`")
@@ -50,7 +50,7 @@ RUN_EXPORTERS: dict[str, RunExporter] = {
 
 
 def respondents_of(store: Store, names: Sequence[str] = ()) -> list[StoredRespondent]:
-    """Return the respondents of a run by their names, all or those that are wanted. Raises DiaError (exit 2)."""
+    """Return the respondents of a run by name, all or the requested ones. Raises DiaError (exit 2)."""
     by_name = {entry.name: entry for entry in store.respondents()}
     for name in names:
         if name not in by_name:
@@ -63,7 +63,7 @@ def respondents_of(store: Store, names: Sequence[str] = ()) -> list[StoredRespon
 
 
 def _records(store: Store, respondents: Sequence[StoredRespondent]) -> Iterator[Record]:
-    """Every reply: by respondent's name, then in the order of questions and attempts."""
+    """Yield every reply, ordered by respondent's name, then by question and attempt."""
     facts = store.facts
     for entry in respondents:
         settings = store.parsed(entry.settings)

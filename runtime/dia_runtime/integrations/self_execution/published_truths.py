@@ -1,6 +1,6 @@
-"""The truths of the shipped templates of specs/self_execution, for recordings of what they were made after.
+"""The truths of the shipped templates of specs/self_execution, for recordings of the original experiments.
 
-They are what a compile of those templates stores, with the names of a recording's question in them; a test compiles the
+They equal what compiling those templates stores, with the names of a recording's question in them; a test compiles the
 templates and compares.
 """
 
@@ -17,14 +17,14 @@ LABELS = ["Q1", "Q2", "Q3", "Q4"]
 
 
 def _code(expression: str, names: Names | None = None, replies: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Stored code, what is empty left out."""
+    """Return stored code, without empty parts."""
     encoded_names = {name: encode(_value(value)) for name, value in (names or {}).items()}
     more = {"names": encoded_names, "replies": sorted(replies)}
     return {"expression": expression, **{name: part for name, part in more.items() if part}}
 
 
 def _value(content: Any) -> Any:
-    """JSON as values of the language: objects are records."""
+    """Return JSON as values of the language: objects become records."""
     if isinstance(content, Mapping):
         return Record((name, _value(value)) for name, value in content.items())
     return [_value(value) for value in content] if isinstance(content, list) else content
@@ -66,7 +66,7 @@ def association(names: Names) -> dict[str, Any]:
 
 
 def restriction(names: Names) -> dict[str, Any]:
-    """Return whether a reply is predicted, and whether one is given in the model's own judgement."""
+    """Return the truth that compares the forecast of a reply with the model's own judgement whether it gave one."""
     ours = {
         "predicted": _code('forecast == "A"', replies=("forecast",)),
         "actual": _code('verdict == "A"', replies=("verdict",)),

@@ -1,12 +1,11 @@
-"""The recordings of the Self-Execution Benchmark, as runs of questions of sessions.
+"""The recordings of the Self-Execution Benchmark, as runs of session questions.
 
-A folder holds `exp1/MODEL.jsonl[.gz]` to `exp4/`, one row a target word, prompt, group of questions or model. Each row
-becomes the transcript of a question whose truth is that of the shipped templates (association, restriction,
-difficulty, self_made). Where a recording has a value and no text the transcript contains the value as `extracted`; a
-question without a row is one whose replies never came.
-
-Besides the rows, these are read if they exist: `exp1_taboo_options.json` (target -> options), `exp3_groups.jsonl[.gz]`,
-and from `expected.json` how many prompts the study counted as failures of experiment 2, which its rows do not say.
+A folder contains `exp1/MODEL.jsonl[.gz]` to `exp4/`, with one row per target word, prompt, group of questions or model.
+Each row becomes the transcript of a question whose truth is that of the shipped templates (association, restriction,
+difficulty, self_made). If a recording has a value but no text, the transcript contains the value as `extracted`; for a
+question without a row, all replies are missing. Besides the rows, these are read if they exist:
+`exp1_taboo_options.json` (target -> options), `exp3_groups.jsonl[.gz]`, and from `expected.json` the number of prompts
+that the study counted as failures of experiment 2, which its rows do not contain.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, tr
 
 Row: TypeAlias = Mapping[str, Any]
 BENCHMARK = "self_execution"
-PROMPTS = 450  # of XSTest (https://arxiv.org/abs/2308.01263), all of which experiment 2 asks
+PROMPTS = 450  # of XSTest (https://arxiv.org/abs/2308.01263), all of which are used in experiment 2
 MISSING = {"kind": "missing", "message": "the log has no record of it"}
-CHOICES = ("A", "B")  # it answers, or it does not
+CHOICES = ("A", "B")  # whether it answers
 POINTS = {"correct": 1, "skipped": 0, "wrong": 0}
 FORMAT = {"kind": "sessions"}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that a recording is about: what it is called, what its truth needs, and how it is labelled."""
+    """A question of a recording: its name, what its truth needs, and its labels."""
 
     template: str
     item: str
@@ -51,11 +50,11 @@ class Question:
 
     @property
     def id(self) -> str:
-        """Its name in the run."""
+        """Return its name in the run."""
         return f"{BENCHMARK}/{self.template}/{self.item}/0"
 
     def grading(self) -> dict[str, Any]:
-        """Return the record by which its transcripts are judged."""
+        """Return the record by which its transcripts are graded."""
         record: dict[str, Any] = {
             "answer": None,
             "text": "",
@@ -80,9 +79,9 @@ class Experiment:
 
 
 def import_recordings(folder: Path, names: Sequence[str], out: Path, force: bool = False) -> Imported:
-    """What was imported of the experiments to the file `out`, which appears when all is there.
+    """Import the experiments as the run `out`, which only appears when complete, and return what was imported.
 
-    Raises DiaError (exit 2) for a folder that holds none of the experiments, or a row that is none.
+    Raises DiaError (exit 2) for a folder without any of the experiments, or a malformed row.
     """
     rows_by_experiment = {name: _rows(folder, name) for name in names}
     if not any(rows_by_experiment.values()):
@@ -94,14 +93,14 @@ def import_recordings(folder: Path, names: Sequence[str], out: Path, force: bool
 
 
 def _rows(folder: Path, name: str) -> dict[str, list[Row]]:
-    """Model -> its rows of an experiment, in the order of the models' names."""
+    """Return the rows of an experiment by model, sorted by the models' names."""
     places = sorted((folder / name).glob("*.jsonl*")) if (folder / name).is_dir() else []
     return {ENDINGS.sub("", place.name): [_checked(name, place, row) for row in json_lines.rows(place)]
             for place in places}  # fmt: skip
 
 
 def _checked(name: str, place: Path, row: Any) -> Row:
-    """Return the cells of a row. Raises DiaError at one that lacks something."""
+    """Return the cells of a row. Raises DiaError if one is missing."""
     if isinstance(row, DiaError):
         raise row
     try:
@@ -137,7 +136,7 @@ def _run(
 
 
 def _root(questions: Sequence[Question]) -> tuple[str, list[bytes]]:
-    """Return the name of these questions, and the leaf of each."""
+    """Return the digest of these questions, and the leaf of each."""
     tree, leaves = MerkleTree(), []
     for question in questions:
         graded_by = {"id": question.id, "grading": question.grading(), "format": FORMAT, "points": POINTS}
@@ -170,7 +169,7 @@ def _stored(questions: Sequence[Question], leaves: Sequence[bytes]) -> Iterator[
 def _transcripts(
     name: str, questions: Sequence[Question], rows: Sequence[Row], failures: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """Every question's id with its transcript: that of its row, or one that says that nothing came."""
+    """Yield the transcript of each question by its id: that of its row, or one without replies."""
     experiment = EXPERIMENTS[name]
     by_key = {experiment.key(row): row for row in rows}
     lost = [question for question in questions if question.item not in by_key]
@@ -203,13 +202,13 @@ def _session(name: str, replies: Sequence[TranscriptReply], item: int | None = N
 
 
 def _reply(name: str, text: str | None, value: Any = None, **more: Any) -> TranscriptReply:
-    """Return a reply as a recording has it: its text, or a value, or neither."""
+    """Return a reply from a recording: its text, or a value, or neither."""
     error = MISSING if text is None and value is None else None
     return TranscriptReply(name, 0, text=text, extracted=None if value is None else encode(value), error=error, **more)
 
 
 def _missing_replies(sessions: Mapping[str, str], recorded: Mapping[str, Any] | None = None) -> str:
-    """Return the transcript of a question whose replies never came: session -> the name of its reply."""
+    """Return the transcript of a question without replies: session -> the name of its reply."""
     return _transcript([_session(name, [_reply(reply, None)]) for name, reply in sessions.items()], recorded)
 
 
@@ -259,15 +258,16 @@ def _restriction_transcript(row: Row) -> str:
 
 
 def _choice(name: str, value: str | None) -> TranscriptReply:
-    """Return a choice as the study's reader took it. Of `\\boxed{}` that took any content, such as `"B"` with quotes.
+    """Return a choice as the study's parser read it.
 
-    The study counts such a row as one with another label, so it is a text that holds no choice.
+    Its pattern for `\\boxed{}` accepted any content, such as `"B"` with quotes. The study counts such a row under a
+    separate label, so it is a text without a choice.
     """
     return _reply(name, None, value) if value is None or value in CHOICES else _reply(name, str(value))
 
 
 def _no_restriction(items: Sequence[str], failures: Mapping[str, Any]) -> Iterator[str]:
-    """As many as the study counted are failures of the forecast and of the judgement, whichever they were."""
+    """Yield transcripts without replies, with as many failed forecasts and judgements as the study counted."""
     failure_counts = [int(failures.get(name) or 0) for name in ("provision_failure", "verification_failure")]
     for at, _ in enumerate(items):
         name = "forecast" if at < failure_counts[0] else "verdict" if at < sum(failure_counts) else None
