@@ -1,4 +1,4 @@
-"""Counts of right replies to abilities of models and difficulties of items on one Rasch scale."""
+"""From counts of correct replies to abilities of models and difficulties of items on one Rasch scale."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def calibrate(
 
     `successes` are counts, or shares of one trial; None or NaN is a missing cell. `trials` is the number of trials per
     cell, one number or a matrix (default: 1). `anchors` are fixed difficulties; None or NaN for items without one.
-    Raises DiaError (exit code 2) for impossible counts, models without replies and options that do not fit together.
+    Raises DiaError (exit code 2) for impossible counts, models without replies and incompatible options.
 
     >>> found = calibrate([[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]], method="jml")
     >>> [round(value, 3) + 0 for value in found.difficulties.tolist()]
@@ -46,9 +46,9 @@ def calibrate(
 
 
 def matrices(successes: ArrayLike, trials: ArrayLike | None = None) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Successes with 0 for missing cells, and trials: of the same shape, or one column where all cells are alike.
+    """Return successes, with 0 for missing cells, and trials, of the same shape or one column if all are equal.
 
-    Raises DiaError for what are no counts.
+    Raises DiaError for invalid counts.
     """
     import numpy as np
 

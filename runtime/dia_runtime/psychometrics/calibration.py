@@ -1,4 +1,4 @@
-"""Calibration of a panel's counts to a bank, with all checks of its quality."""
+"""Calibrate a panel's counts to a bank, and check its quality."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 CHECKS = (
     "andersen", "wald", "martin-loef", "components", "slopes", "partial-credit", "held-out", "stability", "monotone",
 )  # fmt: skip
-MOST_COMPONENTS = 2000  # members of the smaller side whose residual correlations are taken
+MOST_COMPONENTS = 2000  # maximum members of the smaller side for residual correlations
 MOST_CELLS = 5_000_000  # for the test of local dependence
 NAMED = 5  # in a message
 DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
-LEAST_OF_CATEGORY = 20  # items of a category for which filters are compared on their own
+LEAST_OF_CATEGORY = 20  # minimum items of a category for a separate comparison of filters
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOptions:
     """How a panel is calibrated: how its scale is estimated, which items are kept, and what is checked.
 
-    `anchors` are the difficulties that items keep. `families` says of each model to which family it belongs (or None),
-    for differences and stability; `draws` is how many data sets are drawn to distinguish an effect from chance. With
-    `cluster` "templates", errors of abilities allow for replies to one template that depend on each other. `split` is
-    where tests divide the data, `plausible` the number of plausible values.
+    `anchors` are fixed difficulties of items. `families` has the family of each model (or None), for differences and
+    stability; `draws` is the number of data sets drawn to distinguish an effect from chance. With `cluster`
+    "templates", errors of abilities allow for dependent replies within a template. `split` is where tests divide the
+    data, `plausible` the number of plausible values.
     """
 
     estimation: EstimationOptions = EstimationOptions()  # noqa: RUF009 - it is frozen
@@ -98,7 +98,7 @@ class CalibrationOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CalibratedPanel:
-    """A bank, and the result as it is printed."""
+    """A bank, and the result for printing."""
 
     bank: Bank
     result: CalibrationResult
@@ -122,7 +122,7 @@ def calibrate_panel(
 ) -> CalibratedPanel:
     """Return the scale of a panel; `on_stage` is called before each stage that may take long.
 
-    Raises DiaError (exit 2) for data that fall apart or give no scale.
+    Raises DiaError (exit 2) for data that are disconnected or give no scale.
     """
     if options.paper:
         return _paper(panel)
@@ -229,7 +229,7 @@ def _neighbors(fitted: _FittedPanel) -> list[AbilityDifference] | None:
 
 
 def _factor(calibration: Calibration) -> float:
-    """Return how many standard errors make half of a 95 % interval: Student's t for clusters."""
+    """Return the factor from a standard error to half a 95 % interval: by Student's t for clusters."""
     from scipy.special import stdtrit
 
     return Z if calibration.clusters is None else float(stdtrit(calibration.clusters - 1, 0.975))
@@ -323,7 +323,7 @@ def _entries(
 
 def _entry(name: str, status: str, row: Sequence[float], factor: float) -> LocatedEntry:
     value, se, *figures = map(finite_or_none, row)
-    se = None if status == "anchor" else se  # it was given
+    se = None if status == "anchor" else se  # it was supplied
     ends = None if value is None or se is None else (value - factor * se, value + factor * se)
     return LocatedEntry(name, value, se, ends, status, *figures)
 
@@ -491,7 +491,7 @@ def _bank(result: CalibrationResult, panel: Panel) -> Bank:
 
 
 def _family_sd(result: CalibrationResult) -> float | None:
-    """Return the deviation of the effect of families, 0 if independence is not rejected, None if it was not tested."""
+    """Return the standard deviation of family effects: 0 if independence is not rejected, None if untested."""
     dependence = result.dependence
     if dependence is None or dependence.effect is None:
         return None
@@ -499,7 +499,7 @@ def _family_sd(result: CalibrationResult) -> float | None:
 
 
 class _BankFields(TypedDict):
-    """Return the fields that items and models of a bank share."""
+    """The fields that items and models of a bank have in common."""
 
     se: float | None
     status: str

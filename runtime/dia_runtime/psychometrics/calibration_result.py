@@ -1,4 +1,4 @@
-"""What a calibration gives, as it is printed: the fields are the keys of `dia calibrate --json`."""
+"""The result of a calibration for printing: the fields are the keys of `dia calibrate --json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class LocatedEntry:
-    """A model's ability or an item's difficulty in logits, with its error, its fit and what it was estimated from."""
+    """A model's ability or an item's difficulty in logits, with its error, its fit and the data behind it."""
 
     name: str
     value: float | None
@@ -130,7 +130,7 @@ class PlausibleDraws:
 
 @dataclass(frozen=True, slots=True)
 class ModelFit:
-    """How well the data fit the model; None for what was not checked, or what the data do not allow."""
+    """How well the data fit the model; None for checks that were not requested or that the data do not allow."""
 
     models: Reliability
     items: Reliability
@@ -153,7 +153,7 @@ class FilterChoice:
 
 @dataclass(frozen=True, slots=True)
 class RefitPlacement:
-    """Where a refit puts a model that it left out, and how far that is from before."""
+    """Where a refit places a model that it left out, and how far that is from before."""
 
     value: float
     difference: float
@@ -161,7 +161,7 @@ class RefitPlacement:
 
 @dataclass(frozen=True, slots=True)
 class RefitEntry:
-    """What became of the difficulties without some models, and where these models are placed."""
+    """The difficulties after a refit without some models, and where these models are then placed."""
 
     shift: float | None
     mean_absolute: float | None
@@ -173,7 +173,7 @@ class RefitEntry:
 
 @dataclass(frozen=True, slots=True)
 class NullFigure:
-    """A figure of data sets that the fitted model draws: its mean and the central 95 %."""
+    """A figure of data sets drawn from the fitted model: its mean and the central 95 %."""
 
     mean: float
     ci: Interval
@@ -181,7 +181,7 @@ class NullFigure:
 
 @dataclass(frozen=True, slots=True)
 class StabilityReport:
-    """Refits with some models left out, figures pooled over them, and the same figures by chance alone."""
+    """Refits without some models, figures pooled over them, and the same figures by chance alone."""
 
     left_out: list[RefitEntry]
     pooled: Mapping[str, float | None]
@@ -191,9 +191,9 @@ class StabilityReport:
 
 @dataclass(frozen=True, slots=True)
 class FamilyDifference:
-    """How much harder an item is for a family of models than their abilities say (differential item functioning).
+    """How much harder an item is for a family of models than their abilities predict (differential item functioning).
 
-    `item` is the name of a template where all its items are taken together. A size of `detectable` would have p < 0.05
+    `item` is the name of a template if all its items are taken together. A size of `detectable` would give p < 0.05
     with a probability of 80 %.
     """
 
@@ -210,7 +210,7 @@ class FamilyDifference:
 class FamilyEffect:
     """The effect of families on a model's replies (Rasch testlet model): its standard deviation in logits, and a test.
 
-    `z` is the statistic of a one-sided score test that there is none, `p` its probability.
+    `z` is the statistic of a one-sided score test of no effect, `p` its probability.
     """
 
     sd: float
@@ -221,11 +221,11 @@ class FamilyEffect:
 
 @dataclass(frozen=True, slots=True)
 class LocalDependence:
-    """What errors of abilities allow for: items of one template (a family) need not be independent.
+    """How errors of abilities account for dependence between items of one template (a family).
 
-    `families` is the number of clusters, None if the errors take items as independent; `design_effect` is the factor
-    on the variance of a difference of two abilities. `q3_within` and `q3_between` are mean correlations of the
-    residuals of two items of one family and of two families.
+    `families` is the number of clusters, None if the errors assume independent items; `design_effect` is the factor on
+    the variance of a difference of two abilities. `q3_within` and `q3_between` are mean correlations of the residuals
+    of two items of one family and of two families.
     """
 
     families: int | None
@@ -242,7 +242,7 @@ class LocalDependence:
 
 @dataclass(frozen=True, slots=True)
 class AbilityDifference:
-    """How much more able a model is than the next one, with the error and interval of the difference, in logits."""
+    """How much more able a model is than the next one: difference in logits, with its error and interval."""
 
     model: str
     than: str
@@ -253,7 +253,7 @@ class AbilityDifference:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationResult:
-    """A calibration with all checks of its quality.
+    """A calibration with all checks of its quality. `exact` is the exact solution if the preset `paper` was used.
 
     `exact` is the exact solution of the same model where the preset `paper` was run.
     """
@@ -274,7 +274,7 @@ class CalibrationResult:
     filter: str | None = None
     choice: FilterChoice | None = None
     held_out: HeldOut | None = None
-    stability: Mapping[str, StabilityReport] | None = None  # `models`, and `families` where these are known
+    stability: Mapping[str, StabilityReport] | None = None  # `models`, and `families` if they are known
     differences: list[FamilyDifference] | None = None
     left_out: tuple[LeftOut, ...] = ()
     dependence: LocalDependence | None = None

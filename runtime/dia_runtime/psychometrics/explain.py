@@ -25,13 +25,13 @@ from dia_runtime.psychometrics.rasch.lltm import (
     spread_about,
 )
 
-LEAST_ITEMS = 10  # of a template whose parameters are looked at
+LEAST_ITEMS = 10  # of a template whose parameters are considered
 MOST_LEVELS = 8  # of a parameter that is a word
 MOST_FEATURES = 400
-WIDE = 100  # a number whose largest value exceeds its smallest by this factor counts by its logarithm
-POOLED = 5  # templates from which on what they share is estimated together
-BENT = 5  # values of a parameter from which on its effect may be curved
-MOST_ERROR = 1.0  # logits: predictions that are farther off are not used to choose instances
+WIDE = 100  # a number is used by its logarithm if its largest value is this many times its smallest
+POOLED = 5  # templates from which their common effects are estimated together
+BENT = 5  # different values of a parameter from which its effect may be curved
+MOST_ERROR = 1.0  # logits: less accurate predictions are not used to choose instances
 EQUIVALENT = 10  # items of a template that weigh as much as the error of all templates
 DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
 Z = 1.959963984540054
@@ -39,7 +39,7 @@ Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The weight of a feature in logits, with its error; `unit` is the step of a number that it is for."""
+    """The weight of a feature in logits, with its error; `unit` is the step of a number that it refers to."""
 
     name: str
     value: float
@@ -53,7 +53,7 @@ class CrossValidation:
     """How much more likely features make the replies to unseen items, and how far off they predict difficulties.
 
     `rmse` is the root mean square of the differences between predicted and true difficulties, in logits; the noise of
-    the replies is no part of it. `rmse_without` is that of the mean difficulty as the prediction.
+    the replies is not included. `rmse_without` is that of the mean difficulty as the prediction.
     """
 
     log_likelihood_gain: float
@@ -65,10 +65,10 @@ class CrossValidation:
 class TemplateQuality:
     """How well the difficulties of a template's new instances are predicted, in logits.
 
-    `se` is the standard error of what all its instances share, `error` the standard deviation of the true difficulties
-    of unseen instances about the predicted ones, and `why` the reason for which they are not good enough to choose
-    instances by, None if they are. `template` is None for templates that the bank does not have; then `items` counts
-    the templates that were predicted from the others.
+    `se` is the standard error of the part that all its instances share, `error` the standard deviation of the true
+    difficulties of unseen instances about the predicted ones, and `why` the reason why they are not good enough to
+    choose instances by, None if they are. `template` is None for templates that the bank does not have; then `items`
+    counts the templates that were predicted from the others.
     """
 
     template: str | None
@@ -80,7 +80,7 @@ class TemplateQuality:
 
 @dataclass(frozen=True, slots=True)
 class ExplanationResult:
-    """An explanation as it is printed; the fields are the keys of `dia explain --json`."""
+    """An explanation for printing; the fields are the keys of `dia explain --json`."""
 
     items: int
     trials: float
@@ -97,9 +97,9 @@ class ExplanationResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explanation:
-    """The model of difficulties: the constant and the weight of each feature, their covariance, and what it leaves.
+    """The model of difficulties: the constant and the weight of each feature, their covariance, and the residual.
 
-    `error` is the standard deviation of difficulties about what their features say.
+    `error` is the standard deviation of difficulties about their predictions from features.
     """
 
     features: tuple[Feature, ...]
@@ -112,9 +112,9 @@ class Explanation:
     def predict(
         self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
     ) -> tuple[float, float]:
-        """Difficulty and standard error, in logits of the bank, of an instance with these parameters and skills.
+        """Return difficulty and standard error, in logits of the bank, of an instance with these parameters and skills.
 
-        `template` may be left out where all features are of one.
+        `template` may be omitted if all features are of one template.
         """
         difficulty, se, error = self.predict_parts(parameters, skills, template)
         return difficulty, math.hypot(se, error)
@@ -122,7 +122,7 @@ class Explanation:
     def predict_parts(
         self, parameters: Mapping[str, Value], skills: Sequence[str] = (), template: str | None = None
     ) -> tuple[float, float, float]:
-        """Difficulty, the standard error of what the features say, and the standard deviation of items about that."""
+        """Return the difficulty, the standard error of the prediction, and the standard deviation of items about it."""
         templates = {feature.template for feature in self.features if feature.template}
         if template is None and len(templates) == 1:
             template = next(iter(templates))
@@ -137,7 +137,7 @@ class Explanation:
         return float(row @ self.weights), se, error
 
     def as_record(self) -> dict[str, Any]:
-        """Return what a bank keeps of it, so that instances can be chosen by predicted difficulties."""
+        """Return what a bank stores of it, so that instances can be chosen by predicted difficulties."""
         new = self.result.new_templates
         return {
             "constant": round(float(self.weights[0]), DIGITS),
@@ -159,7 +159,7 @@ def _rounded(quality: TemplateQuality) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """What is known of an item: its template, its skills, and the parameters of its instances."""
+    """The data of an item: its template, its skills, and the parameters of its instances."""
 
     template: str | None
     skills: frozenset[str]
@@ -168,7 +168,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Data:
-    """Items: likelihoods on a grid of difficulties, the design with its columns' groups, and each item's template."""
+    """The data of all items: likelihoods on a grid of difficulties, design with column groups, and templates."""
 
     locations: Array
     table: Array
@@ -194,13 +194,12 @@ class _Data:
 
 
 def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanation:
-    """How the difficulties of a bank's items follow from their parameters and skills, by the replies of a panel.
+    """Explain the difficulties of a bank's items by their parameters and skills, with the replies of a panel.
 
     With five templates or more, weights of skills, templates and their parameters are drawn from normal distributions
-    whose variances are estimated (a random item-group effect, De Boeck and Wilson 2004); what the templates share also
-    predicts difficulties of templates that the bank does not have.
-
-    Raises DiaError (exit 2) if panel and bank have too little in common, or other questions under one name.
+    whose variances are estimated (a random item-group effect, De Boeck and Wilson 2004); the common effects of the
+    templates also predict difficulties of templates that the bank does not have. Raises DiaError (exit 2) if panel and
+    bank have too few common items, or different questions under one name.
     """
     require_questions(bank, panel.benchmark, panel.questions_root)
     models, items = _shared_with_bank(panel, bank)
@@ -278,7 +277,7 @@ def _decoded(stored: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def _features(rows: Sequence[_Row]) -> tuple[list[Feature], list[str | None]]:
-    """Skills that some items have and others not, templates of several items, and the parameters of these.
+    """Return the features: skills that only some items have, templates of several items, and their parameters.
 
     Also returns the group of each column of the design, whose first is the constant.
     """
@@ -310,7 +309,7 @@ def _group(feature: Feature, is_pooled: bool) -> str | None:
 
 
 def _shared_features(rows: Sequence[_Row]) -> list[Feature]:
-    """Return how large the numbers of an item are, how long its texts and lists, and how many skills it needs."""
+    """Return the shared features: size of numbers, length of texts and lists, and number of skills."""
     features = []
     for name in (SIZE, LENGTH, COUNT):
         values = [
@@ -342,7 +341,7 @@ def _of_parameter(template: str, name: str, rows: Sequence[_Row]) -> list[Featur
 
 
 def _curved(how: str, name: str, template: str, values: Sequence[Value]) -> list[Feature]:
-    """Return a parameter's feature and, where it has several values, its square."""
+    """Return a parameter's feature and, if it has enough values, its square."""
     readings = [float(number) for value in values if (number := reading(how, value)) is not None]
     features = _measured(how, name, template, readings)
     if features and len(set(readings)) >= BENT:
@@ -356,7 +355,7 @@ def _measured(how: str, name: str, template: str | None, values: Sequence[float]
 
 
 def _design(features: Sequence[Feature], rows: Sequence[_Row]) -> Array:
-    """Items by the constant and the features; of an item with several instances the mean."""
+    """Return items by the constant and the features; for an item with several instances, their mean."""
     table = np.ones((len(rows), 1 + len(features)))
     for at, row in enumerate(rows):
         skills = tuple(row.skills)
@@ -389,7 +388,7 @@ def _cross_validation(data: _Data, folds: int, seed: int) -> tuple[CrossValidati
 
 
 def _by_template(data: _Data) -> Iterator[tuple[str, Mask]]:
-    """Yield each template with which of the items are its own."""
+    """Yield each template with the indices of its items."""
     templates = np.array([name or "" for name in data.templates])
     for name in sorted(set(data.templates) - {None}, key=str):
         yield str(name), templates == name

@@ -1,7 +1,7 @@
 """Features of items: what an explanation of difficulties reads from skills and parameters.
 
-Values are exact decimals with 30 digits, so that whoever chooses instances by them chooses the same ones on every
-machine. `math.log` may differ in its last bit from machine to machine; `decimal` rounds logarithms correctly.
+Values are exact decimals with 30 digits, so that the same instances are chosen on every machine. `math.log` may differ
+in its last bit from machine to machine; `decimal` rounds logarithms correctly.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from functools import lru_cache
 from dia_language.numbers.values import Value
 
 EXACT = Context(prec=30)
-LARGEST = Fraction(10**15)  # what larger numbers count as
+LARGEST = Fraction(10**15)  # larger numbers count as this
 ZERO, ONE = Decimal(0), Decimal(1)
-MOST_ELEMENTS = 10_000  # of a list whose numbers are looked at
+MOST_ELEMENTS = 10_000  # of a list whose numbers are considered
 SIZE, LENGTH, COUNT = "size of numbers", "length of lists and texts", "number of skills"
 
 
@@ -46,7 +46,7 @@ class Feature:
         return f"{prefix}{self.name}{tails.get(self.how, '')}"
 
     def measure(self, parameters: Mapping[str, Value], skills: Sequence[str], template: str | None) -> Decimal:
-        """Return the feature of an instance; 0, its middle, where it has no such parameter."""
+        """Return the feature of an instance; 0, its middle, if it has no such parameter."""
         if self.how == "skill":
             return ONE if self.name in skills else ZERO
         if self.how == "template":
@@ -73,12 +73,12 @@ class Feature:
 
 @lru_cache(maxsize=4096)
 def exact(number: float) -> Decimal:
-    """Return the shortest decimal that reads as this float."""
+    """Return the shortest decimal that parses as this float."""
     return Decimal(repr(float(number)))
 
 
 def reading(how: str, value: Value) -> Decimal | None:
-    """Return a value as number, logarithm or length; None where it has none."""
+    """Return a value as number, logarithm or length; None if it has none."""
     if how == "length":
         return Decimal(len(value)) if isinstance(value, str | bytes | list) else None
     number = bounded(value)
@@ -95,7 +95,7 @@ def bounded(value: Value) -> Fraction | None:
 
 
 def word(value: str | bool) -> str:
-    """Return a word, or a truth value as specs write it."""
+    """Return a word, or a truth value as in specs."""
     return str(value).lower() if isinstance(value, bool) else value
 
 

@@ -1,4 +1,4 @@
-"""Two banks onto one scale through the items that both hold, and what of them has drifted."""
+"""Link two banks by the items that both contain, and find the items that have drifted."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LinkResult:
 def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[LinkResult, Bank]:
     """Return the link, and the second bank on the first one's scale.
 
-    Only items that both estimated link. Raises DiaError (exit 2) below three of them.
+    Only items that both banks estimated are used. Raises DiaError (exit 2) if there are fewer than three.
     """
     items = {entry.item: entry for entry in bank.items if _links(entry.status)}
     other_items = {entry.item: entry for entry in other_bank.items if _links(entry.status)}
@@ -72,7 +72,7 @@ def _array(values: list[float | None]) -> Array:
 
 
 def shifted(bank: Bank, shift: float, gauge: str) -> Bank:
-    """Return the bank with everything shifted by `shift`, with the name of its new scale."""
+    """Return the bank with all locations shifted by `shift`, with the name of its new scale."""
     return replace(
         bank,
         items=tuple(replace(entry, difficulty=entry.difficulty + shift) for entry in bank.items),

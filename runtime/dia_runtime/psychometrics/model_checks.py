@@ -30,7 +30,7 @@ from dia_runtime.psychometrics.rasch.plausible import plausible_values
 from dia_runtime.psychometrics.rasch.slopes import group_slopes, item_slopes
 from numpy.typing import NDArray
 
-MOST_STEPS = 20  # of an item; shares of marks with more are too fine to be steps
+MOST_STEPS = 20  # steps of an item; finer shares of marks are not treated as steps
 
 
 def wald_report(panel: Panel, split: str) -> WaldReport | None:
@@ -44,7 +44,7 @@ def wald_report(panel: Panel, split: str) -> WaldReport | None:
 
 
 def slopes_report(panel: Panel, families: NDArray[np.intp] | None) -> SlopesReport | None:
-    """Return slopes of templates, or of items where there are many models and no templates."""
+    """Return slopes of templates, or of items if there are many models and no templates."""
     if families is not None and len(np.unique(families)) < len(families):
         slopes = group_slopes(panel.successes, panel.trials, families)
         names = {int(family): about.template or "" for family, about in zip(families, panel.about, strict=True)}
@@ -92,7 +92,7 @@ def partial_credit_report(panel: Panel) -> PartialCreditReport | None:
 
 
 def _marks(panel: Panel) -> tuple[NDArray[np.intp], Ints]:
-    """Return the score of each cell, -1 where missing, and the largest score of each item.
+    """Return the score of each cell, -1 if missing, and the largest score of each item.
 
     Steps of an item are the smallest share of its marks that occurs, times its trials. A cell with fewer trials than
     others of its item is missing.

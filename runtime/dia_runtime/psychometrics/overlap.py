@@ -1,7 +1,7 @@
-"""Questions of a bundle, or of a bank, that also occur in a validation set, word for word or in large part.
+"""Find questions of a bundle, or of a bank, that also occur in a validation set, verbatim or in large part.
 
-Texts are compared in lowercase without punctuation. Of runs of several words (shingles) a question shares a part with a
-text of the set; above a share it counts as found there.
+Texts are compared in lowercase without punctuation. A question counts as found if a text of the set contains a large
+enough share of its runs of several words (shingles).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class OverlapResult:
-    """The hits and what they were looked for in; the fields are the keys of `dia overlap --json`."""
+    """The hits and where they were searched; the fields are the keys of `dia overlap --json`."""
 
     checked: int
     texts: int
@@ -92,21 +92,21 @@ def _words(text: str) -> list[str]:
 
 
 def _shingles(text: str, size: int) -> set[int]:
-    """Hashes of runs of words; one of all words if there are fewer."""
+    """Return hashes of runs of words; a single one of all words if there are too few."""
     words = _words(text)[:MOST_SHINGLES]
     runs = (tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1)))
     return {hash(run) for run in runs if run}
 
 
 def _questions(path: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield the names that a question has in banks, its own first, and what is asked."""
+    """Yield the names that a question has in banks, its own first, and its texts."""
     for question in open_bundle(path).questions():
         names = [question["id"], question["item"], question["template"], question["id"].partition("/")[0]]
         yield names, "\n".join(_message_texts(question.get("messages") or question.get("sessions")))
 
 
 def _message_texts(value: Any) -> Iterator[str]:
-    """Every text of messages or sessions."""
+    """Yield every text of messages or sessions."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -117,7 +117,7 @@ def _message_texts(value: Any) -> Iterator[str]:
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    """Name and text of each entry of a set: a bundle, JSON Lines (all texts of an object), or a text a line."""
+    """Yield name and text of each entry of a set: a bundle, JSON Lines (all texts of an object), or a text file."""
     if path.is_dir():
         for names, text in _questions(path):
             yield names[0], text

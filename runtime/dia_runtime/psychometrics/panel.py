@@ -1,4 +1,4 @@
-"""What a panel of models did at a set of items: counts of right replies, from runs or from a table."""
+"""The results of a panel of models on a set of items: counts of correct replies, from runs or from a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNITS = ("instances", "items", "templates", "benchmarks")
-ANY_INSTANCES = ("templates", "benchmarks")  # for which runs of other instances are just as informative
+ANY_INSTANCES = ("templates", "benchmarks")  # runs of other instances are just as informative about these
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class ItemFacts:
     template: str | None = None
     category: str | None = None
     skills: tuple[str, ...] = ()
-    drawn: tuple[str, ...] = ()  # JSON, a tenth of what it becomes
+    drawn: tuple[str, ...] = ()  # JSON, which needs a tenth of the memory of its value
 
     @property
     def parameters(self) -> tuple[dict[str, Any], ...]:
@@ -46,10 +46,10 @@ class ItemFacts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Models by items: successes and trials, 0 trials where a model was not asked.
+    """Models by items: successes and trials, with 0 trials if a model was not asked.
 
-    `is_shares` where scores are shares of unknown numbers of trials, as a table may hold them. `shares` has the partial
-    credits of the replies of a model (its number) at an item (its name), for answers that declare them.
+    `is_shares` says that scores are shares of unknown numbers of trials, which a table may contain. `shares` has the
+    partial credits of the replies of a model (its number) to an item (its name), for answers that declare them.
     """
 
     models: tuple[str, ...]
@@ -67,7 +67,7 @@ class Panel:
 def read_panel(
     paths: Sequence[Path], unit: str = "instances", chain: str = "standard", bundle: Path | None = None
 ) -> Panel:
-    """The panel of some runs, or of one table. Raises DiaError (exit 2) for a mixture, and for what is neither."""
+    """Return the panel of some runs, or of one table. Raises DiaError (exit 2) for a mixture or other files."""
     if not any(map(is_run, paths)):
         if len(paths) > 1:
             help = "name runs, or one table with a row for each model"
@@ -111,17 +111,17 @@ def _require_replies(models: Sequence[str], is_tried: NDArray[Any]) -> None:
 
 @dataclass(slots=True)
 class _PanelBuilder:
-    """What was added of models and items so far."""
+    """Collects models and items."""
 
     models: dict[str, int] = field(default_factory=dict)
     items: dict[str, int] = field(default_factory=dict)
     about: list[dict[str, Any]] = field(default_factory=list)
-    correct: list[array[int]] = field(default_factory=list)  # of each model, by the items: eight bytes a cell, not 250
+    correct: list[array[int]] = field(default_factory=list)  # by model and item: eight bytes per cell, not 250
     tried: list[array[int]] = field(default_factory=list)
     shares: dict[tuple[int, str], tuple[Fraction, ...]] = field(default_factory=dict)
 
     def count(self, model: int, item: int, is_right: bool) -> None:
-        """Counts a trial."""
+        """Count a trial."""
         for rows in (self.correct, self.tried):
             while len(rows) <= model:
                 rows.append(array("l"))
@@ -148,7 +148,10 @@ def _of_runs(stores: Sequence[Store], unit: str, chain: str, source: Bundle | No
 
 
 def _respondents(stores: Sequence[Store]) -> Iterator[tuple[str, Store, int]]:
-    """Every respondent of every run; one model of several benchmarks is one, of several runs of one it is several."""
+    """Yield every respondent of every run.
+
+    A model with runs of several benchmarks is one respondent; with several runs of one benchmark, it is several.
+    """
     respondents = [(entry.name, store, entry.id) for store in stores for entry in store.respondents()]
     run_counts = Counter((name, bundle_facts(store)["questions_root"]) for name, store, _ in respondents)
     for name, store, number in respondents:
@@ -230,7 +233,7 @@ def _panel(tables: _PanelBuilder, unit: str, benchmark: str, root: str | None) -
 
 
 def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:
-    """Item -> ability, successes and trials of each model that tried it and has an ability."""
+    """Return for each item the ability, successes and trials of each model that tried it and has an ability."""
     import numpy as np
 
     trials = np.broadcast_to(panel.trials, panel.successes.shape)

@@ -1,7 +1,7 @@
 """A table of scores: a row for each model, a column for each item; an empty cell is missing.
 
-A cell is a share of full marks (0, 1, 0.625) or a count of trials (3/5). The first column holds names when its header
-is model, respondent, name or id, or one of its cells is no number.
+A cell is a share of full marks (0, 1, 0.625) or a count of trials (3/5). The first column contains names if its header
+is model, respondent, name or id, or if one of its cells is not a number.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HELP = "a cell must be a share from 0 to 1, a count such as 3/5, or empty if it 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Names of models and items; each model's scores (NaN where missing), and trials where any cell is a count."""
+    """Names of models and items; each model's scores (NaN if missing), and trials if any cell is a count."""
 
     models: tuple[str, ...]
     items: tuple[str, ...]
@@ -43,7 +43,7 @@ Row = tuple["array[float]", "array[float] | None"]
 
 
 def read_matrix(path: Path) -> Matrix:
-    """The table of a file: CSV or Parquet, `.gz` and `.zst` as they are. Raises DiaError (exit 2) for what is none."""
+    """Return the table in a CSV or Parquet file, which may be compressed. Raises DiaError (exit 2) for other files."""
     if not path.is_file():
         message = visible(f"`{path}` is not a file")
         raise DiaError(Diagnostic("E861", message, None, "name runs, or one table of scores"))
@@ -158,7 +158,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def _row(path: Path, line: int, items: Sequence[str], cells: Sequence[Any]) -> Row:
-    """Return the scores of a row, and its trials where any cell is a count."""
+    """Return the scores of a row, and its trials if any cell is a count."""
     tries: array[float] | None = None
     try:
         row = array("d", map(float, cells))

@@ -1,1 +1,1 @@
-"""Placing a model on a calibrated bank, and searching for items that it solves half of the time."""
+"""Place a model on a calibrated bank, and search for items that it solves half of the time."""

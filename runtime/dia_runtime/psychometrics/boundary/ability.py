@@ -1,12 +1,12 @@
 """The ability of one model from its replies to items of known difficulty.
 
 P(success) = 1 / (1 + exp(-(theta - b))), Rasch 1960; an item may have been tried several times. The prior is normal.
-All functions take arrays of equal length: difficulties in logits, successes and trials.
+All arrays have the same length: difficulties in logits, successes and trials.
 
-The posterior of many replies is much narrower than the prior. Gauss-Hermite nodes that lie where the prior has them
-miss it: 21 of them for a deviation of 3 are 2 logits apart, and from about ten items on both the estimate and its error
-are those of the nodes. So they are laid around the mode of the posterior, as wide as its curvature says (Naylor and
-Smith 1982); the fixed ones are there to repeat what was published with them.
+The posterior of many replies is much narrower than the prior. Gauss-Hermite nodes placed according to the prior miss
+it: 21 nodes for a standard deviation of 3 are 2 logits apart, so from about ten items on, both the estimate and its
+error depend on the nodes. So they are placed around the mode of the posterior, with the width that its curvature gives
+(Naylor and Smith 1982); fixed nodes exist only to reproduce published results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Ability:
-    """An ability and its standard error, in logits; the error is infinite where nothing is known."""
+    """An ability and its standard error, in logits; the error is infinite if nothing is known."""
 
     value: float
     se: float
@@ -53,9 +53,9 @@ def ability(
 ) -> Ability:
     """Return the ability by the mean of the posterior (eap), its mode (map), or Warm's weighted likelihood (wle).
 
-    The error is the posterior's standard deviation, the curvature at the mode, or the likelihood's information
-    (Bock and Mislevy 1982; Warm 1989). `slopes` multiplies the logits of each item, see
-    `uncertain_slopes`. `wle` uses no prior. Raises ValueError for a method that there is not.
+    The error is the posterior's standard deviation, the curvature at the mode, or the likelihood's information (Bock
+    and Mislevy 1982; Warm 1989). `slopes` multiplies the logits of each item, see `uncertain_slopes`. `wle` uses no
+    prior. Raises ValueError for an unknown method.
     """
     steep = np.ones_like(difficulties) if slopes is None else slopes
     if method == "wle":
@@ -78,13 +78,13 @@ def ability(
 
 @lru_cache(maxsize=8)
 def gauss_hermite(number: int) -> tuple[Vector, Vector]:
-    """Nodes and weights for a standard normal density; the weights add up to 1."""
+    """Return nodes and weights for a standard normal density; the weights add up to 1."""
     points, weights = np.polynomial.hermite_e.hermegauss(number)
     return points, weights / weights.sum()
 
 
 def _moments(theta: Vector, log_density: Vector) -> Ability:
-    """Mean and standard deviation of a distribution over the nodes."""
+    """Return mean and standard deviation of a distribution over the nodes."""
     density = np.exp(log_density - log_density.max())
     density /= density.sum()
     mean = float(density @ theta)
@@ -103,14 +103,14 @@ def _log_likelihood(theta: Vector, difficulties: Vector, successes: Vector, tria
 
 
 def success_probabilities(theta: float, difficulties: Vector, slopes: Vector | float = 1.0) -> Vector:
-    """P(success) on each item."""
+    """Return P(success) on each item."""
     return np.asarray(1.0 / (1.0 + np.exp(np.clip(slopes * (difficulties - theta), -700.0, 700.0))))
 
 
 def information(
     theta: float, difficulties: Vector, trials: Vector | float = 1.0, slopes: Vector | float = 1.0
 ) -> Vector:
-    """Fisher's information of each item about the ability, n a^2 p (1 - p), in 1 / logit^2."""
+    """Return the Fisher information of each item about the ability, n a^2 p (1 - p), in 1 / logit^2."""
     p = success_probabilities(theta, difficulties, slopes)
     return np.asarray(trials * slopes**2 * p * (1.0 - p))
 
@@ -150,7 +150,7 @@ def _mode(difficulties: Vector, successes: Vector, trials: Vector, prior: Prior,
 
 
 def _weighted(difficulties: Vector, successes: Vector, trials: Vector, slopes: Vector) -> Ability:
-    """Warm's weighted likelihood estimate: the zero of score + J / (2 I), which has a finite one for any score."""
+    """Return Warm's weighted likelihood estimate: the zero of score + J / (2 I), which is finite for any score."""
     if not float(trials.sum()):
         return Ability(0.0, float("inf"))
     total = float(successes @ slopes)

@@ -1,8 +1,8 @@
-"""The posterior belief about a model's success in cells that were tried and in those that were not.
+"""The posterior belief about a model's success in cells, tried ones and others.
 
-The logit of success is a Gaussian process over cells: a line in the levels and skills, what bends it, and a part of
-each item's own; counts of successes are binomial, and the posterior is taken by Laplace's method (Rasmussen and
-Williams 2006, algorithms 3.1 and 3.2). Predicted difficulties replace the line.
+The logit of success is a Gaussian process over cells: a linear function of levels and skills, a smooth deviation from
+it, and a separate effect of each item. Counts of successes are binomial, and the posterior is computed by Laplace's
+method (Rasmussen and Williams 2006, algorithms 3.1 and 3.2). Predicted difficulties replace the linear function.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-LINE_SLOPE = 3.0  # logits: how much harder the last level of a dimension is taken to be than its middle, and how sure
+# Logits by which the last level of a dimension is assumed to be harder than its middle; also the uncertainty of this
+LINE_SLOPE = 3.0
 SKILL_SLOPE = 0.7  # logits that a skill adds
-ITEM_SD = 0.4  # standard deviation of what is an item's own
-BEND, REACH = 1.0, 0.7  # how far the line may be missed, and over which distance
+ITEM_SD = 0.4  # standard deviation of the effects of single items
+BEND, REACH = 1.0, 0.7  # how large the deviation from the line may be, and over which distance it changes
 STEPS, TOLERANCE, SHORTEST = 50, 1e-8, 1e-6
-LEAST_SE, LEAST_ERROR = 0.15, 0.3  # of predictions: no explanation is taken to be surer
+LEAST_SE, LEAST_ERROR = 0.15, 0.3  # of predictions: no smaller error is assumed
 INSENSITIVE = 1e-6  # logits: predictions are the same at every level
 
 
@@ -55,7 +56,7 @@ class Logits:
     sd: Array
 
     def within(self, low: float, high: float) -> Array:
-        """Return, for each, the probability that its success rate is between the two."""
+        """Return for each the probability that its success rate is between these two."""
         return np.asarray(_normal((_logit(high) - self.mean) / self.sd) - _normal((_logit(low) - self.mean) / self.sd))
 
 
@@ -93,7 +94,7 @@ class Belief:
         self._fit(s, n)
 
     def _fit(self, s: Array, n: Array) -> None:
-        """Newton's steps to the mode, in the terms of the prior's mean; one that goes too far is shortened."""
+        """Find the mode by Newton's method, in terms of the prior's mean; steps that go too far are shortened."""
         for _ in range(STEPS):
             f = self.kernel @ self.weights
             p = 1 / (1 + np.exp(-np.clip(f + self.prior, -30, 30)))
@@ -124,7 +125,7 @@ class Belief:
         return np.asarray(solve_triangular(self.factor.T, lower, lower=False))
 
     def at_tried_cells(self) -> Logits:
-        """Return the logits of the items that were tried, with what is their own."""
+        """Return the logits of the items that were tried, including their separate effects."""
         return self._conditional(self.prior, self.kernel, np.diag(self.kernel))
 
     def at_new_cells(self, cells: Sequence[Cell]) -> Logits:
@@ -171,7 +172,7 @@ class Belief:
         return np.where(np.array(differ) > INSENSITIVE, predicted_scales, slopes)
 
     def covariance(self, first_features: Array, second_features: Array) -> Array:
-        """Return the covariance of the logits of two sets of cells, without what is an item's own."""
+        """Return the covariance of the logits of two sets of cells, without the effects of single items."""
         wide = len(self.space.dimensions)
         line = (first_features * self.scales**2) @ second_features.T
         apart = ((first_features[:, None, :wide] - second_features[None, :, :wide]) ** 2).sum(axis=2)

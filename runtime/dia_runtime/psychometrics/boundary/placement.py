@@ -1,4 +1,4 @@
-"""Placing a model on a bank, one reply at a time."""
+"""Place a model on a bank, one reply at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dia_runtime.psychometrics.boundary.ability import Ability, Prior, Vector, a
 from dia_runtime.psychometrics.boundary.selection import Selection, SelectionRule, Spread
 from numpy.typing import NDArray
 
-LEAST_SPREAD = 0.5  # logits: the effect of families that the choice of items assumes at least
+LEAST_SPREAD = 0.5  # logits: the choice of items assumes at least this effect of families
 REACHED, SPENT, EXHAUSTED, GOING = "se", "budget", "exhausted", "going"
 
 
@@ -28,10 +28,11 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BankUncertainty:
-    """What a bank does not know: errors of its difficulties, and effects of families on a model's replies.
+    """The uncertainty of a bank: errors of its difficulties, and effects of families on a model's replies.
 
     `errors` are in logits. `families` has the name of each item's family, or is None; `family_sd` is the standard
-    deviation of a model's effect of one family. Items of one family then say less than as many of different ones.
+    deviation of a model's effect of one family. Items of one family then give less information than the same number of
+    different ones.
     """
 
     errors: Vector
@@ -65,9 +66,9 @@ class Placement:
         categories: Sequence[str] | None = None,
         uncertainty: BankUncertainty | None = None,
     ) -> None:
-        """Without `uncertainty` the difficulties count as known, and replies as independent.
+        """Without `uncertainty`, difficulties count as known, and replies as independent.
 
-        Raises ValueError for a method or rule that there is not, and for a bank without items.
+        Raises ValueError for an unknown method or rule, and for a bank without items.
         """
         self.difficulties = np.asarray(difficulties, dtype=np.float64)
         if not len(self.difficulties):
@@ -89,7 +90,7 @@ class Placement:
         self.estimate = self._estimated()
 
     def next(self) -> int | None:
-        """Return the item to ask now; None if nothing more is to be asked."""
+        """Return the item to ask now; None at the end of the placement."""
         if self.ending is not None or self._has_budget_under_way():
             return None
         item = self.selection.take(self.estimate.value)
@@ -101,7 +102,7 @@ class Placement:
         return budget is not None and len(self.answered) + self.under_way >= budget
 
     def add(self, item: int, successes: float, trials: float) -> Ability:
-        """Return the ability with one more reply, to an item that `next` gave or that was asked before."""
+        """Add a reply to an item that `next` returned or that was asked before, and return the new ability."""
         if self.selection.free[item]:
             self.selection.use(item)
         else:
@@ -123,7 +124,7 @@ class Placement:
 
     @property
     def ending(self) -> str | None:
-        """Why nothing more is asked: the error is reached, the budget spent, the bank empty; None while it goes on."""
+        """Return why the placement has ended: error small enough, budget spent, bank empty; None if it goes on."""
         if self.answered and self.estimate.se <= self.stopping.se:
             return REACHED
         if self.stopping.budget is not None and len(self.answered) >= self.stopping.budget:
@@ -134,7 +135,7 @@ class Placement:
     def is_outside(self) -> bool:
         """Return whether the ability is beyond the bank's difficulties, or the remaining items cannot determine it.
 
-        The latter holds if even all remaining items would not reduce the standard error to the goal.
+        The latter means that even all remaining items would not reduce the standard error to the goal.
         """
         value = self.estimate.value
         if not self.difficulties.min() <= value <= self.difficulties.max():
@@ -153,10 +154,10 @@ class Placement:
         return Ability(estimate.value, estimate.se * self._inflation(estimate, at, trials, slopes))
 
     def _inflation(self, estimate: Ability, at: NDArray[np.intp], trials: Vector, slopes: Vector) -> float:
-        """Return the factor on the error because replies to one item, and to one family, depend on each other.
+        """Return the factor on the error that accounts for dependent replies to one item, or to one family.
 
-        The score's variance has more than the information I: the covariance of replies with a difficulty or an effect
-        in common is the product of their information and its variance. The error is then a sandwich.
+        The variance of the score is more than the information I: the covariance of replies with a common difficulty or
+        effect is the product of their information and its variance. The error is then a sandwich.
         """
         per_item = information(estimate.value, self._b[: len(at)], trials, slopes)
         repeated = per_item**2 * (1 - 1 / np.maximum(trials, 1))

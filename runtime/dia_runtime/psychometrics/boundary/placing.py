@@ -1,4 +1,4 @@
-"""Placing models on a bank: by asking them the questions of a bundle, or from a run that is there."""
+"""Place models on a bank: by asking them the questions of a bundle, or from an existing run."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store, bundle_facts, read_store
 
 USABLE = ("estimated", "anchor")
-ENOUGH = 2  # items that a placement needs at least to say anything
+ENOUGH = 2  # fewer items say nothing
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementOptions:
-    """When a placement ends, how abilities are estimated and items chosen, and by which chain replies are read."""
+    """When a placement ends, how abilities are estimated and items chosen, and which chain reads replies."""
 
     stopping: StoppingRule = StoppingRule()  # noqa: RUF009 - it is frozen
     method: EstimationMethod = EstimationMethod()  # noqa: RUF009 - it is frozen
@@ -44,7 +44,7 @@ class PlacementOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlacementStep:
-    """An item that was asked: what came of it, and the ability and its error after it."""
+    """An item that was asked: its result, and the ability and its error after it."""
 
     item: str
     difficulty: float
@@ -56,9 +56,10 @@ class PlacementStep:
 
 @dataclass(frozen=True, slots=True)
 class PlacementResult:
-    """The ability of a model, the items that were asked, and why no more were.
+    """The ability of a model, the items that were asked, and why no more were asked.
 
-    `ending` is se, budget, exhausted or going (questions are left without a reply); `lost` counts items without any.
+    `ending` is se, budget, exhausted or going (some questions have no reply yet); `lost` counts items without any
+    reply.
     """
 
     model: str
@@ -71,7 +72,7 @@ class PlacementResult:
 
 
 class ItemQuestions:
-    """A placement over the questions of a run: which question belongs to which item of the bank."""
+    """A placement with the questions of a run, each of which belongs to an item of the bank."""
 
     def __init__(self, bank: Bank, questions: Iterable[StoredQuestion], options: PlacementOptions) -> None:
         """Raises DiaError (exit 2) if the run has no questions of the bank's items."""
@@ -105,7 +106,7 @@ class ItemQuestions:
         self.lost = 0
 
     def next(self) -> int | None:
-        """Return the position of the next question; None if nothing is to be asked now."""
+        """Return the position of the next question; None if no question is to be asked now."""
         if self.waiting:
             return self.waiting.popleft()
         item = self.placement.next()
@@ -155,7 +156,7 @@ class ItemQuestions:
 
 
 def bank_uncertainty(bank: Bank, names: Sequence[str]) -> BankUncertainty:
-    """Return what the bank does not know about these items; their families are templates, if all have one."""
+    """Return the uncertainty of the bank for these items; their families are templates, if all have one."""
     entries = {entry.item: entry for entry in bank.items}
     errors = np.array([entries[name].se or 0.0 for name in names])
     templates = [entries[name].template for name in names]
@@ -172,7 +173,7 @@ def _item_of(question: StoredQuestion, difficulties: Mapping[str, float]) -> str
 
 
 class _LivePlacement:
-    """Chooses the questions of a respondent by a course, and grades each reply as it comes."""
+    """Chooses the questions of a respondent by a placement, and grades each reply on arrival."""
 
     def __init__(self, course: ItemQuestions, store: Store, respondent: int, chain: str) -> None:
         self.course, self.respondent = course, respondent
@@ -213,11 +214,11 @@ def place(
     terms: RunOptions | None = None,
     on_step: Callable[[PlacementResult, Progress], None] | None = None,
 ) -> tuple[list[PlacementResult], RunSummary]:
-    """Where the respondents of the model stand, asked as few questions of the bundle as the goal needs.
+    """Place the respondents of the model with as few questions of the bundle as the goal needs.
 
-    All replies are kept in the run `out`; the same call takes up an interrupted placement. `on_step` receives where a
-    respondent stands and how asking goes, at every reply and every second. Raises DiaError: exit 2 for
-    a bundle without the bank's questions or answers, and all that `run` raises.
+    All replies are stored in the run `out`; the same call resumes an interrupted placement. `on_step` receives the
+    placement of a respondent and the progress of asking, at every reply and every second. Raises DiaError: exit 2 for a
+    bundle without the bank's questions or answers, and all errors that `run` raises.
     """
     opened = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
     if not opened.has_answers:
@@ -254,9 +255,9 @@ def place_recorded(
     options: PlacementOptions = PlacementOptions(),
     bundle: Path | None = None,
 ) -> Iterator[PlacementResult]:
-    """Where the respondents of runs stand, their replies taken in the order in which they would have been asked.
+    """Place the respondents of runs, with their replies in the order in which they would have been requested.
 
-    Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in none.
+    Raises DiaError (exit 2) for a run without the bank's questions, and for a model that is in no run.
     """
     names: set[str] = set()
     for path in runs:

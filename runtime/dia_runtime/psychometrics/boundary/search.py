@@ -1,16 +1,19 @@
-"""Skill-guided boundary search: items at which a model succeeds about half of the time.
+"""Skill-guided boundary search: find items at which a model succeeds about half of the time.
 
-A search proposes cells, learns how often the model succeeded there, and proposes again. It knows nothing of specs,
+A search proposes cells, learns how often the model succeeded there, and proposes again. It does not depend on specs,
 bundles or models. Its steps:
 
-1. Each tried cell has a Beta posterior, and all cells together a belief (see `belief`), begun by the difficulties that
-   a bank explains if there are any.
-2. Proposed are cells halfway between one that was passed and one that was failed, and cells a step from a tried one:
-   harder where the rate that is drawn from its Beta posterior is above 1/2, easier where it is below. Which of the two
-   is drawn from the Beta posteriors of their own success (Thompson 1933), as is which of the proposed cells is tried.
-3. An item is tried in stages. After each it is dropped when P(|p - 0.5| < 0.2) < 0.05; what goes on, and whether
-   something new is tried instead, follows from what promises most for each query.
-4. After the last stage it is accepted when at least `accept` of its posterior is between 0.35 and 0.65.
+1. Each tried cell has a Beta posterior, and all cells together a belief (see `belief`), which starts from the
+difficulties that a bank explains, if any.
+
+2. Proposed are cells halfway between one that was passed and one that was failed, and cells one step from a tried one:
+harder if the rate drawn from its Beta posterior is above 1/2, easier if it is below. Which of the two kinds is used is
+drawn from the Beta posteriors of their own success (Thompson 1933), as is the proposed cell that is tried.
+
+3. An item is tried in stages. After each it is dropped if P(|p - 0.5| < 0.2) < 0.05; which items go on, and whether a
+new one is tried instead, depends on the expected gain per query.
+
+4. After the last stage it is accepted if at least `accept` of its posterior is between 0.35 and 0.65.
 """
 
 from __future__ import annotations
@@ -23,25 +26,26 @@ from dia_runtime.psychometrics.boundary.belief import Array, Belief, Predictor, 
 from dia_runtime.psychometrics.boundary.space import Cell, Space
 from scipy.special import betainc
 
-LOW, HIGH = 0.35, 0.65  # of the success rate that is sought
+LOW, HIGH = 0.35, 0.65  # of the target success rate
 NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
-POOL = 24  # cells of which one is chosen
+POOL = 24  # cells from which one is chosen
 ANYWHERE = 100  # cells of the whole space that are proposed in addition to those near tried ones
-REPEATED, ALIKE = 1.0, 0.25  # logits that speak against a cell with one item, and one like all accepted items
-IDLE = 0.1  # logits: how a step counts that changes nothing
-PAIRS = 6  # of passed and failed cells that are halved
-ENDS = 3  # cells at the end of all levels that say that there is nothing beyond
-MOST_EMPTY_ROUNDS = 6  # rounds in a row without anything to try that end a search
+REPEATED, ALIKE = 1.0, 0.25  # logits: the penalty for a cell with an item, and for one like all accepted items
+IDLE = 0.1  # logits: the weight of a step that changes nothing
+PAIRS = 6  # of passed and failed cells for midpoints
+ENDS = 3  # cells at the end of all levels that show that nothing harder (or easier) exists
+MOST_EMPTY_ROUNDS = 6  # rounds in a row without a candidate that end a search
 ENOUGH, SPENT, TOO_EASY, TOO_HARD, EXHAUSTED = "items", "budget", "too easy", "too hard", "nothing left"
-# Share of an item's posterior at the boundary from which on it is accepted, without and with predicted difficulties:
-# predicted items are close to the boundary before they are tried, and at both values 80 % of accepted items are there.
+# Share of an item's posterior at the boundary from which it is accepted, without and with predicted difficulties.
+# Predicted items are close to the boundary before they are tried; with both values, 80 % of accepted items are at the
+# boundary.
 ACCEPT, ACCEPT_PREDICTED = 0.78, 0.7
 OPERATORS = ("bisect", "step")
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How many items are wanted, for how many queries; the stages of trials, items at once, and the seed."""
+    """The wanted number of items, the budget of queries, the stages of trials, parallel items, and the seed."""
 
     items: int = 20
     budget: int = 1000
@@ -53,7 +57,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Item:
-    """An item that is tried: its cell, which of the cell's items it is, its trials, and what has become of it.
+    """An item that is tried: its cell, its number within the cell, its trials, and its state.
 
     `state` is open, accepted, dropped, missed (all trials, and not at the boundary) or impossible.
     """
@@ -77,10 +81,10 @@ class TrialRequest:
 
 
 class Search:
-    """A running search: `asks` returns what to try, `tell` takes the results, `ending` says why it ended."""
+    """A running search: `next_requests` returns what to try, `record` takes results, `ending` says why it ended."""
 
     def __init__(self, space: Space, plan: Plan | None = None, predictor: Predictor | None = None) -> None:
-        """`guide` predicts logits of success; without it, only results of trials are known."""
+        """`predictor` predicts logits of success; without it, only results of trials are known."""
         self.space, self.plan, self.predictor = space, plan or Plan(), predictor
         self.items: list[Item] = []
         self.ending: str | None = None
@@ -89,7 +93,7 @@ class Search:
         self.empty_rounds = 0
         self.impossible: set[Cell] = set()
 
-    # what others ask for
+    # requested trials
 
     @property
     def queries(self) -> int:
@@ -102,7 +106,7 @@ class Search:
         return [item for item in self.items if item.state == "accepted"]
 
     def next_requests(self) -> list[TrialRequest]:
-        """What to try now; nothing when the search is over."""
+        """Return what to try now; nothing if the search is over."""
         while self.ending is None:
             belief = self.belief()
             self._update_states(belief)
@@ -128,14 +132,14 @@ class Search:
         self.impossible.add(item.cell)
 
     def belief(self) -> Belief:
-        """What is believed by all trials so far."""
+        """Return the belief after all trials so far."""
         tried = [Trials(item.cell, item.successes, item.trials) for item in self._tried_items()]
         return Belief(self.space, tried, self.predictor)
 
     def _tried_items(self) -> list[Item]:
         return [item for item in self.items if item.trials]
 
-    # what has become of items
+    # states of items
 
     def _update_states(self, belief: Belief) -> None:
         """Drop hopeless items, and accept those at the boundary."""
@@ -164,7 +168,7 @@ class Search:
             self.ending = self._saturated(belief)
 
     def _saturated(self, belief: Belief) -> str | None:
-        """Return whether the very hardest cell was tried and is passed, or the very easiest is failed."""
+        """Return whether the hardest cell was tried and is passed, or the easiest is failed."""
         weights = self._weights(belief)
         for is_hardest, why in ((True, TOO_EASY), (False, TOO_HARD)):
             cell = self.space.end(is_hardest, weights)
@@ -177,7 +181,7 @@ class Search:
         )
 
     def _is_ended(self, is_hardest: bool) -> bool:
-        """Return whether cells at the end of all levels, of different skills, are all but surely passed (or failed)."""
+        """Return whether cells at the end of all levels, of different skills, are almost surely passed (or failed)."""
         at_end = [item for item in self._tried_items() if self.space.is_end(item.cell, is_hardest)]
         if len({item.cell for item in at_end}) < ENDS:
             return False
@@ -193,7 +197,7 @@ class Search:
         return bool(cells) and bool((belief.at_new_cells(cells).within(LOW, HIGH) > NEGLIGIBLE).any())
 
     def _weights(self, belief: Belief) -> list[float]:
-        """Return how much harder each skill makes a cell of no other."""
+        """Return how much harder each skill makes a cell."""
         if not self.space.skills:
             return []
         levels = self.space.begin().levels
@@ -205,16 +209,16 @@ class Search:
         return [float(mean[0] - value) for value in mean[1:]]
 
     def _why_exhausted(self) -> str:
-        """Return why there is nothing left to try: everything was passed, everything was failed, or neither."""
+        """Return why nothing is left to try: everything was passed, everything was failed, or neither."""
         tried = self._tried_items()
         if tried and all(2 * item.successes > item.trials for item in tried):
             return TOO_EASY
         return TOO_HARD if tried and all(2 * item.successes < item.trials for item in tried) else EXHAUSTED
 
-    # what to try
+    # what to try next
 
     def _select(self, belief: Belief) -> list[TrialRequest]:
-        """Open items and new ones, those first that promise most for each query that they need."""
+        """Return open and new items, those with the greatest expected gain per query first."""
         budget = self.plan.budget - self.queries
         missing = self.plan.items - len(self.accepted)
         choice: list[tuple[float, int, Item | Cell, str]] = []
@@ -248,7 +252,7 @@ class Search:
         return self.items[-1]
 
     def _new_candidates(self, belief: Belief) -> list[tuple[Cell, str]]:
-        """New items: of each pool of proposals the one whose drawn rate is nearest to 1/2."""
+        """Return new items: from each pool of proposals, the one whose drawn rate is nearest to 1/2."""
         if not self.items:
             return [
                 (self.space.begin(), "begin"),
@@ -264,14 +268,14 @@ class Search:
         cells = list(pool)
         logits = belief.at_new_cells(cells)
         for _ in range(self.plan.at_once):
-            sd = np.sqrt(np.maximum(logits.sd**2 - belief.item_sd**2, 0))  # what is an item's own cannot be learned
+            sd = np.sqrt(np.maximum(logits.sd**2 - belief.item_sd**2, 0))  # effects of single items cannot be learned
             distances = np.abs(self.generator.normal(logits.mean, sd)) + self._crowding(cells, chosen)
             at = int(np.argmin(distances))
             chosen.append((cells[at], pool[cells[at]]))
         return list(dict(chosen).items())
 
     def _crowding(self, cells: Sequence[Cell], chosen: Sequence[tuple[Cell, str]]) -> Array:
-        """Return what speaks against cells of which there are items already, or many accepted ones like them."""
+        """Return the penalties of cells that already have items, or many similar accepted ones."""
         counts: dict[Cell, int] = {}
         for cell in [*(item.cell for item in self.items), *(cell for cell, _ in chosen)]:
             counts[cell] = counts.get(cell, 0) + 1
@@ -298,19 +302,19 @@ class Search:
         yield from sorted(drawn, key=lambda cell: abs(predictor(cell).logit))[:number]
 
     def _is_closed(self, cell: Cell) -> bool:
-        """Return whether nothing more is to be had of a cell: it cannot be made, or what was tried of it says no."""
+        """Return whether a cell is not worth another item: it cannot be generated, or its items mostly failed."""
         if any(
             impossible.levels == cell.levels and set(impossible.skills) <= set(cell.skills)
             for impossible in self.impossible
         ):
-            return True  # what cannot be asked for together cannot be with more
+            return True  # adding skills does not make an incompatible combination possible
         tried = [item for item in self.items if item.cell == cell]
         return any(item.state == "dropped" or not item.trials for item in tried) or (
             sum(item.state == "missed" for item in tried) > sum(item.state == "accepted" for item in tried)
         )
 
     def _propose(self, belief: Belief, number: int) -> dict[Cell, str]:
-        """Cells that the operators propose, and which did."""
+        """Yield the cells that the operators propose, and the operator of each."""
         tried = self._tried_items()
         if not tried:
             return {}
@@ -341,9 +345,9 @@ class Search:
         return proposals | dict.fromkeys(self._extreme_cells(tried), "step")
 
     def _chances(self, belief: Belief, parent: Cell, steps: Sequence[Cell]) -> Array:
-        """Return how often each step is proposed: the more, the more it is believed to change the success rate.
+        """Return how often each step is proposed: more often if it is expected to change the success rate more.
 
-        So levels that do not matter are rarely moved, except at the boundary, where every step is as good.
+        So levels that make no difference are rarely changed, except at the boundary, where all steps are equally good.
         """
         if not steps:
             return np.zeros(0)
@@ -352,7 +356,7 @@ class Search:
         return np.asarray(gained / gained.sum())
 
     def _extreme_cells(self, tried: Sequence[Item]) -> Iterator[Cell]:
-        """Where everything so far was passed the hardest cells there are, where everything was failed the easiest."""
+        """Return the hardest cells if everything so far was passed, the easiest if everything was failed."""
         for is_hardest in (True, False):
             if all((2 * item.successes > item.trials) == is_hardest for item in tried):
                 weights = self.generator.random(len(self.space.skills)).tolist()
@@ -374,7 +378,8 @@ def search(
 ) -> Search:
     """Run the search to its end; `ask` tries a new item of a cell this many times and returns the successes.
 
-    Trials of one item come one after the other; to tell items apart, drive a `Search` by its `asks` and `tell`.
+    Trials of one item are requested one after the other; to identify items, use `next_requests` and `record` of a
+    `Search`.
     """
     running = Search(space, plan, predictor)
     while next_requests := running.next_requests():

@@ -17,8 +17,8 @@ RULES = ("max-info", "randomesque", "random")
 class SelectionRule:
     """How the next item is chosen.
 
-    `randomesque` draws one of the `exposure` most informative items by a seed, so that not all models see the same
-    (Kingsbury and Zara 1989). With `balance` the categories that have been asked least come first.
+    `randomesque` draws one of the `exposure` most informative items by a seed, so that not all models get the same
+    items (Kingsbury and Zara 1989). With `balance`, the categories that have been asked least come first.
     """
 
     name: str = "max-info"
@@ -47,10 +47,10 @@ class Selection:
         slopes: Vector | float = 1.0,
         spread: Spread | None = None,
     ) -> None:
-        """`trials` is how often each item is asked, where it is.
+        """`trials` is how often each item is asked, if it is asked.
 
-        With `spread`, further items of a family that has been asked count for less, as its replies depend on each
-        other. Raises ValueError for a rule that there is not.
+        With `spread`, further items of a family that has been asked count less, because replies to them depend on each
+        other. Raises ValueError for an unknown rule.
         """
         if rule.name not in RULES or rule.exposure < 1:
             raise ValueError(f"no rule `{rule.name}` with exposure {rule.exposure}")
@@ -61,7 +61,7 @@ class Selection:
         self.asked: Counter[str] = Counter()
 
     def take(self, theta: float) -> int | None:
-        """Return the next item, which is not free any more; None when there is none left."""
+        """Return the next item, which is then no longer free; None if there is none left."""
         allowed = self._allowed()
         if not len(allowed):
             return None
@@ -81,7 +81,7 @@ class Selection:
         return int(generator.integers(options))
 
     def _allowed(self) -> NDArray[np.intp]:
-        """Return the free items; of the category that has been asked least, where categories are balanced."""
+        """Return the free items; if categories are balanced, those of the category that has been asked least."""
         free = np.flatnonzero(self.free)
         if self.categories is None or not len(free):
             return free
@@ -93,7 +93,7 @@ class Selection:
             return int(allowed[self._draw(len(allowed))])
         gain = self._gain(theta)[allowed]
         if self.rule.name == "max-info":
-            return int(allowed[np.argmax(gain)])  # of equal ones the first in the bank
+            return int(allowed[np.argmax(gain)])  # the first in the bank of equal ones
         number = min(self.rule.exposure, len(allowed))
         best = np.sort(np.argpartition(-gain, number - 1)[:number])
         return int(allowed[best[self._draw(number)]])
@@ -101,8 +101,8 @@ class Selection:
     def _gain(self, theta: float) -> Vector:
         """Return what each item adds to the precision.
 
-        The precision of replies that depend on each other within families is I^2 / J: I is the sum of information, J
-        adds sd^2 times the products of information of pairs of items of one family.
+        If replies depend on each other within families, the precision is I^2 / J: I is the sum of information, J adds
+        sd^2 times the products of information of pairs of items of one family.
         """
         every = information(theta, self.difficulties, self.trials, self.slopes)
         if self.spread is None:
@@ -116,7 +116,7 @@ class Selection:
         return np.asarray(after)
 
     def attainable(self, theta: float, precision: float) -> float:
-        """Return the standard error that asking everything left would come to; `known` is the precision so far."""
+        """Return the standard error after asking all free items; `known` is the precision so far."""
         remaining = float((information(theta, self.difficulties, self.trials, self.slopes) * self.free).sum())
         total = precision + remaining
         return float(total**-0.5) if total > 0 else float("inf")

@@ -1,4 +1,4 @@
-"""What instances of a template may be: levels of ordered parameters, and a set of skills."""
+"""The possible instances of a template: levels of ordered parameters, and a set of skills."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Features = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """A parameter with levels that are taken to become harder, from 0 to `size` - 1; `start` is where to begin."""
+    """A parameter with levels of increasing difficulty, from 0 to `size` - 1; a search begins at `start`."""
 
     name: str
     size: int
@@ -22,7 +22,7 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Something that an instance may ask for; of one `group` it asks for one at most."""
+    """Something that an instance may require; an instance requires at most one skill of each `group`."""
 
     name: str
     group: str | None = None
@@ -47,7 +47,7 @@ class Space:
 
     @property
     def is_fixed(self) -> bool:
-        """Return whether there is nothing to move."""
+        """Return whether there is only one cell."""
         return all(dimension.size < 2 for dimension in self.dimensions) and (not self.skills or self.most < 1)
 
     def contains(self, cell: Cell) -> bool:
@@ -56,12 +56,12 @@ class Space:
         return all(0 <= level < dimension.size for level, dimension in zip(cell.levels, self.dimensions, strict=True))
 
     def allows(self, skills: Sequence[int]) -> bool:
-        """Return whether an instance may ask for these skills together."""
+        """Return whether an instance can require these skills together."""
         groups = [self.skills[at].group for at in skills if self.skills[at].group is not None]
         return self.fewest <= len(skills) <= self.most and len(set(groups)) == len(groups)
 
     def draw(self, generator: np.random.Generator) -> Cell:
-        """Return a cell, each level and each number of skills as likely as another."""
+        """Return a random cell: all levels, and all numbers of skills, are equally likely."""
         levels = tuple(int(generator.integers(dimension.size)) for dimension in self.dimensions)
         return Cell(levels, self.draw_skills(generator, int(generator.integers(self.fewest, self.most + 1))))
 
@@ -70,7 +70,7 @@ class Space:
         return self.fill_up((), generator.permutation(len(self.skills)).tolist(), number)
 
     def fill_up(self, skills: Sequence[int], candidates: Sequence[int], number: int) -> tuple[int, ...]:
-        """Return the skills, and the first others that may be added, up to a total number."""
+        """Return the skills plus the first others that can be added, up to a total number."""
         chosen = list(skills)
         groups = {self.skills[at].group for at in chosen} - {None}
         for at in candidates:
@@ -81,19 +81,19 @@ class Space:
         return tuple(sorted(chosen))
 
     def end(self, is_hardest: bool, weights: Sequence[float] = ()) -> Cell:
-        """Return the hardest or the easiest cell; `weights` says how hard each skill is."""
+        """Return the hardest or the easiest cell; `weights` has the difficulty of each skill."""
         order = sorted(range(len(self.skills)), key=lambda at: -weights[at] if len(weights) else 0.0)
         number = self.most if is_hardest else self.fewest
         levels = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return Cell(levels, self.fill_up((), order if is_hardest else order[::-1], number))
 
     def is_end(self, cell: Cell, is_hardest: bool) -> bool:
-        """Return whether all levels are the last (or the first), and the skills as many (or as few) as may be."""
+        """Return whether all levels are the last (or first), and there are as many (or few) skills as possible."""
         ends = tuple(dimension.size - 1 if is_hardest else 0 for dimension in self.dimensions)
         return cell.levels == ends and len(cell.skills) == (self.most if is_hardest else self.fewest)
 
     def begin(self) -> Cell:
-        """Where a search begins: the levels that the dimensions name, and half of the skills."""
+        """Return the cell where a search begins: at the start of each dimension, with half of the skills."""
         levels = tuple(dimension.start for dimension in self.dimensions)
         return Cell(levels, self.fill_up((), range(len(self.skills)), (self.fewest + self.most) // 2))
 
@@ -120,7 +120,7 @@ class Space:
         return cell if cell not in (first, second) and self.contains(cell) else None
 
     def features(self, cells: Sequence[Cell]) -> Features:
-        """Cells by dimensions, from -1 to 1, and by skills, 0 or 1."""
+        """Return the cells as features: dimensions from -1 to 1, skills 0 or 1."""
         table = np.zeros((len(cells), len(self.dimensions) + len(self.skills)))
         for row, cell in enumerate(cells):
             for at, (level, dimension) in enumerate(zip(cell.levels, self.dimensions, strict=True)):
