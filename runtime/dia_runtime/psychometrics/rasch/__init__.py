@@ -1,1 +1,1 @@
-"""The Rasch scale: estimators on arrays, what fits it, and banks of calibrated items."""
+"""The Rasch scale: estimators on arrays, fit statistics, and banks of calibrated items."""

@@ -25,7 +25,7 @@ SPLITS: Mapping[str, Callable[[Array], float]] = {"median": np.median, "mean": n
 
 @dataclass(frozen=True, slots=True)
 class Andersen:
-    """The statistic, its degrees of freedom, the probability of a larger one, and whose parameters were compared."""
+    """The statistic, its degrees of freedom, its p-value, and whose parameters were compared."""
 
     statistic: float
     df: int
@@ -57,7 +57,7 @@ class Wald:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Matrix:
-    """Counts with the smaller side as rows; `flipped` where these are items."""
+    """Counts with the smaller side as rows; `flipped` if the rows are items."""
 
     successes: Array
     trials: Array
@@ -71,8 +71,8 @@ class _Matrix:
 def andersen(successes: Array, trials: NDArray[Any], split: str = "median") -> Andersen | None:
     """Return Andersen's likelihood ratio test; None if the data do not allow it.
 
-    The larger side is split at its median (or mean) score: scores above it, and the others. In a design of booklets,
-    each booklet is split at its own. What is extreme in a group is left out.
+    The larger side is split at its median (or mean) score: scores above it, and the others. In a booklet design, each
+    booklet is split at its own. Parameters that are extreme in a group are left out.
     """
     from scipy.special import chdtrc
 
@@ -140,7 +140,7 @@ def _log_shares(numbers: NDArray[np.int_]) -> float:
 
 
 def _oriented(successes: Array, trials: NDArray[Any]) -> _Matrix | None:
-    """Return the counts with the smaller side as rows; None for fractions, and for data that would take long."""
+    """Return the counts with the smaller side as rows; None for fractions, and for data that would take too long."""
     flipped = successes.shape[0] > successes.shape[1]
     tried = np.ascontiguousarray(np.broadcast_to(trials, successes.shape)).astype(float)
     if flipped:
@@ -153,7 +153,7 @@ def _oriented(successes: Array, trials: NDArray[Any]) -> _Matrix | None:
 
 
 def _fits(matrix: _Matrix, split: str) -> tuple[Mask, Fit, Fit, Fit] | None:
-    """Return the rows that are compared, and the fits of all columns, of those with high scores, and of the others."""
+    """Return the compared rows, and the fits of all columns, of those with high scores, and of the others."""
     groups = _groups(matrix.successes, matrix.trials, split)
     if groups is None:
         return None
@@ -170,9 +170,9 @@ def _fits(matrix: _Matrix, split: str) -> tuple[Mask, Fit, Fit, Fit] | None:
 
 
 def _groups(successes: Array, trials: Array, split: str) -> tuple[Mask, Mask, Mask] | None:
-    """Rows that are extreme in no group, columns that are not extreme, and which columns have high scores.
+    """Return rows that are extreme in no group, columns that are not extreme, and the columns with high scores.
 
-    As in eRm, the middle is that of all columns, before anything is left out.
+    As in eRm, the middle is that of all columns, before any are left out.
     """
     high = _is_high(successes, trials, split)
     rows, columns = extremes(successes, trials, np.zeros(len(successes), bool), np.zeros(len(high), bool))

@@ -1,7 +1,7 @@
-"""A bank: items with their difficulties, the models that calibrated them, and on which scale they stand.
+"""A bank: items with their difficulties, the models that calibrated them, and the origin of their scale.
 
-The file is JSON with sorted keys. Its `checksum` is the SHA-256 of the file without it, so that a changed byte is
-found. `items` is what `simulated:bank=FILE` reads.
+The file is JSON with sorted keys. Its `checksum` is the SHA-256 of the file without the checksum, so that any change is
+detected. `simulated:bank=FILE` reads `items`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ GAUGES = ("mean_difficulty", "mean_ability", "anchors", "none")
 UNITS_OF_ONE_COMPILE = (
     "instances",
     "items",
-)  # units whose names stand for other questions where a bundle is made otherwise
+)  # units whose names denote other questions if a bundle is compiled differently
 OPTIONAL = ("explanation", "family_sd")
 REPEAT = "create it again with `dia calibrate`"
 
 
 @dataclass(frozen=True, slots=True)
 class BankItem:
-    """An item: its difficulty in logits, how sure that is, what it was estimated from, and how well it fits.
+    """An item: its difficulty in logits with its error, the data behind it, and its fit.
 
     `extreme_high` is an item that nobody passed, so its difficulty has no upper limit; `extreme_low` is the opposite.
     """
@@ -54,7 +54,7 @@ class BankItem:
 
 @dataclass(frozen=True, slots=True)
 class BankModel:
-    """A model of the panel: its ability in logits, how sure that is, and how well it fits."""
+    """A model of the panel: its ability in logits with its error, and its fit."""
 
     model: str
     ability: float
@@ -68,7 +68,7 @@ class BankModel:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """An item or a model that has no place on the scale, and why."""
+    """An item or a model without a place on the scale, and why."""
 
     kind: str
     name: str
@@ -79,7 +79,7 @@ class LeftOut:
 class Bank:
     """A calibrated set of items. `unit` says what an item is: instances, items, templates, benchmarks or columns.
 
-    `prior_mean` and `prior_sd` are the normal distribution of the random side, where the method has one.
+    `prior_mean` and `prior_sd` are the normal distribution of the random side, if the method has one.
     """
 
     items: tuple[BankItem, ...]
@@ -101,13 +101,13 @@ class Bank:
 
 
 def has_other_questions(bank: Bank, questions_root: str | None) -> bool:
-    """Return whether the bank's items are known to be other questions than those of that root, whatever their names."""
+    """Return whether the bank's items are known to be questions with another root, despite equal names."""
     roots = {bank.questions_root, questions_root}
     return bank.unit in UNITS_OF_ONE_COMPILE and len(roots) == 2 and None not in roots
 
 
 def require_questions(bank: Bank, benchmark: str | None, questions_root: str | None) -> None:
-    """Check that the bank's items are questions of that root. Raises DiaError (exit 2) if only the names agree.
+    """Check that the bank's items are questions with that root. Raises DiaError (exit 2) if only the names match.
 
     A bank, or data, with several roots has none, and is not checked.
     """
@@ -119,16 +119,16 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
 
 
 def as_record(bank: Bank) -> dict[str, Any]:
-    """Return the bank as JSON has it, with its checksum."""
+    """Return the bank as JSON, with its checksum."""
     body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
-    for name in OPTIONAL:  # banks without these have the bytes that they always had
+    for name in OPTIONAL:  # without these, the bytes of older banks do not change
         if body[name] is None:
             del body[name]
     return {**body, "checksum": checksum(body)}
 
 
 def checksum(body: Mapping[str, Any]) -> str:
-    """SHA-256 over the record without its checksum, as compact JSON with sorted keys."""
+    """Return the SHA-256 of the record without its checksum, as compact JSON with sorted keys."""
     plain = {name: value for name, value in body.items() if name != "checksum"}
     encoded = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(encoded.encode("utf-8", "surrogatepass")).hexdigest()
@@ -154,7 +154,7 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
 def read_bank(path: str | os.PathLike[str]) -> Bank:
     """Return the bank in that file.
 
-    Raises DiaError: exit 2 if there is none, exit 3 for one of another version or a damaged one.
+    Raises DiaError: exit 2 if there is none, exit 3 if it is damaged or has another version.
     """
     place = Path(path)
     try:
@@ -207,7 +207,7 @@ CHECKS: Mapping[str, tuple[type, ...]] = {
 
 
 def _record(kind: type[Kind], entry: Mapping[str, Any]) -> Kind:
-    """Return the entry as the dataclass that it is. Raises ValueError for one with other fields or values."""
+    """Return the entry as its dataclass. Raises ValueError for unknown fields or invalid values."""
     for field in fields(kind):
         value = entry.get(field.name) if field.name in OPTIONAL else entry[field.name]
         types = CHECKS.get(str(field.type))

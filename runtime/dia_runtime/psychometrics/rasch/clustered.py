@@ -13,7 +13,7 @@ from dia_runtime.psychometrics.rasch.jml import Fit
 from dia_runtime.psychometrics.rasch.mml import grid_points, posteriors
 from numpy.typing import NDArray
 
-LEAST = 10  # clusters; of fewer the sum of squares says too little
+LEAST = 10  # clusters; the sum of squares of fewer is unreliable
 
 
 def clustered_covariance(
@@ -22,8 +22,8 @@ def clustered_covariance(
     """Return the cluster-robust covariance of the rows' errors.
 
     `clusters` numbers the cluster of each column of `successes` from 0. Without anchors only the differences of rows
-    are taken from the sandwich. What the rows have in common is the same shift for all columns of a cluster, which is
-    part of the difficulties, so its variance stays that of the model.
+    are taken from the sandwich. A common shift of the rows is the same for all columns of a cluster, which is part of
+    the difficulties, so its variance remains that of the model.
     """
     number = int(clusters.max()) + 1
     sizes = np.bincount(data.of * number + clusters, minlength=data.classes * number).astype(float)

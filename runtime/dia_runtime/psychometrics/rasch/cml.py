@@ -1,11 +1,11 @@
 """Conditional maximum likelihood: the columns are eliminated by conditioning on their totals (Andersen 1972).
 
-A column's probability, given its total, is a ratio whose denominator is a coefficient of the product over rows of
-(1 + z e^a)^n: an elementary symmetric function. It is taken, with its first and second derivatives, by Cauchy's
-integral along the circle through the saddle point, where the sum over evenly spaced points is exact to the last
-digits whatever the number of rows (no recursion, no cancellation). Classes that share their trials (a booklet, or all
-of complete data) share circles too, a few for all their totals: the product over rows is taken once for each circle,
-and moments of all totals follow by matrix products.
+A column's probability, given its total, is a ratio whose denominator is a coefficient of the product over rows of (1 +
+z e^a)^n: an elementary symmetric function. It is computed, with its first and second derivatives, by Cauchy's integral
+along the circle through the saddle point, where the sum over evenly spaced points is exact to the last digits for any
+number of rows (no recursion, no cancellation). Classes that share their trials (a booklet, or all of complete data)
+also share a few circles for all their totals: the product over rows is computed once for each circle, and moments of
+all totals follow by matrix products.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dia_runtime.psychometrics.rasch.newton import (
 )
 from numpy.typing import NDArray
 
-CELLS = 1 << 17  # complex numbers that are worked on at a time
+CELLS = 1 << 17  # complex numbers in one block
 WORK = 4e12  # multiplications for one step
-REACH = 2.0  # standard deviations of a total around the one whose circle it may use
+REACH = 2.0  # standard deviations from a total within which others use its circle
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +56,7 @@ class ConditionalMoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Booklet:
-    """Classes that share their trials: the rows that were tried, their trials, and the classes sorted by total."""
+    """Classes with the same trials: the rows that were tried, their trials, and the classes sorted by total."""
 
     rows: NDArray[np.intp]
     trials: Array
@@ -64,9 +64,9 @@ class _Booklet:
 
 
 def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
-    """Return the rows' places at which their totals are expected, given the totals of the columns.
+    """Return the places of rows at which their totals equal the expected ones, given the totals of the columns.
 
-    Where all rows are free their mean is 0. Raises DiaError for scores that are no counts.
+    If all rows are free, their mean is 0. Raises DiaError for scores that are not counts.
     """
     _require_counts(data)
     free = np.ones(data.rows, dtype=bool) if free_rows is None else free_rows
@@ -120,7 +120,7 @@ def _state_at(data: Counts, rows: Array, free: NDArray[np.bool_]) -> _State:
         scores[part.rows] -= part.expected @ weights
         total -= float(weights @ part.log_gamma)
         information[np.ix_(part.rows, part.rows)] += part.spread
-    full = (data.column_totals == trials_total) & (trials_total > 0)  # nothing is left to chance in these
+    full = (data.column_totals == trials_total) & (trials_total > 0)  # these totals leave nothing to chance
     if full.any():
         sure = data.trials_of(slice(None)) if data.is_even else data.trials[:, full].astype(float)
         gained = (sure * data.weights[full]).sum(axis=1)
@@ -187,7 +187,7 @@ def _groups(booklet: _Booklet, rows: Array, column_totals: Array) -> Iterator[tu
 
 
 def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
-    """Newton between bounds, so that it cannot leave; the root need not be exact."""
+    """Return the saddle point by Newton's method between bounds; it need not be exact."""
     every = np.broadcast_to(trials.sum(axis=0), totals.shape)
     level = np.log(totals / (every - totals))
     low, high = level - rows.max(), level - rows.min()
@@ -206,7 +206,7 @@ def _saddle(rows: Array, trials: Array, totals: Array) -> Array:
 def _conditional_moments(
     booklet: _Booklet, rows: Array, data: Counts, classes: NDArray[np.intp], tilt: float, most: int
 ) -> ConditionalMoments:
-    """Expectations and covariances given the totals, by sums over half the circle that the classes share."""
+    """Return expectations and covariances given the totals, by sums over half of the shared circle."""
     trials, totals, weights = booklet.trials, data.column_totals[classes], data.weights[classes]
     angles = 2 * np.pi * np.arange(most // 2 + 1) / most
     turned = np.exp(1j * angles)

@@ -1,7 +1,7 @@
-"""Places of columns when the rows are known, and the errors of both.
+"""Places of columns for known rows, and the errors of both.
 
-`mle` is the maximum of a column's likelihood, at extreme totals of one a little inside; `wle` Warm's (1989), finite
-everywhere; `eap` the mean of its posterior under a normal prior.
+`mle` is the maximum of a column's likelihood, with extreme totals moved slightly inside; `wle` is Warm's (1989), which
+is always finite; `eap` is the mean of the posterior under a normal prior.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dia_runtime.psychometrics.rasch.counts import Array, Counts, Mask, logistic
 from dia_runtime.psychometrics.rasch.mml import grid_points, posteriors
 
 ROUNDS = 100
-BOUND = 30.0  # logits beyond the rows in which a column is searched; probabilities there are still below 1
+BOUND = 30.0  # logits beyond the rows within which a column is searched; probabilities there are still below 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """A block of classes: places, variances when the rows are known, and how the places move with the rows."""
+    """A block of classes: places, variances for known rows, and how the places move with the rows."""
 
     block: slice
     locations: Array
@@ -30,7 +30,7 @@ class Scored:
 def score_columns(
     data: Counts, rows: Array, kind: str, prior: tuple[float, float] | None, adjust: float
 ) -> Iterator[Scored]:
-    """Yield the columns of all classes, a block at a time; known ones stay where they are."""
+    """Yield the columns of all classes, one block at a time; known ones do not move."""
     parts = _eap(data, rows, prior) if kind == "eap" and prior else _likely(data, rows, kind, adjust)
     for part in parts:
         is_anchored = ~np.isnan(data.anchors[part.block])
@@ -67,7 +67,7 @@ def _likely(data: Counts, rows: Array, kind: str, adjust: float) -> Iterator[Sco
 
 
 def _solve(trials: Array, rows: Array, totals: Array, weighted: bool) -> Array:
-    """Return the places at which the (weighted) scores are 0: Newton between bounds."""
+    """Return the places at which the (weighted) scores are 0, by Newton's method between bounds."""
     low = np.full(len(totals), rows.min() - BOUND)
     high = np.full(len(totals), rows.max() + BOUND)
     most = np.broadcast_to(trials.sum(axis=0), totals.shape)
@@ -99,10 +99,10 @@ class Errors:
 
 
 def errors(data: Counts, parts: Sequence[Scored], covariance: Array, gauge: str, rows: Mask, weights: Array) -> Errors:
-    """Return the standard errors when the origin is the mean of the columns, of some `rows`, or given.
+    """Return the standard errors if the origin is the mean of the columns, of some `rows`, or given.
 
-    A column's error is that of the rows, as it moves with them, and its own. `weights` says of each class how many of
-    its columns make the mean.
+    A column's error is the sum of its own and that of the rows, with which it moves. `weights` has for each class the
+    number of its columns in the mean.
     """
     number = float(weights.sum())
     lead, own_variance = np.zeros(data.rows), 0.0

@@ -1,7 +1,7 @@
-"""Which models and items hang together, so that one scale can hold them.
+"""Which models and items are connected, so that one scale can contain them.
 
-Joint and conditional estimates are finite when in every split of the data somebody on each side beats somebody on the
-other (Fischer 1981): the graph of who beat whom is strongly connected. With random items it must be connected alone.
+Joint and conditional estimates are finite if for every split of the data each side has a win over the other (Fischer
+1981): the graph of wins is strongly connected. With random items it only needs to be connected.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Labels = NDArray[np.intp]
 
 
 def extremes(successes: Array, trials: NDArray[Any], fixed_rows: Mask, fixed_columns: Mask | None) -> tuple[Mask, Mask]:
-    """Rows and columns that stay when those with all or no successes are taken away, again and again.
+    """Return the rows and columns that remain after repeatedly removing those with all or no successes.
 
-    Columns are left alone where `fixed_columns` is None; those that are fixed stay in any case.
+    Columns are not removed if `fixed_columns` is None; otherwise fixed ones always remain.
     """
     rows, columns = np.ones(len(successes), dtype=bool), np.ones(successes.shape[1], dtype=bool)
     while True:
@@ -50,7 +50,7 @@ def _is_not_extreme(successes: Array, trials: NDArray[Any], counted: Mask, axis:
 
 
 def _product_in_parts(matrix: NDArray[Any], weights: Array) -> Array:
-    """Return the product of a matrix of small numbers and a vector, a part at a time."""
+    """Return the product of a matrix of small numbers and a vector, one part at a time."""
     step = max(1, (1 << 20) // max(1, matrix.shape[1]))
     parts = [matrix[at : at + step].astype(float) @ weights for at in range(0, len(matrix), step)]
     return np.concatenate(parts)
@@ -58,7 +58,7 @@ def _product_in_parts(matrix: NDArray[Any], weights: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FixedNodes:
-    """Rows and columns whose places are given; `tied` where these hold together what the data do not."""
+    """Rows and columns with given places; `tied` if these connect what the data do not."""
 
     rows: Mask
     columns: Mask
@@ -73,7 +73,7 @@ class FixedNodes:
 def components(
     successes: Array, trials: NDArray[Any], strong: bool, fixed: FixedNodes | None = None
 ) -> tuple[Labels, Labels]:
-    """Return the block of each row and of each column; block 0 is the largest, or the largest with a given place."""
+    """Return the block of each row and column; block 0 is the largest, or the largest with a given place."""
     all_trials = np.broadcast_to(trials, successes.shape)
     if _is_plainly_connected(successes, trials, strong):
         return np.zeros(len(successes), dtype=np.intp), np.zeros(successes.shape[1], dtype=np.intp)
@@ -96,9 +96,10 @@ def components(
 
 
 def _is_plainly_connected(successes: Array, trials: NDArray[Any], strong: bool) -> bool:
-    """Return whether the first columns show that all hangs together: each row beats every other somewhere.
+    """Return whether the first columns show that everything is connected: each row beats every other somewhere.
 
-    Columns on which all agree have been taken away, so that each of them hangs on some row in both directions.
+    Columns with all or no successes have been removed, so each remaining one is connected to some row in both
+    directions.
     """
     if not strong:
         return bool(trials.shape[1] == 1)
@@ -141,7 +142,7 @@ def _labelled(successes: Array, trials: NDArray[Any], strong: bool, fixed: Fixed
     heads = np.concatenate([rows[won], columns[lost] + size])
     tails = np.concatenate([columns[won] + size, rows[lost]])
     fixed_nodes = np.zeros(0, dtype=np.intp) if fixed is None else fixed.nodes
-    if fixed is not None and fixed.tied:  # their distance is known, whatever the replies
+    if fixed is not None and fixed.tied:  # their distance is known without any replies
         heads, tails = np.concatenate([heads, fixed_nodes]), np.concatenate([tails, np.roll(fixed_nodes, 1)])
     graph = coo_matrix((np.ones(len(heads), dtype=np.int8), (heads, tails)), shape=(number, number))
     _, labels = connected_components(graph, directed=True, connection="strong" if strong else "weak")

@@ -1,8 +1,8 @@
-"""Counts of successes as estimators want them: rows with parameters of their own, columns in classes.
+"""Counts of successes for estimators: rows with separate parameters, columns in classes.
 
-On the Rasch scale a row's chance at a column is 1 / (1 + exp(-(a - d))), a the row's place and d the column's. Columns
-with the same trials of every row and the same total have one place, and are taken together: in complete data all
-columns of one total, in a design of booklets those of one booklet.
+On the Rasch scale, a row's probability of success at a column is 1 / (1 + exp(-(a - d))), with the row's place a and
+the column's place d. Columns with the same trials of every row and the same total have the same place, and form a
+class: in complete data all columns with one total, in a booklet design those of one booklet.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-BLOCK = 1 << 18  # cells that are worked on at a time: they stay in the processor's cache
-FEWER = 0.8  # share of the columns that classes may be; where hardly any are alike, each stays on its own
+BLOCK = 1 << 18  # cells in one block, which fits the processor's cache
+FEWER = 0.8  # maximum ratio of classes to columns; beyond it, each column stays separate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
     """Totals of rows and of classes of columns, how many columns a class has, and the class of each column.
 
-    `trials` is rows by classes, or rows by one where a row has the same number at every column. `known` holds the
-    places of classes that are given, else NaN.
+    `trials` is rows by classes, or rows by one if a row has the same number at every column. `known` has the given
+    places of classes, otherwise NaN.
     """
 
     row_totals: Array
@@ -37,12 +37,12 @@ class Counts:
 
     @property
     def rows(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
         return len(self.row_totals)
 
     @property
     def classes(self) -> int:
-        """Return how many classes of columns there are."""
+        """Return the number of classes of columns."""
         return len(self.column_totals)
 
     @property
@@ -51,12 +51,12 @@ class Counts:
         return bool(self.trials.shape[1] == 1)
 
     def blocks(self) -> Iterator[slice]:
-        """Return the classes, as many at a time as make a block of cells."""
+        """Yield the classes in blocks of limited size."""
         step = max(1, BLOCK // self.rows)
         return (slice(start, min(start + step, self.classes)) for start in range(0, self.classes, step))
 
     def trials_of(self, block: slice) -> Array:
-        """Return the trials of a block of classes, or the one column of all."""
+        """Return the trials of a block of classes, or the single column of all."""
         trials = self.trials if self.is_even else self.trials[:, block]
         return np.asarray(trials, dtype=np.float64)
 
@@ -67,7 +67,7 @@ class Counts:
 
 
 def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None) -> Counts:
-    """The counts of a matrix; `trials` has its shape or one column, `known` the places of columns that are given."""
+    """Return the counts of a matrix; `trials` has its shape or one column, `known` given places of columns."""
     totals = successes.sum(axis=0)
     locations = np.full(len(totals), np.nan) if anchors is None else anchors
     if trials.shape[1] > 1 and not (trials == trials[:, :1]).all():
@@ -83,7 +83,7 @@ def counts(successes: Array, trials: NDArray[Any], anchors: Array | None = None)
 
 
 def _uneven(successes: Array, trials: NDArray[Any], totals: Array, locations: Array) -> Counts:
-    """Return the counts where rows have different numbers of trials at different columns."""
+    """Return the counts if rows have different numbers of trials at different columns."""
     row_totals = successes.sum(axis=1)
     patterns = trial_patterns(trials)
     if patterns is not None:
@@ -121,7 +121,7 @@ def trial_patterns(trials: NDArray[Any]) -> NDArray[np.uint64] | None:
 
 
 def logistic_in_place(logits: Array) -> Array:
-    """1 / (1 + exp(-x)), written over its argument; no overflow at any x."""
+    """Return 1 / (1 + exp(-x)) in the memory of its argument, without overflow."""
     with np.errstate(over="ignore"):
         np.negative(logits, out=logits)
         np.exp(logits, out=logits)
@@ -130,6 +130,6 @@ def logistic_in_place(logits: Array) -> Array:
 
 
 def softplus(logits: Array) -> Array:
-    """log(1 + exp(x)), without overflow."""
+    """Return log(1 + exp(x)), without overflow."""
     result: Array = np.logaddexp(0.0, logits)
     return result

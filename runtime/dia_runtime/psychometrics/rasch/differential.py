@@ -1,4 +1,4 @@
-"""Differential item functioning: items that are harder for one family of models than their abilities say."""
+"""Differential item functioning: items that are harder for one family of models than their abilities predict."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ROUNDS = 100
 
 @dataclass(frozen=True, slots=True)
 class DifferentialItem:
-    """How much harder an item is for a group than for the others, in logits, and how sure that is.
+    """How much harder an item is for a group than for the others, in logits, with its error and p-value.
 
-    `p` is of the normal deviate, `adjusted` the same after Benjamini and Hochberg (1995) over all items and groups.
-    `detectable` is the size that would have p < 0.05 with a probability of 80 %.
+    `p` is that of the normal deviate, `adjusted` the same after Benjamini and Hochberg (1995) over all items and
+    groups. `detectable` is the size that would give p < 0.05 with a probability of 80 %.
     """
 
     item: int
@@ -38,7 +38,7 @@ class DifferentialItem:
 def differential_items(
     locations: Locations, successes: Array, trials: NDArray[Any], groups: Sequence[str | None]
 ) -> list[DifferentialItem]:
-    """Return the differences of all items for every group, the most certain first; abilities stay where they are.
+    """Return the differences of all items for every group, the most certain first; abilities are fixed.
 
     Difficulties within groups are Warm's, which are finite for items that a whole group passes.
     """
@@ -59,11 +59,11 @@ def differential_templates(
     templates: NDArray[np.intp],
     effect_sd: float = 0.0,
 ) -> list[DifferentialItem]:
-    """Return how much harder each template is for every group: one size for all of its items, which says far more.
+    """Return how much harder each template is for every group: one size for all its items, which is more precise.
 
-    `templates` numbers the template of each item. Given how many models solved each item, the items' difficulties drop
-    out, so the size has a conditional likelihood; abilities stay where they are. `effect_sd` is the standard deviation
-    of a model's own deviation in a template, which is an error of the difference of two groups.
+    `templates` numbers the template of each item. Given how many models solved each item, the items' difficulties
+    cancel, so the size has a conditional likelihood; abilities are fixed. `effect_sd` is the standard deviation of a
+    single model's deviation in a template, which adds to the error of the difference of two groups.
     """
     every = np.broadcast_to(trials, successes.shape)
     raw = []
@@ -108,7 +108,7 @@ def _tested(raw: Sequence[tuple[str, Array, Array]]) -> list[DifferentialItem]:
 
 
 def _shift(data: Counts, abilities: Array, inside: Mask) -> tuple[float, float]:
-    """Return how much harder the columns are for the rows inside, and its error; NaN if no size is likeliest."""
+    """Return how much harder the columns are for the rows inside, and its error; NaN without a finite maximum."""
     size = 0.0
     for _ in range(ROUNDS):
         _, gradient, spread = conditional_scores(data, abilities - size * inside)

@@ -1,4 +1,4 @@
-"""From a matrix of counts to a scale: extremes, blocks, the estimator, the other side, the origin and all errors."""
+"""From a matrix of counts to a scale: extremes, blocks, the estimator, the other side, the origin and errors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class EstimationOptions:
 
 
 class EntryRecord(TypedDict):
-    """A model's ability or an item's difficulty, as JSON has it."""
+    """A model's ability or an item's difficulty for JSON."""
 
     name: str
     value: float | None
@@ -51,7 +51,7 @@ class EntryRecord(TypedDict):
 
 
 class CalibrationRecord(TypedDict):
-    """A calibration as JSON has it."""
+    """A calibration for JSON."""
 
     abilities: list[EntryRecord]
     difficulties: list[EntryRecord]
@@ -64,17 +64,16 @@ class CalibrationRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """Abilities and difficulties in logits with their standard errors, NaN where a side has no place on the scale.
+    """Abilities and difficulties in logits with their standard errors; NaN without a place on the scale.
 
     A status is `estimated`, `extreme_high` (an item that nobody passed, a model that failed nowhere), `extreme_low`,
-    `disconnected`, or `anchor`. `residual` is the largest score that is left; `prior` the mean and standard deviation
-    of the random side, on the scale of the result. `scored` is the side that was placed given the other: `items`,
-    `respondents`, or `neither` where both are parameters.
-
-    `ability_covariance` is that of the errors of the abilities, from which differences have their errors; NaN for
-    abilities that were not estimated, None where items are the estimated side. `clusters` is the number of clusters of
-    items that the errors allow for (None: items are taken as independent), `design_effect` the factor on the variance
-    of a difference of two abilities, `degrees` the degrees of freedom of the errors.
+    `disconnected`, or `anchor`. `residual` is the largest remaining score; `prior` the mean and standard deviation of
+    the random side, on the scale of the result. `scored` is the side that was placed given the other: `items`,
+    `respondents`, or `neither` if both are parameters. `ability_covariance` is that of the errors of the abilities,
+    which determines the errors of differences; NaN for abilities that were not estimated, None if items are the
+    estimated side. `clusters` is the number of clusters of items that the errors account for (None: independent items),
+    `design_effect` the factor on the variance of a difference of two abilities, `degrees` the degrees of freedom of the
+    errors.
     """
 
     abilities: Array
@@ -137,7 +136,7 @@ def finite_or_none(value: float) -> float | None:
 
 
 def calibration_error(message: str, help: str | None = None, code: str = "E893") -> DiaError:
-    """Return the error of a calibration that cannot be done so."""
+    """Return the error for a calibration that is impossible with these options or data."""
     return DiaError(Diagnostic(code, visible(message), None, help))
 
 
@@ -150,9 +149,9 @@ def estimate(
 ) -> Calibration:
     """Return the scale of models (rows) and items (columns), `trials` of the same shape or one column, 0 where missing.
 
-    `anchors` holds difficulties that are given, NaN for the others. `clusters` numbers the cluster of each item, its
-    template for example: errors then allow for replies of a model that depend on each other within a cluster.
-    Raises DiaError for words that are not known and for data that give no scale.
+    `anchors` has given difficulties, and NaN for the others. `clusters` numbers the cluster of each item, for example
+    its template: errors then account for dependent replies of a model within a cluster. Raises DiaError for unknown
+    options and for data that give no scale.
     """
     require_options(options, anchors)
     anchor_difficulties = np.full(successes.shape[1], np.nan) if anchors is None else np.asarray(anchors, dtype=float)
@@ -191,7 +190,7 @@ def require_options(options: EstimationOptions, anchors: Array | None) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Side:
-    """The data with the side that the estimator keeps as rows; `flipped` where these are items."""
+    """The data with the estimated side as rows; `flipped` if these are items."""
 
     successes: Array
     trials: NDArray[Any]
@@ -221,7 +220,7 @@ def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scale:
-    """Places of rows and columns before the origin is chosen, with their statuses and errors."""
+    """Places of rows and columns before the origin is fixed, with their statuses and errors."""
 
     fit: Fit
     rows: Array
@@ -236,7 +235,7 @@ class _Scale:
 
 
 def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
-    """Return the scale of all that has a place on it."""
+    """Return the scale of everything that has a place on it."""
     rows, columns = _estimable(side, options)
     row_blocks, column_blocks = _blocks(side, rows, columns, options)
     main_rows, main_columns = row_blocks == 0, column_blocks == 0
@@ -258,7 +257,7 @@ def _estimated(side: _Side, options: EstimationOptions) -> _Scale:
 def _clustered(
     side: _Side, rows: Mask, columns: Mask, data: Counts, fit: Fit, options: EstimationOptions
 ) -> Fit | None:
-    """Return the fit with errors that allow for clusters; None if there are too few, or models are not the rows."""
+    """Return the fit with clustered errors; None if there are too few clusters, or models are not the rows."""
     if side.clusters is None or side.flipped:
         return None
     clusters = numbered(side.clusters, columns)
@@ -271,7 +270,7 @@ def _clustered(
 
 
 def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
-    """Check that some anchor item was asked of models that are kept, and determines their location."""
+    """Check that models that are kept were asked some anchor item, and that this determines their location."""
     anchored = rows & ~np.isnan(side.row_anchors), columns & ~np.isnan(side.column_anchors)
     if not any(mask.any() for mask in anchored):
         help = "ask the models items of the anchor bank, some of which they solve and some not"
@@ -279,7 +278,7 @@ def _require_origin(side: _Side, rows: Mask, columns: Mask) -> None:
 
 
 def _estimable(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
-    """Return what is not extreme; with a random side all columns are kept."""
+    """Return what is not extreme; if columns are random, all are kept."""
     fixed = ~np.isnan(side.row_anchors)
     random = options.method.startswith("mml")
     rows, columns = extremes(side.successes, side.trials, fixed, None if random else ~np.isnan(side.column_anchors))
@@ -294,15 +293,15 @@ def _estimable(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
 
 
 def _varied(side: _Side, rows: Mask, columns: Mask) -> Mask:
-    """Of the columns that are kept, those at which these rows have some successes, but not only these."""
+    """Return the kept columns at which these rows have some successes and some failures."""
     totals = side.successes[rows].sum(axis=0)
     return np.asarray(columns & (totals > 0) & (totals < side.trials[rows].sum(axis=0, dtype=float)))
 
 
 def _blocks(side: _Side, rows: Mask, columns: Mask, options: EstimationOptions) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the block of each row and column: 0 for the one that is kept, -1 for those that are extreme.
+    """Return the block of each row and column: 0 for the one that is kept, -1 for extreme ones.
 
-    Given places hold blocks together where the estimator knows them: conditioning on columns takes theirs away.
+    Given places connect blocks if the estimator uses them; conditioning on columns eliminates theirs.
     """
     tied = options.method != "cml" or side.flipped
     fixed = FixedNodes(~np.isnan(side.row_anchors[rows]), ~np.isnan(side.column_anchors[columns]), tied)
@@ -316,7 +315,7 @@ def _blocks(side: _Side, rows: Mask, columns: Mask, options: EstimationOptions) 
 
 
 def _part(matrix: NDArray[Any], rows: Mask, columns: Mask) -> NDArray[Any]:
-    """Return the rows and columns that are chosen; the matrix itself where these are all."""
+    """Return the chosen rows and columns; the matrix itself if all are chosen."""
     if rows.all() and columns.all():
         return matrix
     if rows.all():
@@ -349,7 +348,7 @@ def _fitted(data: Counts, row_anchors: Array, side: _Side, rows: Mask, options: 
 
 
 def _shifted(fit: Fit, side: _Side, rows: Mask) -> Fit:
-    """Return the fit moved to where the columns whose places are given are most probable."""
+    """Return the fit, moved to where the columns with given places are most probable."""
     anchored = np.isfinite(side.column_anchors)
     data = _counts(side, rows, anchored, True)
     shift, information = 0.0, 1.0
@@ -419,7 +418,7 @@ def _placed(
 
 
 def _gauge_side(side: _Side, options: EstimationOptions) -> str:
-    """Whose mean is the origin: `rows`, `columns` or of neither."""
+    """Return whose mean is the origin: `rows`, `columns` or neither."""
     if options.gauge == "anchors":
         return "neither"
     return "rows" if (options.gauge == "mean_difficulty") == side.flipped else "columns"
@@ -468,7 +467,7 @@ def _extreme_rows(
     row_se: Array,
     options: EstimationOptions,
 ) -> None:
-    """Writes the places of rows with all or no successes: those of totals a little inside, the columns as they are."""
+    """Set the places of rows with all or no successes: those of totals slightly inside, with the columns fixed."""
     trials = np.broadcast_to(side.trials, side.successes.shape)
     at = np.flatnonzero(chosen)
     at = at[(trials[at][:, columns] > 0).any(axis=1)] if columns.any() else at[:0]
@@ -484,7 +483,7 @@ def _extreme_rows(
 
 
 def _in_gauge(scale: _Scale, side: _Side, options: EstimationOptions) -> Calibration:
-    """Return the result on the scale that was asked for."""
+    """Return the result on the requested scale."""
     sides = [
         (scale.rows, scale.row_se, scale.row_status),
         (scale.columns, scale.column_se, scale.column_status),

@@ -1,7 +1,7 @@
-"""Which items of a bank are kept: by pass rate, difficulty or fit; and the choice among filters in two stages.
+"""Which items of a bank are kept: by pass rate, difficulty or fit; and a two-stage choice among filters.
 
-The rules and the stages are those of Dynamic Boundary Evaluation (Wang, Yu and Zhang 2026); where its text leaves a
-figure open the choice is ours, and said.
+The rules and the stages are those of Dynamic Boundary Evaluation (Wang, Yu and Zhang 2026). Where the paper leaves a
+figure open, the choice is ours, and stated.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What a filter gives: how many items stay, the gates of stage A, and the two aims of stage B.
+    """The result of a filter: how many items it keeps, the gates of stage A, and the two aims of stage B.
 
-    `budget_se` is the error of an ability after as many best items as the budget has, over the panel's abilities;
-    `kept` is the share of items that stay. Below two of them nothing is estimated.
+    `budget_se` is the mean error of an ability after the best items within the budget, over the panel's abilities;
+    `kept` is the share of items that are kept. With fewer than two items nothing is estimated.
     """
 
     rule: str
@@ -66,7 +66,7 @@ class Candidate:
 
 
 def parse_rule(text: str) -> Rule:
-    """The filter of `avg:0.05,0.95`, or of a name alone with its usual bounds. Raises DiaError (exit 2) for none."""
+    """Parse a filter such as `avg:0.05,0.95`, or a name alone with its usual bounds. Raises DiaError (exit 2)."""
     name, _, bounds_text = text.partition(":")
     if name not in RULES:
         raise calibration_error(f"`{name}` is not a filter; choose from {', '.join(RULES)}", did_you_mean(name, RULES))
@@ -88,7 +88,7 @@ def _is_numbers(text: str) -> bool:
 
 
 def keep(rule: Rule, successes: Array, trials: NDArray[Any], locations: Locations, fits: Fits) -> Mask:
-    """Return the items that stay."""
+    """Return the items that are kept."""
     low, high, *more = rule.bounds
     if rule.name == "difficulty":
         return np.asarray(locations.items & (locations.difficulties >= low) & (locations.difficulties <= high))
@@ -117,8 +117,8 @@ def choose(
 ) -> list[Candidate]:
     """Return all candidates with their gates and aims, those on the Pareto frontier marked.
 
-    Stage A admits a filter whose items predict held-out replies better than the null model does, and of which enough
-    lie inside the infit band. Stage B keeps of these whatever no other beats in both aims.
+    Stage A admits a filter if its items predict held-out replies better than the null model, and enough of them are
+    within the infit band. Of these, stage B keeps the filters that no other filter beats in both aims.
     """
     candidates = [
         _candidate(parse_rule(text), successes, trials, locations, fits, options, budget) for text in CANDIDATES
@@ -150,7 +150,7 @@ def _candidate(
 
 
 def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget: int) -> float:
-    """The mean over the panel of the error of an ability, after the most telling items that the budget allows."""
+    """Return the mean over the panel of the error of an ability, after the most informative items of the budget."""
     probability = logistic_in_place(locations.abilities[locations.models][:, None] - locations.difficulties[is_kept])
     information = np.maximum(trials[locations.models][:, is_kept], 1) * probability * (1 - probability)
     best = -np.sort(-information, axis=1)[:, :budget]
@@ -158,7 +158,7 @@ def budget_se(locations: Locations, trials: NDArray[Any], is_kept: Mask, budget:
 
 
 def _is_on_frontier(entry: Candidate, admitted: Sequence[Candidate]) -> bool:
-    """Whether no other admitted candidate keeps as many items with as small an error, and is better in one of them."""
+    """Return whether no other admitted candidate is at least as good in both aims, and better in one of them."""
     se, share = entry.budget_se or 0.0, entry.kept
     others = [(candidate.budget_se or 0.0, candidate.kept) for candidate in admitted]
     return not any(
@@ -168,7 +168,7 @@ def _is_on_frontier(entry: Candidate, admitted: Sequence[Candidate]) -> bool:
 
 
 def chosen(candidates: Sequence[Sequence[Candidate]]) -> str | None:
-    """Return the filter on the most frontiers, or of equals the one that keeps most items; None if none is allowed."""
+    """Return the filter on the most frontiers, of equals the one that keeps most items; None if none is admitted."""
     votes: dict[str, tuple[int, float]] = {}
     for group in candidates:
         for entry in group:

@@ -1,7 +1,7 @@
-"""How well data keep to the model: residuals of cells, summed by items and by models.
+"""How well data fit the model: residuals of cells, summed by items and by models.
 
-Infit and outfit as Wright and Masters (1982) have them, with the cube root transformation for their standardised
-forms; places are those of maximum likelihood, and what is extreme is left out, as the R package eRm does.
+Infit and outfit as in Wright and Masters (1982), with the cube root transformation for their standardised forms; places
+are maximum-likelihood estimates without extreme ones, as in the R package eRm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Locations:
-    """Places of maximum likelihood with their standard errors, and which of them were estimated."""
+    """Maximum-likelihood places with their standard errors, and which of them were estimated."""
 
     abilities: Array
     difficulties: Array
@@ -43,7 +43,7 @@ class Locations:
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """How many times further places spread than they err, and the share of their variance that is not error.
+    """The ratio of the spread of places to their error, and the share of their variance that is not error.
 
     (Wright and Masters 1982: G = sqrt(R / (1 - R)).)
     """
@@ -53,7 +53,7 @@ class Reliability:
 
 
 def likelihood_locations(calibration: Calibration, successes: Array, trials: NDArray[Any]) -> Locations:
-    """Return the calibration with the side that was scored by another rule placed by maximum likelihood."""
+    """Return the calibration, with the side that was scored by another rule placed by maximum likelihood."""
     models = np.array([status in ("estimated", "anchor") for status in calibration.ability_status])
     items = np.array([status in ("estimated", "anchor") for status in calibration.difficulty_status])
     abilities, difficulties = calibration.abilities.copy(), calibration.difficulties.copy()
@@ -70,7 +70,7 @@ def likelihood_locations(calibration: Calibration, successes: Array, trials: NDA
 
 
 def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Array, Array]:
-    """Return the places of columns of maximum likelihood given the rows, and their standard errors."""
+    """Return the maximum-likelihood places of columns given the rows, and their standard errors."""
     data = counts(np.ascontiguousarray(successes), np.ascontiguousarray(trials))
     locations, se = np.empty(data.classes), np.empty(data.classes)
     for part in score_columns(data, rows, "mle", None, 0.3):
@@ -80,7 +80,7 @@ def likeliest(successes: Array, trials: NDArray[Any], rows: Array) -> tuple[Arra
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """Some items' cells: residuals, variances and fourth moments, all 0 where missing."""
+    """Cells of some items: residuals, variances and fourth moments, all 0 if missing."""
 
     block: slice
     residual: Array
@@ -105,7 +105,7 @@ def _cells(locations: Locations, successes: Array, trials: NDArray[Any]) -> Iter
 
 
 def fit_statistics(locations: Locations, successes: Array, trials: NDArray[Any]) -> tuple[Fits, Fits]:
-    """Infit and outfit of models, and of items, in the order of the matrix."""
+    """Return infit and outfit of models, and of items, in the order of the matrix."""
     sums = [np.zeros((6, int(mask.sum()))) for mask in (locations.models, locations.items)]
     for cells in _cells(locations, successes, trials):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -146,7 +146,7 @@ def _spread_out(mask: Mask, values: Array) -> Array:
 
 
 def reliability(values: Array, errors: Array) -> Reliability:
-    """Separation and reliability of places with these errors; None below two of them."""
+    """Return separation and reliability of places with these errors; None for fewer than two."""
     good = np.isfinite(values) & np.isfinite(errors)
     if good.sum() < 2:
         return Reliability(None, None)
@@ -177,9 +177,9 @@ class Components:
 
 
 def residual_components(locations: Locations, successes: Array, trials: NDArray[Any]) -> Components:
-    """Return the principal components of the standardised residuals, of the side that has fewer members.
+    """Return the principal components of the standardised residuals, of the side with fewer members.
 
-    A first eigenvalue well above 2 speaks of a second dimension (Linacre 1998).
+    A first eigenvalue well above 2 suggests a second dimension (Linacre 1998).
     """
     by_models = locations.models.sum() <= locations.items.sum()
     products: Any = 0.0
@@ -207,7 +207,7 @@ def residual_components(locations: Locations, successes: Array, trials: NDArray[
 
 
 def _correlation(products: Array, number: Array, sums: Array) -> Array:
-    """Correlations over the cells that both have; 0 if there are none."""
+    """Return correlations over the cells that both have; 0 if there are none."""
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = products / number - (sums / number) * (sums.T / number)
         deviations = np.sqrt(np.diag(covariance))

@@ -11,14 +11,14 @@ from dia_runtime.psychometrics.rasch.counts import Array, Mask, logistic_in_plac
 from dia_runtime.psychometrics.rasch.estimate import EstimationOptions, estimate
 from numpy.typing import NDArray
 
-EDGE = 1e-6  # no prediction is surer than this
+EDGE = 1e-6  # probabilities of predictions stay this far from 0 and 1
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Mean negative log likelihood of a held-out trial: of the scale, of one rate for all, of a rate for each model.
+    """Mean negative log likelihood of a held-out trial: by the scale, by one rate for all, by a rate for each model.
 
-    `gain` is by how much the scale beats the better of the two, with its standard error over folds.
+    `gain` is how much better the scale is than the better of the two, with its standard error over folds.
     """
 
     trials: float
@@ -32,7 +32,7 @@ class HeldOut:
 def held_out(
     successes: Array, trials: NDArray[Any], options: EstimationOptions, folds: int = 5, seed: int = 0
 ) -> HeldOut | None:
-    """Return the figures over all cells, each held out once; None if no fold leaves a scale."""
+    """Return the figures over all cells, each held out once; None if no fold gives a scale."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     generator = np.random.default_rng(seed)
     fold = generator.integers(0, folds, successes.shape)
@@ -62,7 +62,7 @@ def held_out(
 def _scores(
     successes: Array, trials: Array, out: Mask, options: EstimationOptions
 ) -> tuple[float, float, float, float] | None:
-    """Trials and summed losses of one fold."""
+    """Return trials and summed losses of one fold."""
     training_trials = np.where(out, 0.0, trials)
     training_successes = np.where(out, 0.0, successes)
     if not (training_trials.sum(axis=1) > 0).all():

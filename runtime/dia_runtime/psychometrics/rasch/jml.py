@@ -1,7 +1,7 @@
 """Joint maximum likelihood: rows and columns are parameters (Wright and Panchapakesan 1969).
 
-Newton's method on all of them at once. The block of columns is diagonal, so that a step costs one system of as many
-equations as there are rows (the Schur complement); where that is large it is solved by conjugate gradients.
+Newton's method on all of them at once. The block of columns is diagonal, so a step only needs to solve a system with as
+many equations as there are rows (the Schur complement); large systems are solved by conjugate gradients.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dia_runtime.psychometrics.rasch.newton import (
 )
 from numpy.typing import NDArray
 
-DENSE = 1e8  # multiplications for a system that is written out
-EXACT = 1 << 21  # cells whose information is kept in double precision: above, the step alone is less exact
+DENSE = 1e8  # multiplications to solve a system directly
+EXACT = 1 << 21  # cells with information in double precision; with more, only the step is less exact
 GRADIENTS = 200
 
 
@@ -61,9 +61,9 @@ class _State:
 
 
 def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | None = None, tol: float = 1e-10) -> Fit:
-    """Return the places at which every total is what it is expected to be; rows that are not free stay at `rows`.
+    """Return the places at which every total equals the expected one; rows that are not free stay at `rows`.
 
-    Raises DiaError if that does not converge.
+    Raises DiaError if the iteration does not converge.
     """
     free = np.isnan(data.anchors)
     floating = bool(free.all()) and (free_rows is None or bool(free_rows.all()))
@@ -82,7 +82,7 @@ def jml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 
 
 def _start(data: Counts, free_rows: NDArray[np.bool_] | None, rows: Array | None) -> tuple[Array, Array]:
-    """Logits of shares, columns about 0."""
+    """Return logits of shares, with the columns around 0."""
     row_trials = (data.trials_of(slice(None)) * data.weights).sum(axis=1) if data.is_even else _row_trials(data)
     row_start = _logit(data.row_totals, row_trials)
     columns = -_logit(data.column_totals, data.column_trials())
@@ -106,7 +106,7 @@ def _logit(totals: Array, trials: Array) -> Array:
 def _state_at(
     data: Counts, rows: Array, columns: Array, free_rows: NDArray[np.bool_] | None, free: NDArray[np.bool_]
 ) -> _State:
-    """Scores and information at these places."""
+    """Return scores and information at these places."""
     row_expected, row_information = np.zeros(data.rows), np.zeros(data.rows)
     column_expected, column_information = np.empty(data.classes), np.empty(data.classes)
     small = data.rows * data.classes <= EXACT

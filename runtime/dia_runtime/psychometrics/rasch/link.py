@@ -1,4 +1,4 @@
-"""Two scales onto one by the items that both hold: the shift, its error, and items that have drifted."""
+"""Link two scales by the items that both contain: the shift, its error, and items that have drifted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from dia_runtime.psychometrics.rasch.counts import Array, Mask
 
-DRIFT = 3.0  # normal deviates at which an item no longer links
+DRIFT = 3.0  # normal deviates above which an item has drifted
 ROUNDS = 50
 
 
@@ -17,8 +17,8 @@ class Link:
 
     `error` is that of the shift over the linking items as a sample (the standard deviation of their differences over
     the root of their number, as PISA's linking error), `sampling_error` that of their estimates alone. `slope` is the
-    ratio of spreads, 1 where the scales have one unit. Of each item: difference after the shift, its normal deviate,
-    and whether it links.
+    ratio of spreads, 1 if the scales have the same unit. Each item has its difference after the shift, its normal
+    deviate, and whether it links.
     """
 
     shift: float
@@ -32,7 +32,7 @@ class Link:
 
 
 def link(first: Array, first_se: Array, second: Array, second_se: Array, drift: float = DRIFT) -> Link:
-    """The link of two vectors of difficulties of the same items; items that drift are left out, one after the other."""
+    """Link two vectors of difficulties of the same items; items that drift are left out one by one."""
     variances = first_se**2 + second_se**2
     has_error = np.isfinite(variances) & (variances > 0)
     variances = np.where(has_error, variances, np.median(variances[has_error]) if has_error.any() else 1.0)
@@ -61,5 +61,5 @@ def link(first: Array, first_se: Array, second: Array, second_se: Array, drift: 
 
 
 def _deviates(gaps: Array, variances: Array, is_linking: Mask) -> Array:
-    """Differences in units of their own error, once the shift of the linking items is taken away."""
+    """Return differences in units of their errors, after removing the shift of the linking items."""
     return np.asarray((gaps - gaps[is_linking].mean()) / np.sqrt(variances))

@@ -1,10 +1,10 @@
 """Difficulties explained by properties of the items: the linear logistic test model with an error term.
 
 An item's difficulty is drawn about a weighted sum of its features (Fischer 1973; with the error, Janssen and others
-2004). The marginal likelihood is taken over the replies themselves, abilities given, so that items that all or no
-models pass still count. Weights of a group may be drawn from a normal distribution about 0, whose variance is
-estimated too (De Boeck and Wilson 2004): then many weak features do not fit noise, and a template with few items
-borrows from the others.
+2004). The marginal likelihood is that of the replies themselves, given abilities, so that items which all or no models
+pass still count. Weights of a group may be drawn from a normal distribution about 0, whose variance is estimated too
+(De Boeck and Wilson 2004): then many weak features do not fit noise, and a template with few items borrows from the
+others.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from dia_runtime.psychometrics.rasch.newton import not_converged
 
 MOST = 500
 LEAST = 0.1  # logits of the error's standard deviation
-TOLERANCE, LOOSE = 1e-7, 1e-5  # the second where variances of weights are estimated, too
-SETTLED = 1e-4  # part of a change in a group's standard deviation that counts: weights hardly follow it
-BOLD = 250  # iterations with long steps; where these circle, the steps of EM come to rest
+TOLERANCE, LOOSE = 1e-7, 1e-5  # the second one if variances of weights are also estimated
+SETTLED = 1e-4  # changes in a group's standard deviation count by this factor, because they hardly affect weights
+BOLD = 250  # iterations with long steps; if these oscillate, the steps of EM converge
 EXTRAPOLATED = 6  # steps of the error's standard deviation after which its limit is extrapolated
 LEAST_SCALE = 0.05  # logits of the standard deviation of a group's weights
 
@@ -31,7 +31,7 @@ class FittedModel:
     """Weights of features, their covariance, the error's standard deviation, and the log likelihood.
 
     `means` are the difficulties of the items given replies and features, `log_likelihoods` of single items, `scales`
-    the standard deviation of the weights of each column, infinite where it has no group.
+    the standard deviation of the weights of each column, infinite if it has no group.
     """
 
     weights: Array
@@ -44,7 +44,7 @@ class FittedModel:
 
 
 def likelihoods(data: Counts, abilities: Array, centre: float, width: float, step: float) -> tuple[Array, Array]:
-    """Places of difficulties, and each item's log likelihood there: items by places."""
+    """Return grid points of difficulty, and each item's log likelihood there: items by points."""
     number = min(int(np.ceil(width / step)), MOST_POINTS)
     locations = centre + np.linspace(-width, width, 2 * number + 1)
     lost = np.logaddexp(0.0, abilities[:, None] - locations)
@@ -55,7 +55,7 @@ def likelihoods(data: Counts, abilities: Array, centre: float, width: float, ste
 
 
 def grid(abilities: Array, trials: Array) -> tuple[float, float, float]:
-    """Return centre, width and step of points that are dense enough for items with this many trials per model."""
+    """Return centre, width and step of a grid that is dense enough for items with this many trials per model."""
     centre = float(np.median(abilities))
     width = FAR + float(np.ptp(abilities)) / 2 + 8.0
     narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / 4.0)
@@ -69,10 +69,11 @@ def lltm(
     groups: Sequence[str | None] | None = None,
     offset: Array | float = 0.0,
 ) -> FittedModel:
-    """The weights and the error that make the replies most probable; `features` is items by features, with a constant.
+    """Return the weights and the error that make the replies most probable.
 
-    `groups` names the group of each column, None for one whose weight has no distribution. `offset` (logits) is added
-    to the weighted sum. Raises DiaError if that does not converge.
+    `features` is items by features, with a constant. `groups` names the group of each column, None for one whose weight
+    has no distribution. `offset` (logits) is added to the weighted sum. Raises DiaError if the iteration does not
+    converge.
     """
     start = _posterior(locations, table, np.zeros(len(table)), 3.0)[0] - offset
     scales = _first_scales(features.shape[1], groups)
@@ -89,7 +90,7 @@ def lltm(
         complete = features.T @ features / spread**2 + np.diag(precision)
         step = _step(information, scores, complete) if is_bold else _solved(complete, scores)
         deviation = max(LEAST, float(np.sqrt(np.mean((mean - centre) ** 2 + variance))))
-        move = (2 if is_bold else 1) * float(np.log(deviation / spread))  # twice as far as EM goes
+        move = (2 if is_bold else 1) * float(np.log(deviation / spread))  # twice as far as EM
         ratio = move / last_move if last_move else 0.0
         if (
             is_bold and turn % EXTRAPOLATED == EXTRAPOLATED - 1 and 0 < ratio < 0.999
@@ -149,13 +150,13 @@ def _scales(weights: Array, information: Array, groups: Sequence[str | None], sc
 def spread_about(locations: Array, table: Array, centre: Array) -> float:
     """Return the most likely standard deviation of the true difficulties about predicted ones, in logits.
 
-    The noise of the replies is no part of it.
+    The noise of the replies is not included.
     """
     return lltm(locations, table, np.zeros((len(table), 0)), offset=centre).error
 
 
 def _step(information: Array, scores: Array, complete: Array) -> Array:
-    """Newton's step, or that of EM, whose information is `complete`, where the likelihood is not curved so."""
+    """Return Newton's step, or that of EM, whose information is `complete`, if the likelihood is not concave."""
     if not len(scores):
         return scores
     try:
@@ -173,7 +174,7 @@ def _solved(matrix: Array, vector: Array) -> Array:
 
 
 def _posterior(locations: Array, table: Array, centre: Array, spread: float) -> tuple[Array, Array, Array]:
-    """Mean and variance of each item's difficulty about its centre, and its marginal log likelihood."""
+    """Return mean and variance of each item's difficulty about its centre, and its marginal log likelihood."""
     exponents = table - 0.5 * ((locations - centre[:, None]) / spread) ** 2
     top = exponents.max(axis=1)
     weights = np.exp(exponents - top[:, None])
@@ -185,7 +186,7 @@ def _posterior(locations: Array, table: Array, centre: Array, spread: float) -> 
 
 
 def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spread: float) -> Array:
-    """Return the log likelihood of items whose difficulties are only predicted."""
+    """Return the log likelihood of items whose difficulties are predicted."""
     return _posterior(locations, table, centre, spread)[2]
 
 

@@ -1,8 +1,8 @@
 """Marginal maximum likelihood: rows are parameters, columns are drawn from a normal distribution.
 
-Bock and Aitkin 1981, with the sides as chosen. The integrals are sums over evenly spaced points that stand closer
-than the narrowest posterior is wide, where such sums are exact to the last digits (Trefethen and Weideman 2014); a
-fixed number of points would not be. Newton's method on the marginal likelihood; information as Louis 1982 has it.
+Bock and Aitkin 1981, with either side as rows. The integrals are sums over evenly spaced points that are closer than
+the narrowest posterior is wide, where such sums are exact to the last digits (Trefethen and Weideman 2014); a fixed
+number of points would not be. Newton's method on the marginal likelihood; information as in Louis 1982.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from dia_runtime.psychometrics.rasch.jml import Fit
 from dia_runtime.psychometrics.rasch.newton import HALVINGS, MOST, covariance, not_converged, precise_enough
 from numpy.typing import NDArray
 
-CLOSE = 0.7  # of the width of the narrowest posterior: what is left out is below 1e-17 of the whole
+CLOSE = 0.7  # of the width of the narrowest posterior: the rest is below 1e-17 of the whole
 WIDEST = 0.5  # logits between points; the poles of the likelihood are at a distance of pi from the real line
 FAR = 8.5  # standard deviations of the prior to either side
 LEAST, LARGEST = (
     0.02,
     10.0,
-)  # logits of the prior's standard deviation; data in perfect order would have it grow forever
+)  # logits of the prior's standard deviation, which would grow forever for perfectly ordered data
 MOST_POINTS = 4000
 LONGEST = 1.5  # logits of one step in one direction
 ORDERS = (3, 8)  # terms of a posterior covariance while iterating, and at the end
 SIZE_BLOCK = 1 << 20
-# Multiplications for a block's covariance point by point; with many rows a few terms are as good.
+# Multiplications to compute a block's covariance point by point; with many rows a few terms are just as accurate.
 EXACT = {ORDERS[0]: 3e6, ORDERS[1]: 2e8}
 FLAT = 1e-12  # of a likelihood; smaller gains cannot be distinguished from rounding
 
@@ -43,7 +43,7 @@ class Posterior:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """Points of the column's place, the prior at them (as logarithms), and each row's chance there."""
+    """Points of the column's place, log prior at them, and each row's probability of success there."""
 
     locations: Array
     log_prior: Array
@@ -52,7 +52,7 @@ class Grid:
 
 
 def grid_points(rows: Array, trials: Array, mean: float, deviation: float) -> Grid:
-    """Return the points for rows at these places; `trials` are the most that each has at one column."""
+    """Return the points for rows at these places; `trials` has the maximum of each row at one column."""
     narrowest = 1 / np.sqrt(trials.sum() / 4 + 1 / deviation**2)
     step = min(CLOSE * narrowest, WIDEST)
     number = min(int(np.ceil(FAR * deviation / step)), MOST_POINTS)
@@ -65,7 +65,7 @@ def grid_points(rows: Array, trials: Array, mean: float, deviation: float) -> Gr
 
 
 def posteriors(data: Counts, grid: Grid) -> Iterator[Posterior]:
-    """Yield the posteriors of all classes, a block at a time; those of known classes count for nothing."""
+    """Yield the posteriors of all classes, one block at a time; those of known classes have no effect."""
     step = max(1, SIZE_BLOCK // max(data.rows, len(grid.locations)))
     even = data.trials_of(slice(None)).T @ grid.softplus_sums if data.is_even else None
     for start in range(0, data.classes, step):
@@ -96,12 +96,12 @@ def mml(
 ) -> Fit:
     """Return the rows, and the prior of the columns, that make the totals most probable.
 
-    Where all rows are free the prior's mean is 0; known classes or rows that stay where they are set it free. With
-    `prior` it is given, and stays.
+    If all rows are free, the prior's mean is 0; known classes or fixed rows make it a free parameter. A given `prior`
+    does not change.
     """
     anchored = not np.isnan(data.anchors).all() or (free_rows is not None and not free_rows.all())
     free = np.ones(data.rows, dtype=bool) if free_rows is None else free_rows
-    random = bool(np.isnan(data.anchors).any())  # else there is no prior to be found
+    random = bool(np.isnan(data.anchors).any())  # otherwise no prior can be estimated
     keep = np.concatenate([free, [anchored and prior is None and random, prior is None and random]])
     state = _state_at(data, *_start(data, rows, free, prior), keep, ORDERS[0])
     largest = float(max(data.row_totals.max(), data.weights.sum()))
@@ -144,7 +144,7 @@ def _residual(state: _State, keep: NDArray[np.bool_]) -> float:
 
 
 def _is_flat(state: _State) -> bool:
-    """Return whether the spread of the columns is at one of its ends, and would be beyond."""
+    """Return whether the spread of the columns is at one of its bounds, and would move beyond it."""
     low, high = np.log(LEAST) + 1e-9, np.log(LARGEST) - 1e-9
     spread, score = state.prior[1], state.scores[-1]
     return bool((spread <= low and score <= 0) or (spread >= high and score >= 0))
@@ -163,14 +163,14 @@ def _uphill_step(data: Counts, state: _State, keep: NDArray[np.bool_]) -> _State
         after = _state_at(data, state.rows + size * step[:-2], prior, keep, ORDERS[0])
         gained = after.log_likelihood - state.log_likelihood
         flat = FLAT * abs(state.log_likelihood)
-        if gained > flat or (size == 1.0 and gained > -1e3 * flat):  # where it is flat, Newton knows better
+        if gained > flat or (size == 1.0 and gained > -1e3 * flat):  # Newton is better where the likelihood is flat
             return after
         size /= 2
     return None
 
 
 def _ascent_direction(information: Array, scores: Array) -> Array:
-    """A step uphill: Newton's, each direction being taken as curved downwards however it is, and none too far."""
+    """Return an ascent direction: Newton's, with every curvature made negative, and limited length."""
     values, vectors = np.linalg.eigh(information)
     curved = np.maximum(np.abs(values), 1e-10 * np.abs(values).max())
     along = np.clip((vectors.T @ scores) / curved, -LONGEST, LONGEST)
@@ -240,7 +240,7 @@ def _add_information(
 def _subtract_score_covariance(
     information: Array, grid: Grid, prior_scores: Array, part: Posterior, trials: Array, weights: Array
 ) -> None:
-    """Takes away the covariance of the scores, point by point, some classes at a time."""
+    """Subtract the covariance of the scores, point by point, for some classes at a time."""
     rows, number = len(grid.probabilities), len(grid.locations)
     step = max(1, SIZE_BLOCK // (rows * number))
     for start in range(0, len(weights), step):
@@ -254,9 +254,10 @@ def _subtract_score_covariance(
 
 
 def _orthonormal(locations: Array, weights: Array, order: int) -> Iterator[Array]:
-    """Polynomials 1 to `order` of the place, orthonormal under each class's posterior.
+    """Return polynomials 1 to `order` of the place, orthonormal under each class's posterior.
 
-    A covariance is the sum over them of products of the two sides' coefficients, and few of them make nearly all.
+    A covariance is the sum over them of products of the two sides' coefficients, and a few of them account for nearly
+    all of it.
     """
     mean = weights @ locations
     before, now = np.zeros(weights.shape), np.ones(weights.shape)

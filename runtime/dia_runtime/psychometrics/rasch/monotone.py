@@ -10,16 +10,16 @@ from dia_runtime.psychometrics.rasch.counts import Array, logistic_in_place
 from dia_runtime.psychometrics.rasch.fit import Locations
 from numpy.typing import NDArray
 
-MOST_GROUPS = 12  # of models of neighbouring abilities
+MOST_GROUPS = 12  # of models with neighbouring abilities
 CELLS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Monotone:
-    """Of each item: pass rates by ability group, their isotonic fit, how far apart they are, and how probable that is.
+    """For each item: pass rates by ability group, their isotonic fit, the distance between them, and its p-value.
 
-    `groups` says to which group of neighbouring abilities a model belongs, -1 for none. `p` is the share of data sets
-    drawn from the fitted model that stray as far from any rising curve.
+    `groups` has the group of neighbouring abilities of each model, -1 for none. `p` is the share of data sets drawn
+    from the fitted model that are as far from any rising curve.
     """
 
     groups: NDArray[np.intp]
@@ -52,12 +52,12 @@ def monotone(locations: Locations, successes: Array, trials: NDArray[Any], draws
 
 
 def _drawn(generator: np.random.Generator, trials: Array, chances: Array) -> Array:
-    """Counts as the model has them; fractions of a trial are drawn as whole ones."""
+    """Return counts drawn from the model; fractions of a trial are drawn as whole ones."""
     return generator.binomial(np.round(trials).astype(np.int64), chances).astype(float)
 
 
 def _groups(locations: Locations) -> NDArray[np.intp]:
-    """Neighbouring abilities together, as evenly as may be."""
+    """Return groups of neighbouring abilities, of sizes as equal as possible."""
     groups = np.full(len(locations.models), -1, dtype=np.intp)
     used = np.flatnonzero(locations.models)
     order = used[np.argsort(locations.abilities[used], kind="stable")]
@@ -67,7 +67,7 @@ def _groups(locations: Locations) -> NDArray[np.intp]:
 
 
 def _stray(passed: Array, tried: Array) -> tuple[Array, Array, Array]:
-    """Rates, their isotonic fit, and the chi-square between them."""
+    """Return the rates, their isotonic fit, and the chi-square statistic between them."""
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = np.where(tried > 0, passed / tried, np.nan)
     fitted = isotonic(np.nan_to_num(rates), tried)

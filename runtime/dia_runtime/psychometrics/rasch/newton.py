@@ -1,4 +1,4 @@
-"""Steps of Newton's method that all estimators share."""
+"""Steps of Newton's method that all estimators use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ ROUNDING = 64 * float(np.finfo(float).eps)  # relative rounding error of a sum o
 
 
 def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) -> Array:
-    """The solution for the free parameters, 0 for the others; one of all that differ by a shift where all may float."""
+    """Return the solution for the free parameters, 0 for the others.
+
+    If all parameters are free, solutions differ by a shift; one of them is returned.
+    """
     size = len(vector)
     keep = np.ones(size, dtype=bool) if free is None else free
     reduced = matrix[np.ix_(keep, keep)]
@@ -34,7 +37,10 @@ def solve_free(matrix: Array, vector: Array, free: Mask | None, floating: bool) 
 
 
 def covariance(information: Array, free: Mask | None, floating: bool) -> Array:
-    """The inverse of the information for the free parameters, 0 for the others; where all may float, with mean 0."""
+    """Return the inverse of the information for the free parameters, 0 for the others.
+
+    If all parameters are free, it is that of parameters with mean 0.
+    """
     size = len(information)
     keep = np.ones(size, dtype=bool) if free is None else free
     reduced = information[np.ix_(keep, keep)]
@@ -79,7 +85,7 @@ def _no_information() -> DiaError:
 
 
 def not_converged(method: str, residual: float) -> DiaError:
-    """Return the error for an estimation that does not end."""
+    """Return the error for an estimation that does not converge."""
     message = f"`{method}` does not converge: its scores still differ by {residual:.2g}"
     help = "check that the data are connected, or try another `--method`"
     return DiaError(Diagnostic("E891", message, None, help))

@@ -1,8 +1,8 @@
-"""Algorithm 1 of the Self-Execution paper, as its Table 1 was made: the `paper` preset.
+"""Algorithm 1 of the Self-Execution paper, as used for its Table 1: the `paper` preset.
 
-Every model and benchmark moves by the sum of its residuals over the sum of its p(1 - p), taken at the start of the
-iteration for both sides, times the learning rate. Nothing fixes the origin, so its position is an accident of
-the path: compare with other scales only after moving one of them.
+Every model and benchmark moves by the sum of its residuals divided by the sum of its p(1 - p), both computed at the
+start of the iteration, times the learning rate. Nothing fixes the origin, so it depends on the path: to compare scales,
+first move one of them.
 """
 
 from __future__ import annotations

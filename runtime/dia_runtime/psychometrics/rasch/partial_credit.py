@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.intp]
 WORK = 5e9  # multiplications for one step
-LARGEST_VARIANCE = 1e4  # where an estimate runs away, the likelihood becomes flat
+LARGEST_VARIANCE = 1e4  # where an estimate diverges, the likelihood becomes flat
 WIDTHS = 12.0  # standard deviations of a total that a circle's points cover
 
 
@@ -41,8 +41,8 @@ class PartialCredit:
     def thresholds(self, row: int, which: int) -> Array:
         """Return the m differences of logits at which two neighbouring scores of a row are equally probable.
 
-        They are locations on the scale of the columns: a threshold is passed half of the time by a column that is as
-        far up.
+        They are locations on the scale of the columns: a column at the location of a threshold passes it half of the
+        time.
         """
         return np.asarray(-self.rows[row] - np.diff(np.concatenate([[0.0], self.tau[which], [0.0]])))
 
@@ -178,7 +178,7 @@ def _data(scores: NDArray[np.int_], sets: Ints, most: Ints) -> _Data:
     if points * data.size**2 > WORK:
         message = f"partial credit of {len(scores)} by {scores.shape[1]} takes too long"
         raise DiaError(Diagnostic("E893", message, None, "calibrate without `--check partial-credit`"))
-    # Columns at an end leave nothing to chance; what they add to the observed counts is not counted.
+    # Columns at an extreme leave nothing to chance; their observed counts are excluded.
     data.scores = np.where((totals > 0) & (totals < limits), scores, -1)
     data.__post_init__()
     return data
@@ -305,7 +305,7 @@ def _step(data: _Data, state: _State, free: Mask) -> Callable[[float], _State]:
 
 
 def _inverse(information: Array, rows: int) -> Array:
-    """Return the covariance of rows with mean 0 and of the other parameters: rows float, as only differences matter."""
+    """Return the covariance of rows with mean 0 and of the other parameters; only differences of rows matter."""
     shift = np.zeros(len(information))
     shift[:rows] = 1 / rows
     scale = np.trace(information) / len(information)

@@ -1,8 +1,8 @@
-"""Plausible values (Mislevy 1991): draws of abilities and difficulties from what the data say about them.
+"""Plausible values (Mislevy 1991): draws of abilities and difficulties from their posterior.
 
-A mean of posteriors is drawn towards the middle, so its spread is too small; draws have the right one. The side that is
-estimated is drawn from the normal distribution of its errors. The random side is then drawn from its posterior, given
-each draw of the other.
+Means of posteriors are shrunk towards the middle, so their spread is too small; draws have the right spread. The
+estimated side is drawn from the normal distribution of its errors. The random side is then drawn from its posterior,
+given each draw of the other.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Whether all items discriminate alike, as the Rasch model says: the two-parameter model (2PL) as a check.
+"""Check whether all items discriminate equally, as the Rasch model assumes, by the two-parameter model (2PL).
 
-With few models, groups of items (templates) get one slope each: P(success) = 1 / (1 + exp(-s (a - d))). Conditioned on
+With few models, each group of items (template) gets one slope: P(success) = 1 / (1 + exp(-s (a - d))). Conditioned on
 the items' totals, the difficulties d drop out (Andersen 1972), so slopes have an ordinary score test. With many models,
-each item gets a slope of its own, and abilities are drawn from a normal distribution (Bock and Aitkin 1981).
+each item gets its own slope, and abilities are drawn from a normal distribution (Bock and Aitkin 1981).
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def group_slopes(successes: Array, trials: NDArray[Any], groups: NDArray[np.intp
     """Return a slope for each group of columns, 1 on average, with a score test; None if the data do not allow it.
 
     The test needs the Rasch model's abilities only (Rao 1948). The spread follows from the excess of squared scores
-    over their variances, and slopes are drawn towards 1 as a normal distribution of their logarithms with this spread
-    says: the few items of one template say little about its slope.
+    over their variances, and slopes are shrunk towards 1 by a normal distribution of their logarithms with this spread,
+    because the few items of one template determine its slope poorly.
     """
     every = np.broadcast_to(trials, successes.shape)
     if not np.array_equal(successes, np.round(successes)):
@@ -87,7 +87,7 @@ def _tail(df: int, statistic: float) -> float:
 
 
 def item_slopes(successes: Array, trials: NDArray[Any]) -> Slopes | None:
-    """Return a slope for each item, with abilities drawn from N(0, 1); None with few models, or slopes without end.
+    """Return a slope for each item, with abilities drawn from N(0, 1); None with few models, or if slopes diverge.
 
     The test compares with one slope for all items, the marginal Rasch model.
     """
@@ -118,14 +118,14 @@ def item_slopes(successes: Array, trials: NDArray[Any]) -> Slopes | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TwoParameters:
-    """Patterns of replies with their numbers; parameters are intercepts, then slopes."""
+    """Patterns of replies with their frequencies; parameters are intercepts, then slopes."""
 
     right: Array
     trials: Array
     weights: Array
 
     def maximum(self, start: Array, shared: bool) -> tuple[Array, float] | None:
-        """Return the parameters of the largest likelihood, and its logarithm; `shared` has one slope for all items."""
+        """Return the maximum-likelihood parameters, and the log likelihood; `shared` has one slope for all items."""
         from scipy.optimize import minimize
 
         number = self.right.shape[1]

@@ -1,4 +1,4 @@
-"""What a scale owes to single models: refits without them, where they land, and what chance alone would do."""
+"""The influence of single models on a scale: refits without them, their new places, and effects of chance alone."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SUMMARY = ("mean_absolute", "median_absolute", "rmse", "correlation", "placement
 
 @dataclass(frozen=True, slots=True)
 class Refit:
-    """What became of the difficulties without some models, after moving the scale: `shift` is by how much.
+    """The difficulties after a refit without some models; `shift` is how far the scale was moved to match.
 
-    `placed` holds for each of these models where the rest of the scale puts it, and how far that is from before.
+    `placed` has for each of these models its place on the rest of the scale, and the distance from before.
     """
 
     name: str
@@ -53,9 +53,9 @@ def stability(
     draws: int = 20,
     seed: int = 0,
 ) -> Stability:
-    """Leaves out each group of models in turn; the null comes from `draws` data sets of the fitted model.
+    """Leave out each group of models in turn; the null distribution is from `draws` data sets of the fitted model.
 
-    Changes of difficulties are over items that both fits estimate, moved onto each other by their mean.
+    Changes of difficulties are over items that both fits estimate, after aligning their means.
     """
 
     def refit(counted: Array, tried: NDArray[Any]) -> Calibration:
@@ -73,7 +73,7 @@ def stability(
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float, float]:
-    """Return the mean and the central 95 %; NaN of nothing."""
+    """Return the mean and the central 95 %; NaN without values."""
     if not values:
         return (float("nan"),) * 3
     low, high = np.percentile(values, [2.5, 97.5])
@@ -87,7 +87,7 @@ def _leave_out(
     for name, members in groups.items():
         try:
             refitted = refit(np.ascontiguousarray(successes[~members]), np.ascontiguousarray(trials[~members]))
-        except DiaError:  # without these models nothing holds together
+        except DiaError:  # without these models the data are not connected
             continue
         both = _estimated(full) & _estimated(refitted)
         if both.sum() < 2:
@@ -126,7 +126,7 @@ def _pooled(changes: Sequence[Array], pairs: Sequence[tuple[Array, Array]], gaps
 def _placed(
     successes: Array, trials: Array, full: Calibration, refitted: Calibration, members: Mask, shift: float
 ) -> dict[int, tuple[float, float]]:
-    """Where the rest of the scale places the models that were left out, and the difference to where they were."""
+    """Return where the rest of the scale places the models that were left out, and the distance from before."""
     placed_again = {}
     for model in np.flatnonzero(members):
         use = np.isfinite(refitted.difficulties) & (trials[model] > 0)
@@ -142,7 +142,7 @@ def _placed(
 def _null(
     trials: Array, full: Calibration, groups: Mapping[str, Mask], refit: Refitter, draws: int, seed: int
 ) -> list[dict[str, float]]:
-    """Return the pooled figures of data sets that the fitted model draws (a parametric bootstrap)."""
+    """Return the pooled figures of data sets drawn from the fitted model (a parametric bootstrap)."""
     generator = np.random.default_rng(seed)
     abilities, difficulties = (np.nan_to_num(side) for side in (full.abilities, full.difficulties))
     chances = logistic_in_place(abilities[:, None] - difficulties)

@@ -1,11 +1,11 @@
-"""Replies of a model to items of one family that depend on each other: a random effect, its test, and Q3.
+"""Dependence between replies of a model to items of one family: a random effect, its test, and Q3.
 
-The Rasch testlet model (Wang and Wilson 2005) adds to the ability of a model an effect of its own for each family,
-drawn from a normal distribution: P(success) = 1 / (1 + exp(-(a + u - d))). Of two models of which one solves an item
-and the other does not, which of them it is does not depend on the item's difficulty (Rasch 1960; Zwinderman 1995). So
-a family's wins of one model over another have a binomial distribution whose logit is the difference of the two
-abilities plus that of the two effects, and only a one-dimensional integral is needed. The sum of these log likelihoods
-over pairs is a composite likelihood; its errors come from the scores of families (Godambe 1960; Varin et al. 2011).
+The Rasch testlet model (Wang and Wilson 2005) adds to the ability of a model a separate effect for each family, drawn
+from a normal distribution: P(success) = 1 / (1 + exp(-(a + u - d))). If only one of two models solves an item, which of
+them it is does not depend on the item's difficulty (Rasch 1960; Zwinderman 1995). So a family's wins of one model over
+another have a binomial distribution whose logit is the difference of the two abilities plus that of the two effects,
+and only a one-dimensional integral is needed. The sum of these log likelihoods over pairs is a composite likelihood;
+its errors come from the scores of families (Godambe 1960; Varin et al. 2011).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dia_runtime.psychometrics.rasch.clustered import LEAST
 from dia_runtime.psychometrics.rasch.counts import Array, softplus
 from numpy.typing import NDArray
 
-PAIRS = 2000  # of models at most; with more models each is compared with its neighbors in the table
+PAIRS = 2000  # maximum for all pairs; with more models each is compared with its neighbours in the table
 POINTS = np.linspace(-5.0, 5.0, 61)  # standard deviations; close enough for families of hundreds of items
 ROUNDS = 100
 SMALLEST = 1e-3  # logits of the effect's deviation
@@ -26,7 +26,7 @@ LONGEST = 1.0  # logits of one step
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Testlets:
-    """The standard deviation of the effects, its error, the test that it is 0, and the abilities with their errors.
+    """Standard deviation of the effects, its error, the test that it is 0, and the abilities with their errors.
 
     Abilities have mean 0. They are larger than those of the Rasch model, which are averages over the effects. `p` is
     that of a one-sided score test at 0, z its statistic. `covariance` is that of the abilities' errors.
@@ -43,7 +43,7 @@ class Testlets:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Wins:
-    """For each pair of models and each family: wins of the first, wins of both, and who the two are."""
+    """For each pair of models and each family: wins of the first, wins of both, and the two models."""
 
     first: NDArray[np.intp]
     second: NDArray[np.intp]
@@ -184,13 +184,13 @@ def _maximum(data: _Wins, abilities: Array, sd: float, has_effect: bool) -> Arra
         else:
             return None
         place, moments = moved, after
-        if np.abs(place[:-1] - place[:-1].mean()).max() > 30:  # some model only ever wins or loses
+        if np.abs(place[:-1] - place[:-1].mean()).max() > 30:  # some model has only wins or only losses
             return None
     return None
 
 
 def _pinned(matrix: Array) -> Array:
-    """Return the information with the abilities' common shift, which no pair sees, held in place."""
+    """Return the information with the abilities' common shift, which pairs do not determine, fixed."""
     pinned = matrix.copy()
     pinned[:-1, :-1] += np.trace(matrix) / len(matrix) ** 2
     return np.asarray(pinned)
@@ -214,7 +214,7 @@ def _score_test(data: _Wins, place: Array, families: int) -> tuple[float, float]
     """Return the statistic and the probability of a larger one if no family has an effect.
 
     The score of the variance at 0 is the excess of squared residuals over binomial variances. Its error comes from the
-    families' shares of it, after what they move the abilities is allowed for.
+    families' contributions to it, corrected for their effect on the abilities.
     """
     from scipy.special import stdtr
 
@@ -241,7 +241,7 @@ def _score_test(data: _Wins, place: Array, families: int) -> tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class ResidualCorrelation:
-    """Mean correlation over models of the residuals of two items (Yen's Q3): within families, and of different ones."""
+    """Mean correlation over models of the residuals of two items (Yen's Q3), within and between families."""
 
     within: float
     between: float
