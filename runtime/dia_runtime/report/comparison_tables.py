@@ -1,4 +1,4 @@
-"""Tables of `dia score` besides the figures: comparisons, effects, groups, power, abstention and mistakes."""
+"""Tables of `dia score` in addition to the figures: comparisons, effects, groups, power, abstention and mistakes."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _percent(share: float | None, places: int = 1) -> str:
 
 
 def chance_text(value: float | None) -> str:
-    """Return a p-value with four decimals, or as a power of ten where it is smaller."""
+    """Return a p-value with four decimals, or as a power of ten if it is smaller."""
     return "" if value is None else f"{value:.4f}" if value >= 0.0001 else f"{value:.1e}"
 
 

@@ -19,14 +19,14 @@ from dia_runtime.store.error_causes import versions_text
 
 FEW_ITEMS = 30  # below this the intervals are too wide for most claims
 MANY_UNPARSED = 0.05  # share of a model's questions
-NAMED = 3  # models that a finding names
+NAMED = 3  # named models in a finding
 LONGEST_NAME = 40
 LONGEST_EXAMPLE = 120
 Ranked = TypeVar("Ranked", bound=Respondent)
 
 
 def findings(result: Score) -> list[str]:
-    """Return one sentence or two for each finding, the most important first."""
+    """Return a sentence or two for each finding, the most important first."""
     return [
         *_without_replies(result),
         *_errors(result),

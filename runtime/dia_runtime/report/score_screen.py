@@ -62,7 +62,7 @@ def score_screen(
 
 
 def _grids(result: Score, by: Sequence[str], show: Sequence[str]) -> Iterator[Grid]:
-    """The ranked table, then those of labels, wordings, sessions, comparisons and options, as far as there are any."""
+    """Yield the ranked table, then those of labels, wordings, sessions, comparisons and options, if there are any."""
     yield _ranked(result)
     for label in by:
         if label not in result["by_respondent"]:
@@ -158,7 +158,7 @@ def _number(value: float, places: int) -> str:
 
 
 def _share_text(share: Estimate) -> str:
-    """Return a share in percent; its two ends while errors leave it open."""
+    """Return a share in percent; while errors leave it open, its two ends."""
     if share["value"] is not None:
         return f"{100 * share['value']:.1f}%"
     bounds = share.get("bounds")
@@ -170,7 +170,7 @@ def _range_text(ends: Sequence[float]) -> str:
 
 
 def _ledger_cells(block: Block, flags: Sequence[str]) -> Iterator[Cell]:
-    """Abstentions and unparsed replies as shares of all questions, errors and flags as counts."""
+    """Return abstentions and unparsed replies as shares of all questions, errors and flags as counts."""
     counts, questions = block["counts"], replies_of(block)
     skipped, unparsed, errors = (counts.get(name, 0) for name in (Verdict.SKIPPED, Verdict.UNPARSED, Verdict.ERROR))
     yield Cell(f"{100 * skipped / questions:.1f}%")
@@ -184,7 +184,7 @@ def _ledger_cells(block: Block, flags: Sequence[str]) -> Iterator[Cell]:
 
 
 def _grouped(result: Score, label: str) -> Iterator[Grid]:
-    """Yield the columns of the ranked table for each value of a label; of the last two those that say something."""
+    """Yield the ranked table's columns for each value of a label; of the last two only those with information."""
     models = order_by_score(respondents(result))
     names = sorted({name for model in models for name in groups_by(model, label)})
     pairs = [(name, model) for name in names for model in models if name in groups_by(model, label)]
@@ -214,7 +214,7 @@ def _grouped(result: Score, label: str) -> Iterator[Grid]:
 
 
 def _declines(result: Score) -> Iterator[Grid]:
-    """How often unanswerable questions, and answerable ones of the same templates, were declined."""
+    """Yield how often unanswerable questions, and answerable ones of the same templates, were declined."""
     rows = [
         (Cell(model["model"]), *(cell for name in DECLINES for cell in _share_and_interval(figure_of(model, name))))
         for model in order_by_score(respondents(result))
@@ -233,7 +233,7 @@ def _share_and_interval(share: Estimate) -> tuple[Cell, Cell]:
 
 
 def _wordings(result: Score) -> Iterator[Grid]:
-    """How other wordings of the same instances change the share of correct replies."""
+    """Yield how other wordings of the same instances change the share of correct replies."""
     rows = [
         (
             Cell(model["model"]),
@@ -255,7 +255,7 @@ def _wordings(result: Score) -> Iterator[Grid]:
 
 
 def _sessions(result: Score) -> Iterator[Grid]:
-    """Yield the accuracy of each template of sessions, and what became of its questions."""
+    """Yield the accuracy of each template of sessions, and the outcomes of its questions."""
     templates = dict.fromkeys(name for model in result["models"] for name in model.get("sessions", {}))
     blocks = [
         (template, model["model"], model["sessions"][template])
@@ -300,7 +300,7 @@ def _session_cells(block: SessionBlock) -> Iterator[Cell]:
 
 
 def _compared(result: Score) -> Iterator[Grid]:
-    """Each pair of models by each figure that was compared."""
+    """Yield each pair of models by each compared figure."""
     by_figure: dict[str, list[ComparedPair]] = {}
     for entry in result["comparisons"]:
         by_figure.setdefault(entry["figure"], []).append(entry)

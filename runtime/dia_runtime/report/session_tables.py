@@ -35,7 +35,7 @@ Blocks = Sequence[tuple[str, SessionBlock]]  # name of a model -> its figures
 
 
 def session_tables(result: Score) -> list[Table]:
-    """Return the tables of every template of sessions: figures by denominators, then what became of its questions."""
+    """Return the tables of every session template: figures by denominators, then the outcomes of its questions."""
     models = result["models"]
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", {}))
     tables: list[Table] = []
@@ -47,7 +47,7 @@ def session_tables(result: Score) -> list[Table]:
 
 
 def requested_session_tables(result: Score) -> list[Table]:
-    """Return the tables that an option asked for: composites, correlations with a bank, and published figures."""
+    """Return the tables that an option requested: composites, correlations with a bank, and published figures."""
     models = result["models"]
     return [*_composites(models), *_across(result), *_published(models)]
 
@@ -97,7 +97,7 @@ def accuracies(block: SessionBlock) -> tuple[Estimate, ...]:
 
 
 def ledger_counts(block: SessionBlock) -> tuple[int, ...]:
-    """Return how many questions came to each of LEDGER."""
+    """Return how many questions had each outcome of LEDGER."""
     ledger = block["ledger"]
     return ledger["valid"], ledger["unread"], ledger["absent"], ledger["broken"], ledger["error"]
 
@@ -107,7 +107,7 @@ def _share(value: float | None) -> str:
 
 
 def _ledger(template: str, blocks: Blocks) -> Table:
-    """What became of the questions; the numbers of a row add up to the first one."""
+    """Return the outcomes of the questions; the numbers of a row add up to the first one."""
     has_decisions = blocks[0][1]["truth"] == "decisions"
     headings = ("model", "questions", *LEDGER, *(("TP", "FP", "FN", "TN") if has_decisions else ()))
     rows = [
@@ -135,7 +135,7 @@ def _declared(template: str, blocks: Blocks) -> Iterable[Table]:
 
 
 def _value(figure: DeclaredFigure | None) -> str:
-    """Return a share, mean or median as a number, a count with what it is of, a survival as its steps."""
+    """Return a share, mean or median as a number, a count with its total, a survival curve as its steps."""
     if figure is None:
         return ""
     if "steps" in figure:
@@ -146,7 +146,7 @@ def _value(figure: DeclaredFigure | None) -> str:
 
 
 def _companions(template: str, blocks: Blocks) -> Iterable[Table]:
-    """Yield how far agreement goes with tokens and declared numbers, within each model."""
+    """Yield the correlation of agreement with tokens and declared numbers, within each model."""
     names = list(dict.fromkeys(name for _, block in blocks for name in block.get("rank_correlations", {})))
     if names:
         rows = [
@@ -193,7 +193,7 @@ def _composites(models: Sequence[Model]) -> Iterable[Table]:
 
 
 def _across(result: Score) -> Iterable[Table]:
-    """Yield the correlations over models, where they are enough for one."""
+    """Yield the correlations over models, if there are enough models."""
     present = [entry for entry in result["correlations"] if entry["r"] is not None]
     if present:
         rows = tuple((entry["a"], entry["b"], str(entry["n"]), correlation_text(entry)) for entry in present)
@@ -201,7 +201,7 @@ def _across(result: Score) -> Iterable[Table]:
 
 
 def _published(models: Iterable[Model]) -> Iterable[Table]:
-    """Yield the figures of a study, one table an experiment."""
+    """Yield the figures of a study, one table per experiment."""
     every = [(model["model"], model.get("published", {})) for model in models]
     for study in dict.fromkeys(name for _, studies in every for name in studies):
         names = list(dict.fromkeys(name for _, studies in every for name in studies.get(study, {})))
@@ -213,7 +213,7 @@ def _published(models: Iterable[Model]) -> Iterable[Table]:
 
 
 def _transposed(table: Table) -> Table:
-    """Return the table with its rows as columns, since a study has more figures than a line has room."""
+    """Return the table with its rows as columns, because a study has more figures than fit on a line."""
     columns = list(zip(table.headings, *table.rows, strict=True))
     return Table(table.title, columns[0], tuple(columns[1:]), 1)
 

@@ -24,7 +24,7 @@ def session_text(question: Mapping[str, Any]) -> str:
 
 
 def _place(session: SessionRecord) -> str:
-    """Return which role is asked, after which sessions, how often, and with which settings."""
+    """Return the role of a session, the sessions before it, how often it is run, and its settings."""
     parts = [f"asks the {session.role}"]
     if session.needs:
         parts.append(f"sees {', '.join(session.needs)}")

@@ -116,7 +116,7 @@ def _rank(model: Respondent) -> tuple[bool, float]:
 
 
 def title(result: Score) -> str:
-    """Return what was measured, and how, where that is not as usual."""
+    """Return what was measured, and how, if that is unusual."""
     items = counted(result["n"], "question" if result.get("over") == "attempts" else "item")
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     parts = [f"{name}: {items}, k = {result['k']}"]

@@ -1,4 +1,4 @@
-"""The table of tokens, time and money of each model."""
+"""The table of each model's tokens, time and cost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADINGS = (
 
 
 def models_with_usage(result: Score) -> list[Model]:
-    """Return the models of which tokens or cost are known."""
+    """Return the models whose tokens or cost are known."""
     return [model for model in result["models"] if "usage" in model and _is_known(model["usage"])]
 
 
@@ -39,7 +39,7 @@ def without_unknown_columns(table: Table) -> Table:
 
 
 def usage_title(models: list[Model]) -> str:
-    """Return the title, with what `(n of m)` means if any sum leaves out replies."""
+    """Return the title, which explains `(n of m)` if any sum leaves out replies."""
     is_partial = any(" of " in cell for model in models for cell in usage_cells(model["usage"]))
     return TITLE + (PARTLY if is_partial else "")
 

@@ -1,1 +1,1 @@
-"""The report: one page that holds everything."""
+"""The report: one page that contains everything."""

@@ -11,7 +11,7 @@ from dia_runtime.report.pictures.abstention import DRAWN_BY_DROP, has_curve
 from dia_runtime.scoring.figures import page_figures
 from dia_runtime.scoring.results import Respondent, Score, SkipAgreement, figure_of, has_figure
 
-FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: above the one they are folded, above the other left out
+FEW_PAIRS, MOST_PAIRS = 15, 200  # of models: more than the first are folded, more than the second left out
 
 
 def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:

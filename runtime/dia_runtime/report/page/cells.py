@@ -1,4 +1,4 @@
-"""Tables of a page: headings and cells that know how they are sorted."""
+"""Tables of a page: headings, and cells that know their sort keys."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dia_runtime.report.pictures.figures import ends, middle
 from dia_runtime.scoring.results import Estimate, unknown
 
 T = TypeVar("T")
-Column = tuple[str, Callable[[T], "Cell"]]  # heading, and what makes the cell of an entry
+Column = tuple[str, Callable[[T], "Cell"]]  # heading, and the function that makes the cell of an entry
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a cell says, in small letters below it, and by what its column is sorted; `art` is an SVG element."""
+    """A cell: its text, small text below it, and the sort key of its column; `art` is an SVG element."""
 
     text: str
     note: str = ""
@@ -27,7 +27,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of a page; the first `names` columns are headings of their rows."""
+    """A table of a page; the first `names` columns are row headings."""
 
     caption: str
     headings: tuple[str, ...]

@@ -21,7 +21,7 @@ from dia_runtime.scoring.results import (
     Score,
 )  # fmt: skip
 
-MOST_PAIRS = 200  # of models, in a table
+MOST_PAIRS = 200  # pairs of models in a table
 
 
 def comparisons(score: Score, models: Sequence[Respondent]) -> Section | None:

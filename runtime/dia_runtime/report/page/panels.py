@@ -1,4 +1,4 @@
-"""What the page is made of: sections with pictures and tables."""
+"""The parts of the page: sections with pictures and tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dia_runtime.report.pictures.svg import svg
 from dia_runtime.scoring.figures import FIGURES, Unit
 from dia_runtime.scoring.results import Block, Score, figure_of
 
-# Pictures that are drawn a second time for small screens, and how wide.
+# Pictures that are drawn again for small screens, with this width.
 OF_BANKS = ("wright-map", "abilities", "item-fit", "item-curves")
 FOR_PHONES = frozenset(["verdicts", "reliability", "drop", "risk-coverage", "comparisons", *OF_BANKS])
 PHONE = 356
@@ -20,7 +20,7 @@ MOST_CELLS = 6000  # of a table that accompanies a plot
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A picture of the page with its title, a sentence about it, and the table of the same facts."""
+    """A picture of the page with its title, a sentence about it, and a table of the same facts."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ def drawn(kind: str, data: PictureData, title: str, caption: str, table: Grid | 
 
 
 def unit_words(score: Score) -> tuple[str, str]:
-    """What is one of n, and what is one of its k."""
+    """Return the words for one of n, and for one of its k."""
     return ("question", "attempt") if score["over"] == "attempts" else ("item", "instance")
 
 
@@ -67,17 +67,17 @@ def with_article(name: str) -> str:
 
 
 def column(name: str, k: int) -> Column[Block]:
-    """Return the column of a figure, where items have k instances."""
+    """Return the column of a figure, for items with k instances."""
     entry = FIGURES[name]
     places = 0 if entry.unit is Unit.ITEMS else 1
     return entry.heading_at(k), lambda block: figure(figure_of(block, name), entry.unit.factor, places)
 
 
 def factor(name: str) -> int:
-    """By what the figure is multiplied for readers: shares are printed in percent."""
+    """Return the factor for display: shares are printed in percent."""
     return FIGURES[name].unit.factor
 
 
 def plain(value: float | None, name: str) -> Cell:
-    """Return a cell with a value of that figure and nothing else."""
+    """Return a cell with only a value of that figure."""
     return Cell(DASH) if value is None else Cell(number(value, factor(name)), key=value)

@@ -1,7 +1,7 @@
 """The questions of a report with their replies, packed in parts that the page opens one by one.
 
-A part is a JSON list of questions, deflated, in base64: letters that no reply can turn into markup. The index, packed
-alike, has the id of every question, one sign a model for its verdict, and where each part begins.
+A part is a JSON list of questions, deflated, in base64, whose letters cannot become markup. The index, packed in the
+same way, has the id of every question, one sign per model for its verdict, and where each part begins.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from dia_runtime.store.store import Store
 from dia_runtime.store.tool_transcripts import tool_messages, tool_transcript_or_none
 
 ABSENT = "-"
-PART = 250_000  # characters of JSON in a part, or a little more
-CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # characters of a reply that are kept, unless it is said
-ROOM = 52_000_000  # characters that a page has room for: packed they take about half of it
+PART = 250_000  # approximate characters of JSON in a part
+CHOICES = (4000, 2000, 1000, 500, 350, 200, 120)  # default number of characters that are kept of a reply
+ROOM = 52_000_000  # characters in a page; packed they take about half as many
 ALIKE = 0.55  # questions of one template compress better than replies, but also have labels and answers
-CALLS_KEPT = 20  # replies' worth of characters that are kept of the calls of tools before a reply, at most
+CALLS_KEPT = 20  # maximum length of the calls of tools before a reply, in multiples of that of a reply
 PROMPT = 6000  # characters of a message that are kept
 LABELS = ("category", "domain", "level", "variant")
 
 
 @dataclass(slots=True)
 class WrittenPage:
-    """What was written: how many questions, replies and parts, and how many texts were cut."""
+    """What was written: the numbers of questions, replies and parts, and of shortened texts."""
 
     length: int
     questions: int = 0
@@ -66,13 +66,13 @@ def _stored_characters(stores: Sequence[Store], length: int, attempt: int | None
 
 @dataclass(frozen=True, slots=True)
 class ToolTexts:
-    """The calls of tools before replies, by the place of their respondent."""
+    """The calls of tools before replies, by the position of the respondent."""
 
     sources: Mapping[int, tuple[Store, int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stores: Sequence[Store]) -> ToolTexts:
-        """Return those of the runs, whose respondents are numbered one run after the other."""
+        """Collect them from the runs, whose respondents are numbered one run after the other."""
         pairs = [(store, entry.id) for store in stores for entry in store.respondents()]
         users = {id(store): store.tool_users() for store in stores}
         return cls({at: pair for at, pair in enumerate(pairs) if pair[1] in users[id(pair[0])]})
@@ -98,7 +98,7 @@ def write_parts(
     on_progress: Callable[[int], None] = lambda done: None,
     tools: ToolTexts | None = None,
 ) -> WrittenPage:
-    """What was written of the questions, part by part; `on_progress` hears how many questions are done."""
+    """Write the questions part by part, and return what was written; `on_progress` gets the number of finished ones."""
     written, prompts = WrittenPage(length), _Prompts(source)
     records: list[str] = []
     size = 0
@@ -126,13 +126,13 @@ def _close(out: BinaryIO, records: Sequence[str], written: WrittenPage) -> None:
 
 
 def block(name: str, text: str) -> bytes:
-    """Return the text as a block of data of the page, packed."""
+    """Return the text as a packed data block of the page."""
     packed = b64encode(zlib.compress(text.encode("utf-8", "replace"), 6))
     return b'<script type="application/octet-stream" id="%b">%b</script>\n' % (name.encode(), packed)
 
 
 def _note(entries: Sequence[AlignedReply], models: int, written: WrittenPage) -> None:
-    """Adds the question to the index; a model's sign is that of its first attempt."""
+    """Add the question to the index; a model's sign is that of its first attempt."""
     signs = [ABSENT] * models
     for entry in reversed(entries):
         signs[entry.respondent] = entry.judged.mark.verdict.sign
@@ -184,7 +184,7 @@ def _tools(messages: Sequence[tuple[str, str]], written: WrittenPage) -> list[An
 
 
 def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:
-    """Return the reply's text, or its sessions where it is a transcript."""
+    """Return the reply's text, or its sessions if it is a transcript."""
     text = judged.reply.text
     if text is None or not written.length:
         return {}
@@ -203,7 +203,7 @@ def _text(judged: Judged, written: WrittenPage) -> dict[str, Any]:
 
 
 class _Prompts:
-    """What was asked, of a bundle's questions in their order; nothing if there is no bundle."""
+    """The prompts of a bundle's questions in their order; nothing if there is no bundle."""
 
     def __init__(self, source: Bundle | None) -> None:
         self._questions = source.questions() if source else iter(())
@@ -223,7 +223,7 @@ class _Prompts:
 
 
 def _content(content: Any) -> str:
-    """Return the text of a message; of its other parts only what they are."""
+    """Return the text of a message; for other parts only their type."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else [content]

@@ -63,7 +63,7 @@ def _lead(bank: Entry) -> str:
 
 
 def _strips(models: Sequence[Entry], items: Sequence[Entry]) -> Grid:
-    """The map as a table: strips of the scale from the top down, with the models and the number of items in each."""
+    """Return the map as a table: strips of the scale from the top down, with models and the number of items in each."""
     places = [*(entry["ability"] for entry in models), *(entry["difficulty"] for entry in items)]
     width = next(step for step in (0.5, 1, 2, 5, 10, 100) if (max(places) - min(places)) / step < MOST_STRIPS - 1)
     low, high = floor(min(places) / width), ceil(max(places) / width)
@@ -96,7 +96,7 @@ def _models(models: Sequence[Entry]) -> Grid:
 
 
 def _items(items: Sequence[Entry]) -> Grid:
-    """Return all items; of many those that fit worst."""
+    """Return all items; if there are many, those with the worst fit."""
     fitted = [entry for entry in items if entry["infit"] is not None]
     few = ""
     if len(fitted) > MOST_ITEMS:

@@ -27,7 +27,7 @@ from dia_runtime.scoring.predicted import PredictedSuccess
 from dia_runtime.scoring.results import Block, Respondent, Score, figure_of, has_figure
 
 MOST_PANELS = 60
-Row = tuple[tuple[str, ...], Block]  # names of the row, and the figures in it
+Row = tuple[tuple[str, ...], Block]  # names of the row, and its figures
 
 
 def sections(
@@ -37,7 +37,7 @@ def sections(
     scale: PictureData | None = None,
     predicted: PredictedSuccess | None = None,
 ) -> list[Section]:
-    """Return the sections that have something to show, in order."""
+    """Return the non-empty sections of a report in order."""
     models = ranked(score)
     fields = [label for label in ("domain", "category") if not repeats_categories(models, label)]
     candidates = [

@@ -38,7 +38,7 @@ CompositeRow = tuple[Respondent, Composite]
 
 
 def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
-    """Return the figures of templates of sessions, if there are any."""
+    """Return the section with the figures of session templates, if there are any."""
     rows = [(name, model["model"], block) for model in models for name, block in model.get("sessions", {}).items()]
     if not rows:
         return None
@@ -90,7 +90,7 @@ def _ledger(rows: Sequence[Row]) -> Grid:
 
 
 def _declared(rows: Sequence[Row]) -> list[Grid]:
-    """Return the figures that templates declare themselves, a table a template."""
+    """Return the figures that templates declare themselves, one table per template."""
     tables = []
     for template in dict.fromkeys(row[0] for row in rows):
         of_template = [row for row in rows if row[0] == template]
@@ -110,7 +110,7 @@ OF_PAPER = {"written": "of keys written", "all": "of all", "valid": "of valid ra
 
 
 def _of_paper(printed: PrintedFigure | None) -> Cell:
-    """What a study prints, and of what it is."""
+    """Return the figure that a study prints, and what it counts."""
     if not printed or printed["value"] is None:
         return Cell(DASH)
     return Cell(number(printed["value"], 100), OF_PAPER[printed["over"]], printed["value"])
@@ -140,7 +140,7 @@ def _share(value: float | None) -> Cell:
 
 
 def _across(score: Score) -> list[Grid]:
-    """Return the correlations over models, where they are enough for one."""
+    """Return the correlations over models, if there are enough models."""
     present = [entry for entry in score["correlations"] if entry["r"] is not None]
     heads: list[Column[AcrossModels]] = [
         ("accuracy of", lambda entry: word(entry["a"])),
@@ -151,7 +151,7 @@ def _across(score: Score) -> list[Grid]:
 
 
 def _companions(rows: Sequence[Row]) -> list[Grid]:
-    """Return how far agreement goes with tokens and declared numbers, within each model."""
+    """Return the correlation of agreement with tokens and declared numbers, within each model."""
     present = [row for row in rows if row[2].get("rank_correlations")]
     names = list(dict.fromkeys(name for row in present for name in row[2]["rank_correlations"]))
     heads = _names()

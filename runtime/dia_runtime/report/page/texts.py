@@ -1,4 +1,4 @@
-"""Texts as a page keeps them: cut where they are long, harmless, and conversations turn by turn."""
+"""Texts for a page: shortened, with control characters made visible, and conversations by turn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dia_language.diagnostics import visible
 
 from dia_runtime.store.transcripts import TranscriptSession, read_transcript
 
-HEAD = 3  # of a long text the first third is kept, and the end, which has the answer
+HEAD = 3  # the first third of a long text is kept, and the end, which has the answer
 UNKNOWN = "its text is not known"
 
 
@@ -26,7 +26,7 @@ def short(text: str, length: int) -> str | list[Any]:
 
 
 def displayed(text: str) -> str:
-    """Return the text with the signs that would act made visible; quick if there are none."""
+    """Return the text with invisible and control characters made visible; fast if there are none."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():

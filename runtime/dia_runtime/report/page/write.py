@@ -1,4 +1,4 @@
-"""Runs to one page: the figures with their pictures, then every question, packed, while it passes by."""
+"""From runs to one page: the figures with their pictures, then every question, packed while it is read."""
 
 from __future__ import annotations
 
@@ -37,10 +37,11 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """Options of a page, besides the figures.
+    """Options of a page, in addition to those of the figures.
 
-    `reply_length` is how many characters of a reply are kept, 0 for none; without it, as many as make a page that can
-    be sent. `scale` has a bank, and what was observed of its items; `predicted` what instances were chosen for.
+    `reply_length` is how many characters of a reply are kept, 0 for none; by default, as many as make a page that can
+    be mailed. `scale` has a bank, and the observed results of its items; `predicted` the predicted success for which
+    instances were chosen.
     """
 
     title: str | None = None
@@ -60,7 +61,7 @@ def write_report(
     options: PageOptions = PageOptions(),
     on_progress: Progress = lambda done: None,
 ) -> WrittenPage:
-    """What was written of the questions to the page of a score; the file is there whole or not at all."""
+    """Write the questions to the page of a score, completely or not at all, and return what was written."""
     attempt = 1 if rules.over == "instances" else None
     length = options.reply_length
     length = fitting(stores, source, attempt) if length is None else length
@@ -108,13 +109,13 @@ def _notice(length: int, has_prompts: bool) -> str:
 
 
 def _data(name: str, value: Any) -> str:
-    """Return the value as a block of JSON that no text in it can end."""
+    """Return the value as a block of JSON that no text in it can close."""
     text = json.dumps(value, ensure_ascii=True).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>'
 
 
 def environment() -> Environment:
-    """Where the page is rendered: every text is escaped, and signs that would act are made visible."""
+    """Return the environment that renders the page: it escapes every text, and makes control characters visible."""
     return Environment(
         loader=FileSystemLoader(HERE),
         autoescape=True,
@@ -140,7 +141,7 @@ def program() -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """Return the Content-Security-Policy that lets nothing act but these two."""
+    """Return the Content-Security-Policy that only allows the page's own style and script."""
     return (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -153,7 +154,7 @@ def _hash(text: str) -> str:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to that takes the place of that one when all is written, and is gone when anything fails.
+    """Yield a file that replaces the target when it is complete, and is deleted after any error.
 
     Raises DiaError (exit 2) if it cannot be made.
     """
@@ -170,5 +171,5 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 
 def cannot_write(path: Path, error: OSError) -> DiaError:
-    """Return the error for a file that cannot be made there."""
+    """Return the error for a file that cannot be created there."""
     return DiaError(Diagnostic("E873", visible(f"`{path}` cannot be written: {str(error.strerror).lower()}")))

@@ -1,4 +1,4 @@
-"""What abstaining costs and saves: the drop from the traditional score, and risk against coverage."""
+"""The costs and benefits of abstaining: the drop from the traditional score, and risk against coverage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TRAD, IDK = "series-1", "series-2"
 
 
 def drop(data: PictureData) -> Drawing:
-    """Each model's accuracy and its abstention score, joined by a line."""
+    """Draw each model's accuracy and its abstention score, joined by a line."""
     models = ranked(data["score"], "idk_score")
     require(models, "the runs have no replies")
     low = min([0.0, *(value for model in models for value in _values(model))])
@@ -82,7 +82,7 @@ def _row(model: Respondent, scale: Scale, y: float, names: float) -> list[Mark]:
         if interval := ends(figure_of(model, name)):
             low, high = (scale(min(1.0, max(-1.0, end))) for end in interval)
             marks.append(Line(low, y + 7 * side, high, y + 7 * side, colour, 1.5))
-        if is_open:  # the line alone says what the score can still become
+        if is_open:  # the line alone shows the possible scores
             continue
         tip = f"{model['model']}: {percent(round(value, 4))}"
         marks.append(Circle(scale(value), y, 5.5, colour, "paper", tip))
@@ -109,7 +109,7 @@ def _floor(low: float) -> float:
 
 
 def risk_coverage(data: PictureData) -> Drawing:
-    """Each model's risk, the more of its answers count, from the most confident on; the dot is where it stopped."""
+    """Draw each model's risk by coverage, from its most confident answers on; the dot is where it abstained."""
     models = [model for model in ranked(data["score"]) if _curve(model)]
     require(models, "no model answered anything")
     highest = max(risk for model in models for _, risk in _curve(model))
@@ -128,7 +128,7 @@ def risk_coverage(data: PictureData) -> Drawing:
 
 
 def _few(width: float) -> int:
-    """Return how many ticks there is room for."""
+    """Return how many ticks fit."""
     return 6 if width > NARROW else 4
 
 
@@ -158,7 +158,7 @@ def _nearest(models: Sequence[Respondent]) -> float:
 
 
 def _curve(model: Respondent) -> list[tuple[float, float]]:
-    """The (coverage, risk) of a model from its most confident answers on; without a curve the last point alone."""
+    """Return a model's (coverage, risk) points from its most confident answers on; without a curve only the last."""
     selective = model.get("selective")
     if selective and selective["curve"]:
         return [(point["coverage"], point["risk"]) for point in selective["curve"]]

@@ -8,12 +8,12 @@ from math import ceil, floor, log10
 
 from dia_runtime.report.pictures.drawing import DASHES, Circle, Line, Mark, Rect, Text, clipped, text_width
 
-SMALL, USUAL = 11, 12  # sizes of type
+SMALL, USUAL = 11, 12  # font sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from low to high, laid upon pixels from start to end.
+    """Values from low to high, mapped to pixels from start to end.
 
     >>> Scale(0, 10, 100, 200)(2.5)
     125.0
@@ -45,7 +45,7 @@ def ticks(low: float, high: float, about: int = 6) -> list[float]:
 
 
 def rounded(low: float, high: float, about: int = 6) -> tuple[float, float]:
-    """The ends of a scale with round values that holds both, apart also where the two are one.
+    """Return round ends of a scale that contain both values, and differ even if these are equal.
 
     >>> rounded(-287, 12), rounded(2, 2)
     ((-300.0, 100.0), (0, 4))
@@ -92,7 +92,7 @@ def bottom_axis(
 def left_axis(
     scale: Scale, left: float, right: float, label: str, form: Callable[[float], str] = plain, about: int = 6
 ) -> list[Mark]:
-    """Return an axis at the left with its ticks, their lines to the right, and a label that is turned."""
+    """Return an axis at the left with its ticks, their lines to the right, and a rotated label."""
     marks: list[Mark] = []
     widest = 0.0
     for value in ticks(min(scale.low, scale.high), max(scale.low, scale.high), about):
@@ -107,12 +107,12 @@ def left_axis(
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """Return a key of (colour, name) with squares, in lines of at most that width, and the height that it takes."""
+    """Return a legend of (colour, name) with squares, in lines of at most that width, and its height."""
     return _key(entries, x, y, width, lambda at, top, number, colour: [Rect(at, top + 1, 11, 11, colour, rounded=2)])
 
 
 def line_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """Return a key of (colour, name) with lines, dashed as the series of that number are."""
+    """Return a legend of (colour, name) with lines, dashed like the series with that number."""
 
     def sample(at: float, top: float, number: int, colour: str) -> list[Mark]:
         return [Line(at, top + 7, at + 22, top + 7, colour, 2, DASHES[number % len(DASHES)])]
@@ -121,7 +121,7 @@ def line_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: f
 
 
 def dot_legend(entries: Sequence[tuple[str, str]], x: float, y: float, width: float) -> tuple[list[Mark], float]:
-    """Return a key of (colour, name) with dots."""
+    """Return a legend of (colour, name) with dots."""
     return _key(entries, x, y, width, lambda at, top, number, colour: [Circle(at + 5, top + 6.5, 4.5, colour)])
 
 

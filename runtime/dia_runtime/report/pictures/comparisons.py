@@ -1,4 +1,4 @@
-"""How far two models lie apart on the same questions, with intervals, for all pairs."""
+"""Differences between pairs of models on the same questions, with intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALPHA = 0.05
 
 
 def comparisons(data: PictureData) -> Drawing:
-    """Return the differences of all pairs by the first figure that was compared, the largest first."""
+    """Draw the differences of all pairs by the first compared figure, the largest first."""
     pairs = largest(data["score"])
     require(pairs, "no models were compared")
     drawn_pairs = pairs[:MOST]
@@ -42,7 +42,7 @@ def comparisons(data: PictureData) -> Drawing:
 
 
 def _beside(pair: ComparedPair, names: float, width: float, y: float) -> list[Mark]:
-    """Return the two names at the left of their line, and the probability at its right."""
+    """Return the two names to the left of their line, and the probability to its right."""
     one, other = pair["models"]
     half = (names - 44) / 2
     return [
@@ -69,7 +69,7 @@ def _whisker(pair: ComparedPair, scale: Scale, y: float) -> list[Mark]:
 
 
 def largest(score: Score, figure: str | None = None) -> list[ComparedPair]:
-    """Return the compared pairs of a figure, the largest difference first, turned so that none is below 0."""
+    """Return the compared pairs of a figure, the largest difference first, each with the better model first."""
     compared = score["comparisons"]
     name = figure or (compared[0]["figure"] if compared else None)
     pairs = [_turned(pair) for pair in compared if pair["figure"] == name]
@@ -88,12 +88,12 @@ def _turned(pair: ComparedPair) -> ComparedPair:
 
 
 def is_clear(pair: ComparedPair) -> bool:
-    """Return whether the two differ, after Holm's adjustment."""
+    """Return whether the two differ significantly, after Holm's adjustment."""
     return pair["p_holm"] is not None and bool(pair["p_holm"] < ALPHA)
 
 
 def p_text(value: float | None) -> str:
-    """Return the probability as tables show it.
+    """Return the probability as in tables.
 
     >>> p_text(0.03127), p_text(0.00001), p_text(None)
     ('0.031', '< 0.001', '–')

@@ -1,4 +1,4 @@
-"""How alike two models are: the correlation of what they solve, item by item."""
+"""The similarity of two models: the correlation of what they solve, item by item."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST = 30  # models
 
 
 def correlation(data: PictureData) -> Drawing:
-    """Models in rows and in columns; blue for those that solve the same items, orange for those that solve others."""
+    """Draw models in rows and columns; blue for pairs that solve the same items, orange for opposite ones."""
     models = ranked(data["score"])[:MOST]
     require(len(models) > 1, "a correlation needs two models")
     values = correlations(models, data["score"]["k"])
@@ -53,9 +53,10 @@ def _key(y: float) -> list[Mark]:
 
 
 def correlations(models: Sequence[Respondent], k: int) -> list[list[float | None]]:
-    """Pearson's correlation of each two models' solved instances, over the items that both were asked.
+    """Return Pearson's correlation of each pair of models' solved instances, over the items that both were asked.
 
-    Where items differ in their number of instances it is that of the shares: longer items are not solved more often.
+    If items have different numbers of instances, it is that of the shares, because longer items are not solved more
+    often.
     """
     solved = [_solved(model, k) for model in models]
     return [[_pearson(one, other) for other in solved] for one in solved]
@@ -68,7 +69,7 @@ def _solved(model: Respondent, k: int) -> Mapping[str, int | Fraction]:
 
 
 def _pearson(one: Mapping[str, int | Fraction], other: Mapping[str, int | Fraction]) -> float | None:
-    """None if one of the two has the same number everywhere.
+    """Return Pearson's correlation; None if one of the two is constant.
 
     >>> _pearson({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0})
     -1.0

@@ -1,4 +1,4 @@
-"""A plot as plain data: shapes with positions in pixels from the top left, for any output format."""
+"""A plot as plain data: shapes with positions in pixels from the top left, independent of the output format."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Polyline:
-    """Points that are joined in their order."""
+    """Points joined in order."""
 
     points: tuple[Point, ...]
     stroke: str = "ink"
@@ -63,7 +63,7 @@ class Polygons:
 
 @dataclass(frozen=True, slots=True)
 class Circle:
-    """A circle about (x, y)."""
+    """A circle around (x, y)."""
 
     x: float
     y: float
@@ -75,7 +75,7 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text whose base line is at y; `anchor` is start, middle or end, `turn` in degrees clockwise."""
+    """One line of text with its baseline at y; `anchor` is start, middle or end, `turn` in degrees clockwise."""
 
     x: float
     y: float
@@ -93,7 +93,7 @@ Mark = Rect | Line | Polyline | Polygons | Circle | Text
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture: its title, a description in words for who does not see it, its size, and its marks, undermost first.
+    """A picture: title, size, marks in paint order, and a description in words for people who cannot see it.
 
     >>> Drawing("A dot", "One dot.", 10, 10, (Circle(5, 5),)).width
     10
@@ -107,7 +107,7 @@ class Drawing:
 
 
 def moved(mark: Mark, x: float, y: float) -> Mark:
-    """Return the mark elsewhere."""
+    """Return the mark shifted."""
     match mark:
         case Line():
             return replace(mark, x1=mark.x1 + x, x2=mark.x2 + x, y1=mark.y1 + y, y2=mark.y2 + y)
@@ -129,7 +129,7 @@ def text_width(text: str, size: float = 12) -> float:
 
 
 def _share(char: str) -> float:
-    """Return the width of a sign in heights of the letters."""
+    """Return the width of a character as a share of the font size."""
     if unicodedata.combining(char):
         return 0
     if unicodedata.east_asian_width(char) in "WF":
@@ -152,6 +152,6 @@ def clipped(text: str, width: float, size: float = 12) -> str:
 
 
 def _fitting(text: str, room: float, size: float) -> int:
-    """Return how many signs of the text fit."""
+    """Return how many characters of the text fit."""
     widths = accumulate(_share(char) * size for char in text[:1000])
     return sum(1 for width in takewhile(lambda width: width <= room, widths))

@@ -1,4 +1,4 @@
-"""What pictures read out of scores: models in their order, figures with their ends."""
+"""What pictures read from scores: models in order, and figures with their intervals."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from dia_runtime.scoring.results import Estimate, Respondent, Score, figure_of, 
 
 
 class PictureData(TypedDict, total=False):
-    """What pictures are drawn from: a score, or a bank with what was observed of its items."""
+    """The data of a picture: a score, or a bank with observed results of its items."""
 
     score: Score
     bank: Mapping[str, Any]  # as `dia calibrate` writes it
     observed: Mapping[str, Any]  # item -> ability, successes and trials of the models
-    item: str | None  # whose curve alone is drawn
+    item: str | None  # the only item whose curve is drawn
     width: float  # in pixels, for small screens
 
 
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
-LABELS = 160  # pixels for the names of models
+LABELS = 160  # pixels for names of models
 ROW = 26
-NARROW, FEW = 500, 104  # pixels of a picture for small screens at most, and its pixels for the names of models
+NARROW, FEW = 500, 104  # maximum pixels of a picture for small screens, and of its names of models
 
 
 def room(data: PictureData, usual: float) -> tuple[float, float]:
-    """The width of the picture, which its data may ask for as `width`, and of it what is for the names of models."""
+    """Return the width of the picture, which the data may set as `width`, and the width for names of models."""
     width = float(data.get("width", usual))
     return width, FEW if width < NARROW else LABELS
 
 
 def ranked(score: Score, name: str = "rs") -> list[Respondent]:
-    """Return the models and ensembles, those with the best figure first, those without one last.
+    """Return the models and ensembles, best figure first, those without the figure last.
 
-    Each has a name of its own.
+    All have different names.
     """
     own_names = (*names(score), *(ensemble["model"] for ensemble in score.get("ensembles", ())))
     models = [
@@ -64,7 +64,7 @@ def names(score: Score) -> list[str]:
 
 
 def instances(model: Respondent, item: str, k: int) -> int:
-    """Return how many instances of the item count for the model: k, unless it says otherwise."""
+    """Return how many instances of the item count for the model: k, unless it has its own number."""
     return model.get("other_k", {}).get(item, k)
 
 
@@ -77,7 +77,7 @@ def middle(estimate: Estimate) -> float | None:
 
 
 def ends(estimate: Estimate) -> tuple[float, float] | None:
-    """The ends of a figure's interval: its own, else 1.96 standard errors to both sides, else its bounds.
+    """Return the ends of a figure's interval: its own, or 1.96 standard errors to both sides, or its bounds.
 
     >>> ends({"value": 1.0, "se": None, "ci": [0.5, 1.5]}), ends({"value": None, "se": None, "ci": None})
     ((0.5, 1.5), None)
@@ -92,14 +92,14 @@ def ends(estimate: Estimate) -> tuple[float, float] | None:
 
 
 def kind_of_interval(estimates: Sequence[Estimate]) -> str:
-    """What the whiskers of these figures are."""
+    """Return what the whiskers of these figures are."""
     if any(estimate["ci"] for estimate in estimates):
         return "95 % confidence intervals"
     return "±1.96 standard errors"
 
 
 def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
-    """Return the lowest and the highest value that has to be shown."""
+    """Return the lowest and the highest value to be shown."""
     values = [
         value for estimate in estimates for value in (*(ends(estimate) or ()), middle(estimate)) if value is not None
     ]
@@ -108,7 +108,7 @@ def span(estimates: Sequence[Estimate], *more: float) -> tuple[float, float]:
 
 
 def whisker(scale: Scale, y: float, estimate: Estimate, colour: str = "accent", tip: str = "") -> list[Mark]:
-    """Return a dot with the line of its interval; an open figure is a line alone."""
+    """Return a dot with the line of its interval; for an open figure only a line."""
     marks: list[Mark] = []
     if interval := ends(estimate):
         low, high = map(scale, interval)
@@ -120,14 +120,14 @@ def whisker(scale: Scale, y: float, estimate: Estimate, colour: str = "accent", 
 
 
 def name_at(name: str, y: float, width: float = LABELS, colour: str = "ink") -> Text:
-    """Return a model's name at the left, cut where it is too long."""
+    """Return a model's name at the left, shortened if it is too long."""
     return Text(width - 12, y + 4, clipped(name, width - 14, USUAL), USUAL, "end", colour, tip=name)
 
 
 def cell(
     x: float, y: float, width: float, height: float, colour: str, text: str, ink: str, tip: str = ""
 ) -> list[Mark]:
-    """Return a field of a table of colours, with its text if there is room for it."""
+    """Return a field of a heat map, with its text if it fits."""
     marks: list[Mark] = [Rect(x, y, width, height, colour, tip=tip)]
     if text:
         marks.append(Text(x + width / 2, y + height / 2 + 4, text, SMALL, "middle", ink))

@@ -13,7 +13,7 @@ from dia_runtime.report.pictures.palette import heat, on
 from dia_runtime.scoring.results import Respondent
 
 WIDE, TALL, TOP = 92, 26, 26
-# What is counted -> how it is called.
+# Count -> its heading
 FLAGS: dict[str, str] = {
     **{verdict: verdict.plural for verdict in (Verdict.UNPARSED, Verdict.ERROR)},
     **{flag.name: flag.heading for flag in REGISTRY.values()},
@@ -21,12 +21,12 @@ FLAGS: dict[str, str] = {
 
 
 def count(model: Respondent, name: str) -> int:
-    """Return how many of a model's questions have the flag, or the verdict of that name."""
+    """Return how many of a model's questions have the flag or verdict with that name."""
     return model["counts"].get(name, 0) or model["flags"].get(name, 0)
 
 
 def flags(data: PictureData) -> Drawing:
-    """Models in rows, flags and failures in columns."""
+    """Draw models in rows, flags and failures in columns."""
     models = ranked(data["score"])
     require(models, "the runs have no replies")
     marks: list[Mark] = []

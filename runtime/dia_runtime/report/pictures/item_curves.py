@@ -1,4 +1,4 @@
-"""Chances of a right reply by ability, as the model has them, with what models really did."""
+"""Predicted probabilities of a correct reply by ability, with the observed pass rates of models."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from dia_runtime.report.pictures.palette import series
 
 WIDTH, LEFT, TOP, BOTTOM = 760, 80, 16, 380
 SMALL_LEFT = 62
-SHOWN = 5  # items whose curves are drawn
+SHOWN = 5  # items with curves
 POINTS = 80
-ENOUGH = 5  # trials of a model at an item that make a rate
+ENOUGH = 5  # minimum trials of a model at an item for a rate
 Entry = Mapping[str, Any]
 Observed = Mapping[str, Sequence[tuple[float, float, float]]]
 
 
 def item_curves(data: PictureData) -> Drawing:
-    """The characteristic curves of items from the easiest to the hardest, and the pass rate of every model at each.
+    """Draw the characteristic curves of items from the easiest to the hardest, and every model's pass rate at each.
 
-    Where a model tried each item but a few times, neighbouring items share a curve, the mean of theirs. `observed` has
-    of each item the ability, successes and trials of the models. With `item`, only that item has a curve.
+    If models tried each item only a few times, neighbouring items share a curve, the mean of theirs. `observed` has for
+    each item the ability, successes and trials of the models. With `item`, only that item has a curve.
     """
     observed: Observed = data["observed"]
     items = [entry for entry in data["bank"]["items"] if data.get("item") in (None, entry["item"])]
@@ -53,9 +53,9 @@ def item_curves(data: PictureData) -> Drawing:
 
 
 def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
-    """Return a few items, evenly from the easiest to the hardest; or all, those that are about as hard together.
+    """Return a few items, evenly spaced from the easiest to the hardest; or all, grouped by similar difficulty.
 
-    Items of which nothing was seen are left out.
+    Items without observations are left out.
     """
     counts = [entry for entry in items if observed.get(entry["item"])]
     ranked = sorted(counts, key=lambda entry: (entry["difficulty"], entry["item"]))
@@ -69,7 +69,7 @@ def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
 
 
 def name_of(group: Sequence[Entry]) -> str:
-    """Return the item of a curve, or how many there are, with their difficulty."""
+    """Return the item of a curve, or the number of items, with their difficulty."""
     mean = plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
     return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
 
@@ -91,12 +91,12 @@ def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scal
 
 
 def chance(group: Sequence[Entry], place: float) -> float:
-    """Return the chance of a right reply at an ability, the mean of the items."""
+    """Return the probability of a correct reply at an ability, the mean of the items."""
     return sum(1 / (1 + exp(entry["difficulty"] - place)) for entry in group) / len(group)
 
 
 def summed(group: Sequence[Entry], observed: Observed) -> dict[float, tuple[float, float]]:
-    """Ability -> successes and trials over the items of a group."""
+    """Return successes and trials by ability, over the items of a group."""
     sums: dict[float, tuple[float, float]] = {}
     for entry in group:
         for ability, successes, trials in observed[entry["item"]]:

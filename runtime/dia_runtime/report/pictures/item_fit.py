@@ -16,12 +16,12 @@ MOST_TIPS = 2000
 
 
 def is_fitting(infit: float) -> bool:
-    """Return whether an item keeps to the model."""
+    """Return whether an item fits the model."""
     return BAND[0] <= infit <= BAND[1]
 
 
 def item_fit(data: PictureData) -> Drawing:
-    """Return a dot for each item at its difficulty and infit; those between 0.7 and 1.3 keep to the model."""
+    """Draw a dot for each item at its difficulty and infit; those between 0.7 and 1.3 fit the model."""
     items = [entry for entry in data["bank"]["items"] if entry["infit"] is not None]
     require(items, "no item of the bank has an infit")
     places = [entry["difficulty"] for entry in items]

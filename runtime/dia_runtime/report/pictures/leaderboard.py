@@ -26,7 +26,7 @@ WIDTH, STRIP, STRIP_HEIGHT = 720, 120, 22
 
 
 def leaderboard(data: PictureData, figure: Figure) -> Drawing:
-    """Return the models in rows, the best first, each with the figure and its interval."""
+    """Draw the models in rows, the best first, each with the figure and its interval."""
     score = data["score"]
     models = ranked(score, figure.name)
     require(models, "the runs have no replies")
@@ -49,7 +49,7 @@ def leaderboard(data: PictureData, figure: Figure) -> Drawing:
 
 
 def scaled(estimate: Estimate, figure: Figure) -> Estimate:
-    """Return the estimate as readers see it: of shares in percent."""
+    """Return the estimate as it is displayed: shares in percent."""
     factor = figure.unit.factor
     if factor == 1:
         return estimate

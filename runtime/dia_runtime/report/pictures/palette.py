@@ -1,7 +1,7 @@
-"""Colours by name, each for a light and a dark ground.
+"""Colours by name, each for a light and a dark background.
 
-Verdicts are told apart by lightness as well as by hue, so that they stay apart for readers who see few colours and in
-print without any. A colour is a name in drawings and a class in SVG: `f-NAME` fills, `s-NAME` strokes.
+Verdicts differ in lightness as well as in hue, so that they can be distinguished by colour-blind readers and in
+black-and-white prints. A colour is a name in drawings and a class in SVG: `f-NAME` fills, `s-NAME` strokes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 SERIES = tuple(f"series-{number}" for number in range(1, 9))
 STEPS = 10  # of the scales heat-0 .. heat-10 and tilt-0 .. tilt-10
 
-# Name -> colour on a light ground, colour on a dark ground.
+# Name -> colour on a light background, colour on a dark background
 COLOURS: dict[str, tuple[str, str]] = {
     "paper": ("#ffffff", "#14181f"),
     "ink": ("#1b2430", "#e6eaf0"),
@@ -49,7 +49,7 @@ def _mixed(one: str, other: str, share: float) -> str:
 
 
 def _scale(name: str, light: tuple[str, ...], dark: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """Return the steps of a scale that runs through these colours."""
+    """Return the steps of a scale through these colours."""
     steps = {}
     for step in range(STEPS + 1):
         at, share = divmod(step * (len(light) - 1) / STEPS, 1)
@@ -65,7 +65,7 @@ COLOURS |= _scale("tilt", ("#a4470f", "#f0b48c", "#f3f5f7", "#8fb8de", "#174a84"
 
 
 def heat(share: float) -> str:
-    """Return the colour of a share between 0 and 1: the more, the stronger.
+    """Return the colour of a share between 0 and 1: the larger, the stronger.
 
     >>> heat(0.0), heat(0.52), heat(1.0)
     ('heat-0', 'heat-5', 'heat-10')
@@ -74,7 +74,7 @@ def heat(share: float) -> str:
 
 
 def tilt(value: float) -> str:
-    """Return the colour of a value between -1 and 1, faint about 0.
+    """Return the colour of a value between -1 and 1, faint near 0.
 
     >>> tilt(-1.0), tilt(0.0), tilt(1.0)
     ('tilt-0', 'tilt-5', 'tilt-10')
@@ -98,12 +98,12 @@ def on(colour: str) -> str:
 
 
 def series(number: int) -> str:
-    """Return the colour of the series of that number, from 0 on; they come again after eight."""
+    """Return the colour of a series by its number, from 0 on; colours repeat after eight."""
     return SERIES[number % len(SERIES)]
 
 
 def styles(names: Iterable[str] = tuple(COLOURS)) -> str:
-    """Return the style sheet that gives the classes of these colours their values, by the reader's choice of ground."""
+    """Return the style sheet that gives these classes their colours, by the reader's choice of background."""
     chosen = sorted(set(names))
     light, dark = ("".join(map(_rule, chosen, [side] * len(chosen))) for side in (0, 1))
     return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"

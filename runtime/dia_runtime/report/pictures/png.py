@@ -10,14 +10,14 @@ from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visibl
 from dia_runtime.report.pictures.drawing import Circle, Drawing, Line, Mark, Polygons, Polyline, Rect, Text
 from dia_runtime.report.pictures.palette import COLOURS
 
-DOTS, POINTS = 100, 72  # pixels and points to an inch
+DOTS, POINTS = 100, 72  # pixels and points per inch
 TIMES = 2  # pixels of the file per pixel of the drawing
-POINT = POINTS / DOTS  # points to a pixel
+POINT = POINTS / DOTS  # points per pixel
 ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def png(drawing: Drawing) -> bytes:
-    """Return the drawing as a PNG file on a light ground. Raises DiaError (exit 2) if matplotlib is missing."""
+    """Return the drawing as a PNG file on a light background. Raises DiaError (exit 2) if matplotlib is missing."""
     figure_type = _figure_type()
     figure = figure_type(
         figsize=(drawing.width / DOTS, drawing.height / DOTS), dpi=DOTS * TIMES, facecolor=_of("paper")
@@ -53,12 +53,12 @@ def _figure_type() -> Any:
 
 
 def _of(name: str) -> str:
-    """Return the colour on a light ground."""
+    """Return the colour on a light background."""
     return COLOURS[name][0]
 
 
 def _latin(value: str) -> str:
-    """Return the text in the signs that a PNG's text may have."""
+    """Return the text in the characters that a PNG's metadata can contain."""
     return value.encode("latin-1", "replace").decode("latin-1")
 
 

@@ -1,4 +1,4 @@
-"""Observed over predicted success of models at the instances that were chosen for one."""
+"""Observed and predicted success of models on the instances that were chosen by predictions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_MODELS = 8
 
 
 def predicted(rows: Sequence[SuccessRow], width: float) -> Drawing:
-    """Return a point for each model and template, with its interval, and the line on which predictions are right."""
+    """Draw a point for each model and template, with its interval, and the line of correct predictions."""
     models = list(dict.fromkeys(row.model for row in rows))[:MOST_MODELS]
     left, right = (LEFT if width > NARROW else SMALL_LEFT), width - 16
     across, up = Scale(0.0, 1.0, left, right), Scale(0.0, 1.0, BOTTOM, TOP)

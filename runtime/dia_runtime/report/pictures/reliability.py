@@ -1,4 +1,4 @@
-"""How many instances of each item each model solves, as a map of colours."""
+"""How many instances of each item each model solves, as a heat map."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ from dia_runtime.report.pictures.palette import heat, on
 from dia_runtime.scoring.results import Respondent
 
 WIDTH, ROW, TOP = 960, 24, 8
-MOST_COLUMNS = 200  # above it, neighbours in difficulty share a column
+MOST_COLUMNS = 200  # with more items, neighbours in difficulty share a column
 MOST_TIPS = 3000
-LONGEST, TURN = 110, 55  # pixels of an item's name, and by how many degrees it is turned
-NAMED, NUMBERED = 13, 18  # pixels of a column that has its name below, its number within
+LONGEST, TURN = 110, 55  # pixels of an item's name, and its rotation in degrees
+NAMED, NUMBERED = 13, 18  # pixels of a column with its name below, and with its number inside
 
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
-    """An item, or several about as hard; the mean share of instances that each model solves, and of how many."""
+    """An item, or several of similar difficulty.
+
+    It has the mean share of instances that each model solves, and their number.
+    """
 
     name: str
     items: int
@@ -56,7 +59,7 @@ def is_even(models: Sequence[Respondent]) -> bool:
 
 
 def solved(share: float, size: int, k: int) -> str:
-    """Return how many instances are solved, and of how many where these are not k.
+    """Return how many instances are solved, and the total if it is not k.
 
     >>> solved(0.5, 4, 4), solved(0.5, 2, 4)
     ('2', '1 of 2')
@@ -76,7 +79,7 @@ def _column(rows: Sequence[ItemColumn], first: int, k: int) -> ItemColumn:
 
 
 def reliability(data: PictureData) -> Drawing:
-    """Models in rows, items in columns, the easiest at the left; the stronger the colour, the more is solved."""
+    """Draw models in rows, items in columns, the easiest first; stronger colours mean more solved instances."""
     score = data["score"]
     models, k = ranked(score), score["k"]
     width, left = room(data, WIDTH)
@@ -101,7 +104,7 @@ def reliability(data: PictureData) -> Drawing:
 
 
 def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
-    """Return the fields of one model; neighbours of one colour are joined if they have no descriptions."""
+    """Return the fields of one model; neighbours with the same colour are joined if they have no descriptions."""
     gap = 1.0 if wide >= 6 else 0.0
     marks: list[Mark] = []
     at = 0
@@ -124,14 +127,14 @@ def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int,
 
 
 def _end(items: Sequence[ItemColumn], row: int, at: int) -> int:
-    """Return the next column with another colour in the row."""
+    """Return the next column with a different colour in the row."""
     shares = [column.shares[row] for column in items[at:]]
     colours = [None if share is None else heat(share) for share in shares]
     return at + next((number for number, colour in enumerate(colours) if colour != colours[0]), len(colours))
 
 
 def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float) -> tuple[list[Mark], float]:
-    """Return the names of the items below their columns, if these are wide enough, or else a note on their order."""
+    """Return the names of the items below their columns, if these are wide enough; otherwise a note on their order."""
     if wide < NAMED:
         end = left + wide * len(items)
         words = (Text(left, bottom + 16, "easiest item", SMALL, fill="muted"),
@@ -154,7 +157,7 @@ def _names(items: Sequence[ItemColumn], wide: float, left: float, bottom: float)
 
 
 def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) -> tuple[list[Mark], float]:
-    """Return the colours with their numbers: all of 0 to k, where they are few; shares if there is no k."""
+    """Return the legend: colours with the numbers 0 to k if these are few, shares if there is no common k."""
     if k is None:
         steps = [(share, percent(share)) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
     else:

@@ -22,14 +22,15 @@ from dia_runtime.report.pictures.drawing import (
 from dia_runtime.report.pictures.palette import styles
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
-SMALL, LARGE = 560, 800  # pixels above which a picture is scrolled on a small screen, and may grow less
+SMALL, LARGE = 560, 800  # wider pictures scroll on a small screen, and grow less
 CLASS = re.compile(r'class="([^"]*)"')
 
 
 def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
-    """Return the drawing as an SVG element; `alone` with its colours and ground, else for a page that has them.
+    """Return the drawing as an SVG element.
 
-    `name` makes the ids of its parts unique on a page with several pictures.
+    `alone` includes its colours and background, which a page otherwise defines. `name` makes the ids of its parts
+    unique on a page with several pictures.
     """
     body = "".join(map(written, drawing.marks))
     size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
@@ -48,20 +49,20 @@ def svg(drawing: Drawing, name: str = "picture", alone: bool = True) -> str:
 
 
 def decoration(drawing: Drawing) -> str:
-    """Return the drawing for a page with the same content as text; without a title, and hidden from screen readers."""
+    """Return the drawing as a decoration of text with the same content: untitled, hidden from screen readers."""
     size = f'width="{number(drawing.width)}" height="{number(drawing.height)}"'
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}"'
     return f'<svg {size} {box} aria-hidden="true">{"".join(map(written, drawing.marks))}</svg>'
 
 
 def _sheet(body: str) -> str:
-    """Return the colours that the picture has."""
+    """Return the style sheet with the picture's colours."""
     used = {name[2:] for classes in CLASS.findall(body) for name in classes.split()}
     return styles(used)
 
 
 def written(mark: Mark) -> str:
-    """One mark as an element."""
+    """Return one mark as an element."""
     name, attributes, inner = next(_parts(mark))
     tip = f"<title>{text(mark.tip)}</title>" if mark.tip else ""
     text_of_attributes = "".join(f' {key}="{value}"' for key, value in attributes.items() if value != "")

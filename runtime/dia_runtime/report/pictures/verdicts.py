@@ -1,4 +1,4 @@
-"""What became of the questions: bars of correct, skipped and wrong, of all and by labels."""
+"""Outcomes of the questions: bars of correct, skipped and wrong, for all questions and by label."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dia_runtime.report.pictures.figures import NARROW, PictureData, name_at, ra
 from dia_runtime.scoring.results import Block, Score, groups_by
 
 WIDTH, PANEL, ROW = 720, 350, 20
-NAMES, NUMBERS = 118, 40  # pixels of a panel for names at the left, for numbers at the right
+NAMES, NUMBERS = 118, 40  # pixels of a panel for names on the left, for numbers on the right
 MOST_GROUPS = 60
 Blocks = Sequence[tuple[str, Block]]  # name of a model -> its figures
 
 
 def verdicts(data: PictureData) -> Drawing:
-    """One bar a model, of all its questions."""
+    """Draw one bar per model, of all its questions."""
     models = ranked(data["score"])
     require(models, "the runs have no replies")
     width, names = room(data, WIDTH)
@@ -32,7 +32,7 @@ def verdicts(data: PictureData) -> Drawing:
 
 
 def bars(title: str, blocks: Blocks, width: float = PANEL, names: float = NAMES, row: float = ROW) -> Drawing:
-    """Return a panel: a bar a model, as long as all its questions, in the colours of the verdicts."""
+    """Return a panel with one bar per model, as long as all its questions, in the colours of the verdicts."""
     marks: list[Mark] = []
     top = 4.0
     if title:
@@ -65,7 +65,7 @@ def _bar(name: str, counts: Mapping[str, int], x: float, y: float, wide: float, 
 
 
 def groups(score: Score, label: str) -> list[tuple[str, list[tuple[str, Block]]]]:
-    """Value of a label -> the blocks of the models that have it, the models in their order."""
+    """Return, by value of a label, the blocks of the models that have it, in the models' order."""
     blocks: dict[str, list[tuple[str, Block]]] = {}
     for model in ranked(score):
         for name, block in groups_by(model, label).items():
@@ -108,12 +108,12 @@ def categories(data: PictureData) -> Drawing:
 
 
 def _explained_verdicts(blocks: Blocks) -> list[str]:
-    """Return the verdicts that the key explains: the three usual ones, and others that there are."""
+    """Return the verdicts in the legend: the three usual ones, and others that occur."""
     return [name for name in Verdict if name in WITH_POINTS or any(block["counts"][name] for _, block in blocks)]
 
 
 def _words(blocks: Blocks) -> str:
-    """Return the shares in words, of the first models."""
+    """Return the shares of the first models in words."""
     words = []
     for name, block in blocks[:12]:
         total = sum(block["counts"].values()) or 1

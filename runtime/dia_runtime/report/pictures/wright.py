@@ -13,17 +13,17 @@ from dia_runtime.report.pictures.figures import NARROW, ROW, PictureData, Z, nam
 from dia_runtime.scoring.results import Estimate
 
 WIDTH, HEIGHT, TOP, BOTTOM = 760, 520, 40, 30
-LEFT, MIDDLE, NAMES = 60.0, 360.0, 190.0  # the axis, where models and items meet, and room for a name
+LEFT, MIDDLE, NAMES = 60.0, 360.0, 190.0  # the axis between models and items, and space for a name
 SMALL_LEFT, SMALL_MIDDLE, SMALL_NAMES = 34.0, 190.0, 120.0
 BINS = 40
 STEP = 14.0  # pixels between two names
 MOST_NAMES = 34
-BARS, MODEL_BARS = 150.0, 110.0  # pixels of the longest bar of items, and of models
+BARS, MODEL_BARS = 150.0, 110.0  # pixels of the longest bar of items, and of that of models
 GAP = 14.0  # pixels between a bar or mark and a name
 
 
 def wright_map(data: PictureData) -> Drawing:
-    """Models at the left, items at the right, strong and hard ones above: bars, and names as far as they fit."""
+    """Draw models on the left and items on the right, the strong and hard ones on top: bars, and names that fit."""
     bank = data["bank"]
     models, items = bank["models"], bank["items"]
     require(models and items, "the bank has no models or no items")
@@ -47,7 +47,7 @@ def wright_map(data: PictureData) -> Drawing:
 
 
 def _bars(scale: Scale, places: Sequence[float], what: str, start: float, end: float) -> list[Mark]:
-    """Return how many places are in each strip of the scale, as bars between two positions."""
+    """Return how many models or items are in each strip of the scale, as bars between two positions."""
     width = (scale.high - scale.low) / BINS
     counts = [0] * BINS
     for place in places:
@@ -66,7 +66,7 @@ def _bars(scale: Scale, places: Sequence[float], what: str, start: float, end: f
 
 
 def _models(scale: Scale, models: Sequence[Mapping[str, Any]], middle: float, room: float, is_wide: bool) -> list[Mark]:
-    """Return a mark and the name of each model at its ability; of many models, a histogram and some names."""
+    """Return a mark and the name of each model at its ability; for many models, a histogram and some names."""
     places = [(str(entry["model"]), float(entry["ability"])) for entry in models]
     if len(places) <= MOST_NAMES:
         marks: list[Mark] = [
@@ -88,7 +88,7 @@ def _item_names(scale: Scale, items: Sequence[Mapping[str, Any]], start: float, 
 
 
 def _some(scale: Scale, places: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Return all places if few; otherwise the first, the last, and those between that leave room for a name each."""
+    """Return all places if there are few; otherwise the first, the last, and some in between whose names fit."""
     ranked = sorted(places, key=lambda entry: (entry[1], entry[0]))
     if len(ranked) <= MOST_NAMES:
         return ranked
@@ -118,7 +118,7 @@ def _logits(value: float) -> str:
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
-    """Heights near the wanted ones (from the top down) that leave each name its room."""
+    """Return heights near the wanted ones (from the top down) that leave space for each name."""
     places: list[float] = []
     for place in heights:
         places.append(max(place, places[-1] + STEP) if places else place)
@@ -142,7 +142,7 @@ def _words(models: Sequence[Mapping[str, Any]], items: Sequence[Mapping[str, Any
 
 
 def abilities(data: PictureData) -> Drawing:
-    """Return every model's ability with its 95 % interval, the highest first, with its counts."""
+    """Draw every model's ability with its 95 % interval, the highest first, with its counts."""
     models = sorted(data["bank"]["models"], key=lambda entry: -entry["ability"])
     require(models, "the bank has no models")
     ends = [entry["ability"] + side * Z * (entry["se"] or 0) for entry in models for side in (-1, 1)]
