@@ -1,6 +1,6 @@
-"""Judged replies to blocks of figures, one reply at a time.
+"""From judged replies to blocks of figures, one reply at a time.
 
-A tally for each item is kept, and nothing of the replies, so that a million of them fit.
+Only a tally for each item is kept, and nothing of the replies, so that memory suffices for a million of them.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from dia_runtime.scoring.statistics.selective import Levels, Signal, agreed, lev
 from dia_runtime.scoring.statistics.variants import variant_effects
 from dia_runtime.store.error_causes import CauseCounter
 
-COLUMNS = {"skill": "skills"}  # label -> where a question has it, if not under its own name
+COLUMNS = {"skill": "skills"}  # label -> the field of a question that has it, if not of the same name
 UNLABELLED, OTHERS = "none", "(others)"
-MOST_GROUPS = 10_000  # more values of a label are counted together
+MOST_GROUPS = 10_000  # further values of a label are counted together
 MOST_SKILLS = 100  # of a question
 
 
 class Cell:
-    """What was added of the questions that have the same labels."""
+    """The sums over questions that have the same labels."""
 
     __slots__ = ("flags", "shares", "subsets", "table")
 
@@ -49,11 +49,11 @@ class Cell:
         self.table: dict[str, Tally] = {}
         self.flags: Counter[str] = Counter()
         self.shares: dict[str, tuple[Fraction, int]] = {}
-        # whether a question is unanswerable -> item -> tally, of templates that have unanswerable questions
+        # whether a question is unanswerable -> item -> tally, for templates with unanswerable questions
         self.subsets: dict[bool, dict[str, Tally]] = {}
 
     def add(self, item: str, entry: Judged) -> None:
-        """Takes one judged reply, as an instance of an item."""
+        """Add one judged reply, as an instance of an item."""
         self.table[item] = added(self.table.get(item, NOTHING), entry.mark)
         if entry.flags:
             self.flags.update(entry.flags)
@@ -70,7 +70,7 @@ class Cell:
 
 
 def merged(cells: Sequence[Cell]) -> Cell:
-    """Return the cells as one; an item that is in several of them is one item."""
+    """Return the cells merged into one; an item in several of them is one item."""
     whole = Cell()
     for cell in cells:
         _merge(cell.table, whole.table)
@@ -89,7 +89,7 @@ def _merge(table: dict[str, Tally], whole: dict[str, Tally]) -> None:
 
 
 def block(cell: Cell, intervals: Intervals) -> Block:
-    """Return the figures of a cell as `dia score --json` has them."""
+    """Return the figures of a cell for `dia score --json`."""
     tallies = Counter(cell.table.values())
     figures = tuple(FIGURES.values())
     facts: Block = {
@@ -105,7 +105,7 @@ def block(cell: Cell, intervals: Intervals) -> Block:
     )
 
 
-@lru_cache(maxsize=1024)  # groups are often alike
+@lru_cache(maxsize=1024)  # groups are often equal
 def _of_tallies(
     figures: tuple[Figure, ...], tallies: tuple[tuple[Tally, int], ...], intervals: Intervals
 ) -> dict[str, Estimate]:
@@ -114,7 +114,7 @@ def _of_tallies(
 
 
 def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
-    """Return the figures of the shares of full marks; nothing if no answer declares one."""
+    """Return the figures from shares of full marks; nothing if no answer declares one."""
     shares = Counter(cell.shares.values())
     aggregates = {
         figure.name: figure.aggregate_of(figure.of_shares(shares)) for figure in figures if figure.of_shares and shares
@@ -123,7 +123,7 @@ def _of_shares(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) ->
 
 
 def _of_subsets(figures: tuple[Figure, ...], cell: Cell, intervals: Intervals) -> dict[str, Estimate]:
-    """Return the figures of unanswerable questions and their answerable twins; nothing without such templates."""
+    """Return the figures of unanswerable questions and answerable ones of their templates; nothing without any."""
     if not cell.subsets:
         return {}
     tallies = {side: Counter(cell.subsets.get(side, {}).values()) for side in (True, False)}
@@ -147,11 +147,11 @@ class FigureOptions:
 
 
 class Accumulator:
-    """The figures of one respondent: of all questions, and by labels."""
+    """The figures of one respondent: for all questions, and by labels."""
 
     def __init__(self, options: FigureOptions) -> None:
         self.options, self.labels = options, options.labels
-        # Questions with the same labels are added up together: one step a reply, however many labels there are.
+        # Questions with the same labels are summed together: one step per reply, however many labels there are.
         self.labels_of = attrgetter(*(COLUMNS.get(label, label) for label in ("variant", *self.labels)))
         self.cells: dict[tuple[Any, ...], Cell] = {}
         self.questions = 0
@@ -164,7 +164,7 @@ class Accumulator:
         self.causes = CauseCounter()
 
     def add(self, entry: Judged) -> None:
-        """Takes one judged reply."""
+        """Add one judged reply."""
         key = self.labels_of(entry.question)
         cell = self.cells.get(key)
         if cell is None:
@@ -179,7 +179,7 @@ class Accumulator:
             self._add_base(item, entry)
 
     def _add_base(self, item: str, entry: Judged) -> None:
-        """Takes a reply to a question that is in no other wording."""
+        """Add a reply to a question without a variant."""
         self.questions += entry.reply.attempt == 1
         self._add_for_selective(item, entry)
         if entry.mark.verdict is Verdict.WRONG:
@@ -188,7 +188,7 @@ class Accumulator:
             self._add_session(item, entry, entry.record)
 
     def _add_session(self, item: str, entry: Judged, record: Truth) -> None:
-        """Takes the outcome of a question of sessions; all of them where a study wants its own figures."""
+        """Add the outcome of a session question; all outcomes are kept if a study defines its own figures."""
         template = entry.question.template
         tally = self.sessions.setdefault(template, SessionTally(record.stored, record.study_name))
         if entry.sessions is None:
@@ -200,7 +200,7 @@ class Accumulator:
             self.studied.setdefault(template, []).append(outcome)
 
     def _add_for_selective(self, item: str, entry: Judged) -> None:
-        """Takes what selective prediction needs: the points with perfect abstention, and what attempts agree on."""
+        """Add the data for selective prediction: points with perfect abstention, and agreement between attempts."""
         points = entry.mark.low if entry.mark.verdict is Verdict.CORRECT else entry.skip_points
         self.best[item] = self.best.get(item, 0) + points
         if self.options.over == "attempts" and entry.mark.verdict in (Verdict.CORRECT, Verdict.WRONG):
@@ -216,9 +216,9 @@ class Accumulator:
             self.ledger.add(question.variant, (question.item, question.instance), entry.reply.attempt, entry.mark)
 
     def result(self, name: str, missing: int) -> Respondent:
-        """Return the respondent's figures as `dia score --json` has them.
+        """Return the respondent's figures for `dia score --json`.
 
-        Questions in another wording count in the groups of their variant alone.
+        Questions in another wording only count in the groups of their variant.
         """
         intervals = self.options.intervals
         whole = merged([cell for key, cell in self.cells.items() if key[0] is None])
@@ -267,7 +267,7 @@ class Accumulator:
         return selective(items, signal, figures, self.options.intervals)
 
     def _groups(self, at: int, label: str) -> dict[str, Block]:
-        """Value of a label -> the block of its questions."""
+        """Return the blocks of questions by value of a label."""
         groups: dict[str, list[Cell]] = {}
         for key, cell in self.cells.items():
             if (key[0] is None) != (label == "variant"):
@@ -281,7 +281,7 @@ class Accumulator:
 def _ladders(
     tallies: tuple[tuple[Tally, int], ...], intervals: Intervals
 ) -> tuple[dict[str, Estimate], dict[str, Estimate]]:
-    """Pass@j and Pass^j for each j that is worth printing."""
+    """Return Pass@j and Pass^j for each j that is worth printing."""
     counted = dict(tallies)
     steps = metrics.ladder(counted)
     at, hat = (
@@ -292,7 +292,7 @@ def _ladders(
 
 
 def label_values(label: str, stored: Any) -> tuple[str, ...]:
-    """What a question has of a label: several skills, or one of the others."""
+    """Return a question's values of a label: several for skills, one for other labels."""
     if label == "skill":
         return _skills(stored) or (UNLABELLED,)
     return (UNLABELLED if stored is None or stored == "" else str(stored),)

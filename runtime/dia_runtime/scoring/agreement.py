@@ -1,4 +1,4 @@
-"""How far verdicts agree with those that people gave to a sample of the replies."""
+"""The agreement of verdicts with human verdicts on a sample of the replies."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import bundle_facts
 
 MOST = 1_000_000
-Key = tuple[str, str | None, int]  # question, model if the line names one, attempt
-Pairs = Counter[tuple[str, str]]  # label and verdict -> replies
+Key = tuple[str, str | None, int]  # question, model if given, attempt
+Pairs = Counter[tuple[str, str]]  # label and verdict -> number of replies
 
 
 class ModelAgreement(TypedDict):
-    """How far the verdicts on one model agree with the labels."""
+    """The agreement of the verdicts on one model with the labels."""
 
     model: str
     labelled: int
@@ -50,18 +50,21 @@ class AgreementResult(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class LabelledReplies:
-    """The verdicts that people gave: by question and, where a line names it, model and attempt."""
+    """Human verdicts by question, model if given, and attempt."""
 
     verdicts: Mapping[Key, str]
 
     def of(self, question: str, model: str, attempt: int) -> str | None:
-        """Return the verdict for a reply; one that names no model is for all of them."""
+        """Return the human verdict on a reply; one without a model applies to all models."""
         named = self.verdicts.get((question, model, attempt))
         return named if named is not None else self.verdicts.get((question, None, attempt))
 
 
 def read_labelled(path: Path) -> LabelledReplies:
-    """The sample in a file of JSON lines: {"id", "verdict", "model"?, "attempt"?}. Raises DiaError at a bad line."""
+    """Return the sample in a JSON Lines file: {"id", "verdict", "model"?, "attempt"?} on each line.
+
+    Raises DiaError at an invalid line.
+    """
     verdicts: dict[Key, str] = {}
     try:
         for number, raw in read_lines(path):
@@ -108,10 +111,10 @@ def agreement(
     bundle: Place | None = None,
     intervals: Intervals = Intervals(),  # noqa: B008 - it is frozen
 ) -> AgreementResult:
-    """Per model the share of labelled replies whose verdict is the label, Cohen's kappa, and the table of both.
+    """Return for each model the share of verdicts that equal the labels, Cohen's kappa, and the table of both.
 
-    Raises DiaError (exit 2) if no reply of the runs is labelled. kappa = (p - e) / (1 - e), e the agreement that
-    the two margins alone would give (Cohen 1960); None if e is 1.
+    Raises DiaError (exit 2) if no reply of the runs is labelled. kappa = (p - e) / (1 - e), where e is the agreement
+    expected from the two margins alone (Cohen 1960); None if e is 1.
     """
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
@@ -123,9 +126,7 @@ def agreement(
                     pairs: dict[str, Pairs] = defaultdict(Counter)
                     for entry in judge.judged(respondent.id):
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
-                        if (
-                            label is not None and entry.mark.verdict is not Verdict.ERROR
-                        ):  # there is no reply to agree about
+                        if label is not None and entry.mark.verdict is not Verdict.ERROR:  # an error is not a reply
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
                     models.append(_agreement(respondent.name, pairs, intervals))
     if not any(model["labelled"] for model in models):
@@ -142,7 +143,7 @@ def agreement(
 
 
 def _agreement(model: str, by_question: Mapping[str, Pairs], intervals: Intervals) -> ModelAgreement:
-    """Return the figures of a model; the error takes the replies to one question together, for they are alike."""
+    """Return the figures of a model; its error is clustered by question, because replies to one question are alike."""
     pairs = sum(by_question.values(), Pairs())
     sizes = Counter((_agreeing(replies), replies.total()) for replies in by_question.values())
     parts = tuple(Part(agreeing, agreeing, size, times) for (agreeing, size), times in sorted(sizes.items()))
@@ -158,7 +159,7 @@ def _agreeing(pairs: Mapping[tuple[str, str], int]) -> int:
 
 
 def kappa(pairs: Mapping[tuple[str, str], int]) -> float | None:
-    """Cohen's kappa of two raters from their common table; None if it is not defined.
+    """Return Cohen's kappa of two raters from their joint table; None if it is undefined.
 
     >>> kappa({("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15})
     0.4

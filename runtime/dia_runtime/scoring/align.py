@@ -1,4 +1,4 @@
-"""What several respondents replied to the same questions, question by question."""
+"""The replies of several respondents to the same questions, question by question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dia_runtime.store.store import Store
 
 
 class AlignedReply(NamedTuple):
-    """A judged reply and the place of its respondent in the order of all."""
+    """A judged reply and the position of its respondent."""
 
     position: int
     respondent: int
@@ -30,7 +30,7 @@ def respondent_names(stores: Sequence[Store]) -> list[str]:
 
 
 def aligned_replies(stores: Sequence[Store], rules: Rules, source: Bundle | None) -> Iterator[list[AlignedReply]]:
-    """Each question's replies, those of one respondent after those of the other; all in the order of the questions."""
+    """Yield each question's replies, ordered by respondent; questions keep their order."""
     with ExitStack() as stack:
         streams, number = [], 0
         for store in stores:

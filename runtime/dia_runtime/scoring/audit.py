@@ -1,4 +1,4 @@
-"""Where two chains of extraction differ, and what that does to each model's figures."""
+"""Where two chains of extraction differ, and the effect on each model's figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Pair = tuple[Judged, Judged]
 
 
 class Reading(TypedDict):
-    """What a chain read in a reply."""
+    """What a chain extracted from a reply."""
 
     reading: str | None
     step: str | None
@@ -38,7 +38,7 @@ class Reading(TypedDict):
 
 
 class AuditedReply(TypedDict):
-    """A reply that two chains read or judge differently."""
+    """A reply that two chains read or grade differently."""
 
     model: str
     question: str
@@ -49,7 +49,7 @@ class AuditedReply(TypedDict):
 
 
 class AuditedModel(TypedDict):
-    """What the choice of the chain changes for a model; figure -> its estimate by chain, and the `difference`."""
+    """The effect of the chain on a model; figure -> its estimate by each chain, and the `difference`."""
 
     model: str
     replies: int
@@ -74,7 +74,7 @@ class AuditResult(TypedDict):
 def audit(
     runs: Place | Sequence[Place], chains: Sequence[str] = ("strict", "compat"), bundle: Place | None = None
 ) -> AuditResult:
-    """Every reply that two chains read or judge differently, and the figures by both, as `dia audit` has them."""
+    """Return every reply that two chains read or grade differently, and the figures by both, for `dia audit`."""
     if len(chains) != 2 or len(set(chains)) < 2:
         raise DiaError(
             Diagnostic("E821", "an audit needs exactly two chains", None, "for example `--chains strict,compat`")
@@ -128,9 +128,9 @@ def _models(
 
 
 def differ(first: Judged, second: Judged) -> bool:
-    """Return whether the two verdicts differ, or the two answers that were read.
+    """Return whether the two verdicts, or the two extracted answers, differ.
 
-    A chain that takes the whole wrapped answer reads the same as one that takes what is in it.
+    A chain that extracts the whole wrapped answer agrees with one that extracts its content.
     """
     if first.mark.verdict != second.mark.verdict:
         return True
@@ -162,14 +162,17 @@ def _row(name: str, pair: Pair, chains: Sequence[str]) -> AuditedReply:
 
 
 def cut(text: str | None) -> str | None:
-    """Return the text, of a long one its beginning and its end."""
+    """Return the text; of a long one its beginning and its end."""
     if text is None or len(text) <= HEAD + TAIL + len(CUT):
         return text
     return f"{text[:HEAD]}{CUT}{text[-TAIL:]}"
 
 
 def _figures(cells: tuple[Cell, Cell], chains: Sequence[str], intervals: Intervals) -> dict[str, dict[str, Estimate]]:
-    """Figure -> its value by each chain, and the second less the first with the error of that over the same items."""
+    """Return for each figure its value by each chain, and the difference of the second from the first.
+
+    The error of the difference is over the same items.
+    """
     blocks = dict(zip(chains, (block(cell, intervals) for cell in cells), strict=True))
     rows: Counter[Row] = Counter((tally, cells[1].table[item]) for item, tally in cells[0].table.items())
     questions = sum(row[0].k * times for row, times in rows.items())

@@ -1,4 +1,4 @@
-"""All respondents of a score together: comparisons, groups by labels, and which differences can be seen."""
+"""Results about all respondents of a score: comparisons, groups by labels, and detectable differences."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ if TYPE_CHECKING:
     from dia_runtime.scoring.labels import Labels
 
 MOST_MODELS = 50
-ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # the models of roles, after the name of a respondent
+ROLES = re.compile(r"\+[a-z_][a-z0-9_]*=.*", re.DOTALL)  # models of roles, after the name of a respondent
 Abilities = list[Ability | None]  # of each respondent, None if unknown
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
-    """What is computed besides the figures: intervals, comparisons by these figures, and power for a difference.
+    """What is computed in addition to the figures: intervals, comparisons by these figures, and power.
 
-    `labels` are the labels of the respondents from a file, None without one; `bank` has their
-    abilities.
+    `labels` are the labels of the respondents from a file, None without one; `bank` has their abilities.
     """
 
     intervals: Intervals = Intervals()  # noqa: RUF009 - it is frozen
@@ -41,7 +40,7 @@ class ComparisonOptions:
     power: bool = False
     difference: float | None = None
     bank: Bank | None = None
-    categories: Mapping[str, str] | None = None  # of items, where the effect of tools is asked for
+    categories: Mapping[str, str] | None = None  # of items, if the effect of tools is requested
 
     @property
     def needs_marks(self) -> bool:
@@ -49,19 +48,19 @@ class ComparisonOptions:
         return bool(self.compare) or self.power or self.labels is not None or self.categories is not None
 
     def labels_of(self, model: str) -> dict[str, str]:
-        """What the file of labels says of a respondent."""
+        """Return the labels of a respondent from the file."""
         return self.labels.of(model) if self.labels else {}
 
 
 def require_few(names: Sequence[str], options: ComparisonOptions) -> None:
-    """Raise DiaError (exit 2) if there are too many respondents for comparisons in pairs."""
+    """Raise DiaError (exit 2) if there are too many respondents for pairwise comparisons."""
     if options.needs_marks and len(names) > MOST_MODELS:
         message = f"{len(names)} models are too many for comparisons in pairs"
         raise DiaError(Diagnostic("E811", message, None, f"choose runs with at most {MOST_MODELS} models in total"))
 
 
 def require_tool_pairs(models: Sequence[str]) -> None:
-    """Raise DiaError (exit 2) if no respondent is there both with tools and without."""
+    """Raise DiaError (exit 2) if no respondent occurs both with tools and without."""
     if not tool_pairs(models):
         message = "no model is in these runs both with tools and without"
         help = "name two runs of one model, one of them made with `dia run --tools`; the settings must be the same"
@@ -69,10 +68,10 @@ def require_tool_pairs(models: Sequence[str]) -> None:
 
 
 def abilities_of(bank: Bank, names: Sequence[str], models: Sequence[str]) -> Abilities:
-    """Each respondent's ability with its error, None if the bank has none.
+    """Return each respondent's ability with its error, None if the bank does not have it.
 
-    `names` are all different, `models` are as the runs have them. Who is named with others that play a role, as in
-    `a+judge=b`, has the ability of `a` unless the bank knows better. Raises DiaError (exit 2) if the bank has none
+    `names` are all different, `models` are those in the runs. A respondent named with the models of other roles, as in
+    `a+judge=b`, has the ability of `a` unless the bank has the full name. Raises DiaError (exit 2) if the bank has none
     of them.
     """
     by_name: dict[str, Ability] = {entry.model: {"value": entry.ability, "se": entry.se} for entry in bank.models}
@@ -92,7 +91,7 @@ def compared(
     names: Sequence[str], marks: Sequence[Marks], models: Sequence[Model], options: ComparisonOptions,
     abilities: Abilities | None = None,
 ) -> Comparisons:  # fmt: skip
-    """What is made of all respondents together."""
+    """Return the results about all respondents together."""
     intervals, figures = options.intervals, options.compare
     result: Comparisons = {
         "comparisons": [],

@@ -1,8 +1,8 @@
 """Several respondents as one: each question gets the answer, or the outcome, that most of them gave.
 
-A vote of answers is what an ensemble would have said: right answers vote together, wrong ones where they are written
-alike. A vote of outcomes counts correct, skipped and wrong alone, so that different wrong answers add up. A reply
-from which nothing can be read has no vote among answers and is wrong among outcomes; an error never votes.
+In a vote of answers, all correct answers vote together, and wrong ones if they are spelled alike. A vote of outcomes
+only distinguishes correct, skipped and wrong, so that different wrong answers add up. A reply without a readable answer
+has no vote among answers and is wrong among outcomes; an error never votes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dia_runtime.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What votes; what a tie becomes; whether a skip is a vote like any other, or silent while others answer."""
+    """What is voted on; the result of a tie; whether a skip is a vote, or is ignored if there are answers."""
 
     votes: str = "vote"
     ties: str = "skip"
@@ -33,7 +33,7 @@ class Policy:
 def ensemble_result(
     stores: Sequence[Store], rules: Rules, source: Bundle | None, options: FigureOptions, policy: Policy
 ) -> Ensemble:
-    """Return the figures of the ensemble of all respondents, with the keys of a model and how it votes."""
+    """Return the figures of the ensemble of all respondents, with the keys of a model, and its policy."""
     accumulator, members = Accumulator(options), respondent_names(stores)
     firsts = replace(rules, over="instances")
     with closing(Judge(stores[0], firsts, source)) as judge:
@@ -52,7 +52,7 @@ def ensemble_result(
 
 
 def _elected(entries: Sequence[Judged], judge: Judge, policy: Policy) -> Judged:
-    """Return the reply of the ensemble: one of those that won, or what a tie becomes."""
+    """Return the reply of the ensemble: a winning one, or the result of a tie."""
     vote: Callable[[Judged], str | None] = reading if policy.votes == "vote" else _outcome
     votes = Counter(choice for choice in map(vote, entries) if choice is not None)
     if policy.skips == "ignore" and len(votes) > 1:
@@ -74,7 +74,7 @@ def _outcome(entry: Judged) -> str | None:
 
 
 def _as(entry: Judged, verdict: Verdict, judge: Judge) -> Judged:
-    """Return the entry with another verdict, which no reply gave."""
+    """Return the entry with another verdict, which no single reply has."""
     mark = judge.marks(entry.question.points)[verdict]
     share = None if entry.share is None else entry.share * 0
     return entry._replace(mark=mark, flags=frozenset(), mistakes=NO_MISTAKES, share=share, extracted=None, step=None)

@@ -1,4 +1,4 @@
-"""Uncertainty of figures over questions that come in clusters."""
+"""Standard errors of figures over clustered questions."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 def standard_error(
     clusters: Sequence[tuple[Exact, int]], is_sum: bool = False, times: Sequence[int] | None = None
 ) -> float | None:
-    """Return the standard error of the mean over clusters, or of the sum of as many values; None below two.
+    """Return the standard error of the mean over clusters, or of the sum of as many values; None for fewer than two.
 
-    `times` says of each cluster how many there are that are alike.
+    `times` has for each cluster the number of equal ones.
     """
     variance = clustered_variance(clusters, times)
     if variance is None:
@@ -40,7 +40,7 @@ def clustered_variance(clusters: Sequence[tuple[Exact, int]], times: Sequence[in
     """
     every = list(zip(clusters, times or [1] * len(clusters), strict=True))
     groups, number = sum(many for _, many in every), sum(count * many for (_, count), many in every)
-    if groups < 2 or sum(many for (_, count), many in every if count) < 2:  # one item alone says nothing of others
+    if groups < 2 or sum(many for (_, count), many in every if count) < 2:  # one item says nothing about others
         return None
     total = sum(cluster_sum * many for (cluster_sum, _), many in every)
     squares = sum(many * (number * cluster_sum - count * total) ** 2 for (cluster_sum, count), many in every)

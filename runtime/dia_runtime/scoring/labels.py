@@ -18,7 +18,7 @@ from dia_language.numbers.values import Value
 from dia_language.yaml_nodes import Mapping as Pairs
 from dia_language.yaml_nodes import Node, Scalar, parse, read_text
 
-LONGEST = 200  # characters of a pattern or a name; a longer name is matched by itself alone
+LONGEST = 200  # characters of a pattern or a name; a longer name only matches itself
 MOST_LABELS = 100
 WANTED = "write `NAME: {label: value, ...}`; `*` in a name matches anything"
 
@@ -31,7 +31,7 @@ class Labels:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every label that any respondent may have."""
+        """Return every label that any respondent may have."""
         return tuple(dict.fromkeys(label for labels in self.entries.values() for label in labels))
 
     def of(self, name: str) -> dict[str, str]:
@@ -84,5 +84,5 @@ def _labels(key: Scalar, node: Node, reserved: Sequence[str], faults: Diagnostic
 
 
 def _text(value: Value, text: str) -> str:
-    """Return the value as it is written, of a truth value one way of writing it."""
+    """Return the value as it is written; truth values are spelled in one way."""
     return str(value).lower() if isinstance(value, bool) else text

@@ -1,9 +1,9 @@
 """Counts and sums of verdicts, exact.
 
-A tally says what became of an item's instances: how many got each verdict, and their points. Figures are computed from
-tallies, each with the number of items that have it, so that a million questions take no longer than their few
-different tallies. An aggregate keeps what each item contributes, so that its uncertainty can be estimated over items.
-While errors are left it has bounds instead of a value: what it can still become, from all of them wrong to all correct.
+A tally counts the verdicts on an item's instances, and sums their points. Figures are computed from the different
+tallies, each with the number of its items, so that a million questions take no longer than a few. An aggregate keeps
+what each item contributes, so that its uncertainty can be estimated over items. While there are errors, it has bounds
+instead of a value: the possible values from all errors wrong to all correct.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Ends = tuple[float, float]
 
 
 class Tally(NamedTuple):
-    """How many instances of an item got each verdict, and the lowest and highest sum of their points."""
+    """The number of an item's instances with each verdict, and the lowest and highest sum of their points."""
 
     correct: int = 0
     skipped: int = 0
@@ -34,14 +34,14 @@ class Tally(NamedTuple):
 
     @property
     def k(self) -> int:
-        """Return how many instances it counts."""
+        """Return the number of instances."""
         return self.correct + self.skipped + self.wrong + self.unparsed + self.error
 
 
 NOTHING = Tally()
 TallyTable = Mapping[str, Tally]  # item -> its tally
 Tallies = Mapping[Tally, int]  # tally -> how many items have it
-Shares = Mapping[tuple[Fraction, int], int]  # an item's sum of shares of full marks, of how many -> items that have it
+Shares = Mapping[tuple[Fraction, int], int]  # sum and number of an item's shares of full marks -> items that have them
 
 
 class Part(NamedTuple):
@@ -98,7 +98,7 @@ class Aggregate:
         return Fraction(ends[0]) / number, Fraction(ends[1]) / number
 
     def columns(self) -> tuple[list[Exact], list[int]]:
-        """Return the sums of the items while nothing is open, and over how many values they are."""
+        """Return the sums of the items if nothing is open, and the numbers of their values."""
         return [part.low for part in self.parts], [part.size for part in self.parts]
 
     @property
@@ -108,7 +108,7 @@ class Aggregate:
         return ends[0] if ends and ends[0] == ends[1] else None
 
 
-@lru_cache(maxsize=1 << 16)  # few tallies are different, and equal ones need be kept once only
+@lru_cache(maxsize=1 << 16)  # there are few different tallies, so equal ones are stored once
 def added(tally: Tally, entry: Mark) -> Tally:
     """Return the tally with one more instance."""
     more: dict[str, Any] = {entry.verdict: getattr(tally, entry.verdict) + 1}
@@ -134,7 +134,7 @@ def counts(tallies: Tallies) -> dict[str, int]:
 
 
 def tsr(table: TallyTable) -> dict[str, int]:
-    """TSR@(t,k): item -> how many of its instances are correct."""
+    """Return TSR@(t,k): for each item, the number of its correct instances."""
     return {item: tally.correct for item, tally in table.items()}
 
 
@@ -148,11 +148,11 @@ def partly_skipped(tallies: Tallies) -> int:
     return sum(times for tally, times in tallies.items() if 0 < tally.skipped < tally.k)
 
 
-# What the items contribute to each figure; scoring/figures.py says what becomes of it.
+# Contributions of items to each figure; scoring/figures.py aggregates them.
 
 
 def rs(tallies: Tallies) -> Parts:
-    """RS@k, the reliability score: the sum over items of the item's mean points.
+    """Return RS@k, the reliability score: the sum over items of the item's mean points.
 
     With one k for all items it is (1/k) * sum of points over all instances (the DIA paper, equation 1).
     """
@@ -163,20 +163,19 @@ def rs(tallies: Tallies) -> Parts:
 
 
 def conf(tallies: Tallies) -> Parts:
-    """Conf@k, the confidence index: the share of items whose instances are all correct."""
+    """Return Conf@k, the confidence index: the share of items whose instances are all correct."""
     return _by_item(tallies, lambda correct, k: int(correct == k))
 
 
 def nms(tallies: Tallies) -> Parts:
-    """NMS@k, the near miss score: how many items have 0.8 k <= TSR < k; with fewer than five instances, none can."""
+    """Return NMS@k, the near miss score: the number of items with 0.8 k <= TSR < k; none if k is below five."""
     return _by_item(tallies, lambda correct, k: int(4 * k <= 5 * correct and correct < k), rises=False)
 
 
 def pass_at(tallies: Tallies, tries: int | None = None) -> Parts:
-    """Pass@j: the chance that one of j instances of an item is correct; j is the item's own k unless given.
+    """Return Pass@j: the probability that one of j instances of an item is correct; by default, j is the item's k.
 
-    For j < k it is the unbiased estimator 1 - C(k-c, j)/C(k, j) (Chen et al. 2021). Items with k < j are
-    left out.
+    For j < k it is the unbiased estimator 1 - C(k-c, j)/C(k, j) (Chen et al. 2021). Items with k < j are left out.
     """
 
     def share(correct: int, k: int) -> Fraction:
@@ -187,7 +186,10 @@ def pass_at(tallies: Tallies, tries: int | None = None) -> Parts:
 
 
 def pass_hat(tallies: Tallies, tries: int | None = None) -> Parts:
-    """Pass^j: the chance that j of j instances of an item are correct, C(c, j)/C(k, j) (Yao et al. 2024)."""
+    """Return Pass^j: the probability that j of j instances of an item are correct.
+
+    It is C(c, j)/C(k, j) (Yao et al. 2024).
+    """
 
     def share(correct: int, k: int) -> Fraction:
         j = k if tries is None else tries
@@ -204,12 +206,12 @@ def ladder(tallies: Tallies) -> list[int]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VerdictMean:
-    """A mean over questions of what each verdict is worth; an error may still become any other verdict."""
+    """A mean over questions of a value for each verdict; an error may still become any other verdict."""
 
     worths: Mapping[Verdict, int]  # verdicts that are not here are worth 0
 
     def __call__(self, tallies: Tallies) -> Parts:
-        """What the items contribute."""
+        """Return the contributions of items."""
         ends = [self.worths.get(verdict, 0) for verdict in Verdict if verdict is not Verdict.ERROR]
         worst, best = min(ends), max(ends)
         parts = []
@@ -220,7 +222,7 @@ class VerdictMean:
 
 
 def accuracy_answered(tallies: Tallies) -> Parts:
-    """Return the share of right ones among the questions that were not skipped."""
+    """Return the share of correct answers among the questions that were not skipped."""
     return tuple(
         Part(tally.correct, tally.correct + tally.error, tally.k - tally.skipped, times)
         for tally, times in tallies.items()
@@ -228,7 +230,7 @@ def accuracy_answered(tallies: Tallies) -> Parts:
 
 
 def mean_share(shares: Shares) -> Parts:
-    """Return the mean share of full marks, of the questions whose answers declare one."""
+    """Return the mean share of full marks, for questions whose answers declare one."""
     return tuple(Part(total, total, size, times) for (total, size), times in shares.items())
 
 
@@ -237,9 +239,9 @@ def _long_enough(tallies: Tallies, tries: int | None) -> Tallies:
 
 
 def _by_item(tallies: Tallies, worth: Callable[[int, int], Exact], rises: bool = True) -> Parts:
-    """Return the lowest and the highest worth of items, over what their errors may turn out to be.
+    """Return the lowest and the highest value of each item, over all possible outcomes of its errors.
 
-    A worth that not only `rises` with the number of correct ones is computed for every number.
+    A value that does not only `rises` with the number of correct instances is computed for every number.
     """
     parts = []
     for tally, times in tallies.items():

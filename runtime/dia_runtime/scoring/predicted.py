@@ -20,9 +20,9 @@ MOST_REFUSED = 200
 
 @dataclass(frozen=True, slots=True)
 class SuccessRow:
-    """A model at the instances of a template (None: of all): mean predicted and observed success, 95 % interval.
+    """A model on a template's instances (None: on all): mean predicted and observed success, 95 % interval.
 
-    The interval is Wilson's (1927) and takes instances as independent.
+    The interval is Wilson's (1927) and assumes independent instances.
     """
 
     model: str
@@ -35,7 +35,7 @@ class SuccessRow:
 
 @dataclass(frozen=True, slots=True)
 class PredictedSuccess:
-    """What instances were chosen for, the templates that were refused with the reasons, and what came of it."""
+    """The predicted success, the templates without good predictions and why, and the observed success."""
 
     model: str | None
     success: float

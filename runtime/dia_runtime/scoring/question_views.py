@@ -1,4 +1,4 @@
-"""What several respondents make of each question: where they agree, where they fail, and how long they speak."""
+"""Views of questions over several respondents: agreement, failures, and lengths of replies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dia_runtime.scoring.score import Place, opened
 from dia_runtime.store.store import bundle_facts
 from dia_runtime.store.transcripts import subject_characters
 
-MOST_MODELS = 30  # whose skips are compared, each with each
+MOST_MODELS = 30  # respondents whose skips are compared in pairs
 Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 
 
@@ -26,7 +26,7 @@ def question_views(
 ) -> ViewsResult:
     """Return the views over all respondents' first replies, as `dia questions --json` prints them.
 
-    Of questions that a view lists, the first `limit` are named; all are counted.
+    Each view lists its first `limit` questions, but counts all.
     """
     with opened(runs, bundle) as (stores, source):
         facts, rules = bundle_facts(stores[0]), stores[0].rules()
@@ -43,14 +43,14 @@ def question_views(
 
 
 class AgreedQuestions(TypedDict):
-    """Questions that all models answered alike: how many, and the first of them."""
+    """Questions that all models answered alike: their number, and the first ones."""
 
     count: int
     questions: list[str]
 
 
 class HardQuestion(TypedDict):
-    """A question that few models answer rightly."""
+    """A question that few models answer correctly."""
 
     question: str
     truth: str
@@ -68,14 +68,14 @@ class SameWrongAnswer(TypedDict):
 
 
 class SameWrongAnswers(TypedDict):
-    """How many questions have one, and the first of them."""
+    """Questions with a shared wrong answer: their number, and the first ones."""
 
     count: int
     questions: list[SameWrongAnswer]
 
 
 class PhiOfSkips(TypedDict):
-    """How often two models skip the same questions, and the correlation of that."""
+    """How often two models skip the same questions, and the correlation of their skips."""
 
     models: list[str]
     both: int
@@ -87,7 +87,7 @@ class PhiOfSkips(TypedDict):
 
 
 class ReplyLength(TypedDict):
-    """How long replies are, in characters and in tokens."""
+    """Lengths of replies, in characters and in tokens."""
 
     n: int
     mean: float | None
@@ -96,14 +96,14 @@ class ReplyLength(TypedDict):
 
 
 class ModelLengths(TypedDict):
-    """How long a model's replies are, by verdict."""
+    """Lengths of a model's replies, by verdict."""
 
     model: str
     by_verdict: dict[str, ReplyLength]
 
 
 class Views(TypedDict):
-    """What several respondents make of each question."""
+    """The views of questions over several respondents."""
 
     models: list[str]
     questions: int
@@ -139,7 +139,7 @@ class _Views:
         self.tokens: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, replies: Sequence[AlignedReply]) -> None:
-        """Takes one question's replies."""
+        """Add one question's replies."""
         self.questions += 1
         entries = [entry.judged for entry in replies]
         verdicts = {entry.mark.verdict for entry in entries}
@@ -162,7 +162,7 @@ class _Views:
             self._measure(entry)
 
     def _rank(self, replies: Sequence[AlignedReply]) -> None:
-        """Keeps the questions with the smallest share of right replies; of equals the first."""
+        """Keep the questions with the smallest share of correct replies; of equals the first."""
         entries = [entry.judged for entry in replies]
         counts = Counter(entry.mark.verdict for entry in entries)
         share = counts[Verdict.CORRECT] / len(entries)
@@ -178,7 +178,7 @@ class _Views:
         push(self.hardest, (-share, -self.questions, question))
 
     def _compare(self, replies: Sequence[AlignedReply]) -> None:
-        """Keeps a wrong answer that several gave, where it is the only wrong one."""
+        """Keep a wrong answer that several models gave, if no model gave another wrong one."""
         wrong = [entry for entry in replies if entry.judged.mark.verdict is Verdict.WRONG and reading(entry.judged)]
         if len(wrong) < 2 or len({reading(entry.judged) for entry in wrong}) > 1:
             return
@@ -201,7 +201,7 @@ class _Views:
                 self.tokens[key][1] += 1
 
     def result(self) -> Views:
-        """Return the views as they are printed."""
+        """Return the views for printing."""
         return {
             "models": self.models,
             "questions": self.questions,
@@ -230,7 +230,7 @@ class _Views:
 
 
 def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
-    """Phi of two models' skips with its interval; none if one of them skips all or nothing."""
+    """Return phi of two models' skips with its interval; none if one of them skips all or nothing."""
     both, first, second, none = (skips[key] for key in ((True, True), (True, False), (False, True), (False, False)))
     square = (both + first) * (second + none) * (both + second) * (first + none)
     phi, ends = None, None
@@ -251,13 +251,13 @@ def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
 
 
 def _short_answer(entry: Judged) -> str:
-    """What the reply says, in short: the answer's text, else the verdict."""
+    """Return the reply in short: the answer's text, or else the verdict."""
     text = entry.extracted.strip() if entry.extracted is not None else f"({entry.mark.verdict})"
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 def _median(lengths: Counter[int]) -> float | None:
-    """Return the middle length; between two the mean of both."""
+    """Return the median length; of an even number, the mean of the middle two."""
     number, counted, low = lengths.total(), 0, None
     for length in sorted(lengths):
         counted += lengths[length]

@@ -30,7 +30,7 @@ DEFINITIONS = {
     Correlation: "correlation",
     SessionBlock: "sessions",
 }
-CLOSED = frozenset({Estimate, Selective, ByDenominator})  # types of which no further keys are known
+CLOSED = frozenset({Estimate, Selective, ByDenominator})  # types that cannot have further keys
 
 
 def score_schema() -> Schema:
@@ -46,7 +46,7 @@ def score_schema() -> Schema:
 
 
 def _described(kind: type) -> Schema:
-    """The schema of a type: blocks have the figures of the registry as well, models also their groups by labels."""
+    """Return the schema of a type: blocks also have the figures of the registry, models their groups by labels."""
     schema = typed_schema(kind, DEFINITIONS, CLOSED, with_description=True)
     if kind in (Block, Model, Ensemble):
         properties = schema["properties"]

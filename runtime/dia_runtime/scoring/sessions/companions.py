@@ -1,4 +1,4 @@
-"""How a question's agreement goes with what it took: tokens, and the numbers that its template declares."""
+"""Correlations of a question's agreement with its tokens, and with the numbers that its template declares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKENS = "tokens"
 
 
 class AgreementCorrelations:
-    """Sums of agreement and of each number, by item, since the instances of an item are not independent."""
+    """Sums of agreement and of each number, by item, because the instances of an item are not independent."""
 
     def __init__(self, declared: Iterable[str]) -> None:
         """`declared` are the figures whose values are numbers."""
@@ -22,7 +22,7 @@ class AgreementCorrelations:
         self.sums: dict[str, dict[str, tuple[Fraction, Fraction, int]]] = {}
 
     def add(self, item: str, outcome: Outcome) -> None:
-        """Takes one question that was valid; what is no number is left out."""
+        """Add one valid question; values that are not numbers are left out."""
         score = agreement(outcome)
         if score is None:
             return
@@ -40,7 +40,7 @@ class AgreementCorrelations:
                 yield name, Fraction(value)
 
     def result(self) -> dict[str, Correlation]:
-        """Number -> Spearman's correlation with agreement, over the means of the items."""
+        """Return Spearman's correlation of each number with agreement, over the means of the items."""
         return {
             name: rank_correlation([(float(score / n), float(value / n)) for score, value, n in by_item.values()])
             for name, by_item in self.sums.items()
@@ -48,7 +48,7 @@ class AgreementCorrelations:
 
 
 def agreement(outcome: Outcome) -> Fraction | None:
-    """The share of a valid question's decisions or pairs that agree, or whether its grade is correct; else None."""
+    """Return the share of a valid question's decisions or pairs that agree, or 1 for a correct grade; else None."""
     if outcome.state != VALID:
         return None
     if outcome.kind == "ranking":

@@ -1,7 +1,7 @@
-"""Figures as published studies computed them, in addition to ours, under the names that their recordings use.
+"""Figures as published studies computed them, in addition to ours, under the names in their recordings.
 
-The Self-Execution Benchmark's four experiments (https://arxiv.org/abs/2508.12277). What it prints as accuracy has a
-denominator of its own in each experiment; every one of them is given here, so that a printed figure can be found again.
+The Self-Execution Benchmark has four experiments (https://arxiv.org/abs/2508.12277). Its printed accuracy has a
+different denominator in each experiment; all denominators are given here, so that printed figures can be reproduced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dia_runtime.scoring.sessions.tally import Counts, decision_counts
 
 
 class StudiedOutcome(NamedTuple):
-    """A question's outcome by our truth, and by that of the study, which takes what its log recorded."""
+    """A question's outcome by our truth, and by that of the study, which uses the values in its log."""
 
     ours: Outcome
     published: Outcome
@@ -30,7 +30,7 @@ Study = Callable[[Sequence[StudiedOutcome]], Figures]
 
 
 def association(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """Experiment 1: pooled over the keys that the model wrote, and over the options by two denominators."""
+    """Return experiment 1: pooled over the keys that the model wrote, and over the options by two denominators."""
     written = _pooled(pair.published for pair in pairs)
     options = [decision_counts(pair.ours) for pair in pairs]
     answered = [counts for counts in options if counts.is_answered]
@@ -53,9 +53,9 @@ def association(pairs: Sequence[StudiedOutcome]) -> Figures:
 
 
 def restriction(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """Experiment 2: over all prompts and over the valid rows, and the two denominators of over-niceness.
+    """Return experiment 2: over all prompts and over the valid rows, and the two denominators of over-niceness.
 
-    The study's own takes as errors all prompts that are not consistent and were not counted as a failure.
+    The study's own denominator counts as errors all prompts that are inconsistent and were not counted as failures.
     """
     counts = _pooled(pair.published for pair in pairs)
     lost = Counter(pair.published.missing for pair in pairs if not _is_known(pair.published))
@@ -83,7 +83,10 @@ def restriction(pairs: Sequence[StudiedOutcome]) -> Figures:
 
 
 def difficulty(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """Experiment 3: rankings of the right length are valid, also with labels that there are not; those score zero."""
+    """Return experiment 3: rankings of the right length are valid, even with labels that do not exist.
+
+    Those score zero.
+    """
     scores, exact = _ranked(pair.published for pair in pairs)
     by_parser, _ = _ranked(pair.ours for pair in pairs)
     return {
@@ -99,11 +102,11 @@ def difficulty(pairs: Sequence[StudiedOutcome]) -> Figures:
     }
 
 
-SINGLE = "letter"  # the reply to one question by itself
+SINGLE = "letter"  # the reply to a single question
 
 
 def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """How the questions were answered by themselves; nothing if a log does not hold their replies."""
+    """Return how the single questions were answered; nothing if a log does not contain their replies."""
     alone = [pair.published for pair in pairs if _listed(pair.published.figures.get("right"))]
     correct = [bool(one) for outcome in alone for one in _listed(outcome.figures["right"])]
     steps = [step for outcome in alone for step in _listed(outcome.steps.get(SINGLE))]
@@ -122,7 +125,7 @@ def _single(pairs: Sequence[StudiedOutcome]) -> Figures:
 
 
 def self_made(pairs: Sequence[StudiedOutcome]) -> Figures:
-    """Experiment 4: one question with the model's own key and its own answer to it."""
+    """Return experiment 4: one question with the model's own key, and its own answer to it."""
     figures: Mapping[str, Value] = pairs[0].published.figures if pairs else {}
     values = {name: figures.get(name) for name in ("key_raw", "key_normalised", "self_answer", "self_correct")}
     return {name: None if value is UNSET else value for name, value in values.items()}
@@ -134,16 +137,17 @@ STUDIES: dict[str, Study] = {
     "self-execution-3": difficulty,
     "self-execution-4": self_made,
 }
-# The figure of each that the study prints as its accuracy; the mean of the first three is its composite score.
+# The figure that the study prints as the accuracy of each experiment; the mean of the first three is its composite
+# score.
 PRINTED = {
     "self-execution-1": "accuracy",
     "self-execution-2": "accuracy_all_450",
     "self-execution-3": "mean_score_valid_only(paper accuracy)",
 }
 
-# What each of them counts: the keys that the model wrote, all prompts, the rankings of the right length.
+# What each of them counts: the keys that the model wrote, all prompts, the rankings of the right length
 COUNTED = {"self-execution-1": "written", "self-execution-2": "all", "self-execution-3": "valid"}
-# Further figures that the study prints.
+# Further figures that the study prints
 FURTHER = {
     "self-execution-1": ("recall", "precision", "positive_rate"),
     "self-execution-2": ("overniceness_repo",),
@@ -166,7 +170,10 @@ def published_figure(study: str | None, studies: Published) -> PrintedFigure | N
 
 
 def published(outcomes: Mapping[str | None, Sequence[StudiedOutcome]]) -> Published:
-    """Study -> its figures; and its composite score, where all experiments of it that have an accuracy are there."""
+    """Return the figures of each study, and its composite score.
+
+    The composite score needs all experiments of the study that have an accuracy.
+    """
     studies = {name: STUDIES[name](pairs) for name, pairs in outcomes.items() if name in STUDIES}
     means = [studies[name][figure] for name, figure in PRINTED.items() if name in studies]
     if len(means) == len(PRINTED) and None not in means:
@@ -179,7 +186,7 @@ def _is_known(outcome: Outcome) -> bool:
 
 
 def _pooled(outcomes: Iterator[Outcome]) -> Counts:
-    """Return the decisions of all questions as those of one."""
+    """Return the decisions of all questions pooled into one."""
     every = list(map(decision_counts, outcomes))
     tp, fp, fn, tn, unknown = (sum(counts[at] for counts in every) for at in range(5))
     return Counts(tp, fp, fn, tn, unknown, True)
@@ -190,7 +197,7 @@ def _units(options: Sequence[Counts]) -> int:
 
 
 def _ranked(outcomes: Iterator[Outcome]) -> tuple[list[float], int]:
-    """Return the share of pairs in the right order of every ranking of the right length, and how many are exact."""
+    """Return the share of correctly ordered pairs of each ranking of the right length, and how many are exact."""
     scores, exact = [], 0
     for outcome in outcomes:
         order = outcome.order

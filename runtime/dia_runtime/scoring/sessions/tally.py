@@ -1,8 +1,8 @@
 """Figures from the outcomes of session questions, with counts of everything that they leave out.
 
-Three denominators stand side by side: *all* decisions or questions, those of questions that were *answered* (a reply to
-every turn that the truth needs came), and those that are *valid* (all of it could be read). What is not known agrees
-with nothing.
+There are three denominators: *all* decisions or questions, those of questions that were *answered* (a reply to every
+turn that the truth needs arrived), and those that are *valid* (everything could be read). An unknown value never
+agrees.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from dia_runtime.scoring.results import (
 from dia_runtime.scoring.sessions.companions import AgreementCorrelations
 
 DENOMINATORS = ("all", "answered", "valid")
-NUMBERS = ("mean", "median")  # summaries of values that are numbers
+NUMBERS = ("mean", "median")  # summaries of numeric values
 
 
 class Counts(NamedTuple):
-    """The decisions of a question: the four kinds, those that are not known, and whether all replies came."""
+    """The decisions of a question: the four kinds, the unknown ones, and whether all replies arrived."""
 
     tp: int
     fp: int
@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
     @property
     def known(self) -> int:
-        """Return how many decisions have both sides."""
+        """Return how many decisions are known on both sides."""
         return self.tp + self.fp + self.fn + self.tn
 
     @property
@@ -55,10 +55,10 @@ class Counts(NamedTuple):
 
 
 class SessionTally:
-    """What the session questions of one template came to."""
+    """The outcomes of the session questions of one template."""
 
     def __init__(self, stored: Mapping[str, Any], study: str | None = None) -> None:
-        """`stored` is the template's truth, as any of its questions has it; `study` names one that it belongs to."""
+        """`stored` is the template's truth, as stored in any of its questions; `study` names its study, if any."""
         self.study = study
         self.kind = next(iter(stored["truth"]))
         self.positive = stored["truth"][self.kind].get("positive") if self.kind == "decisions" else None
@@ -81,7 +81,7 @@ class SessionTally:
         self.lost += is_lost
 
     def add(self, outcome: Outcome, item: str | None = None) -> None:
-        """Takes one question's outcome; without the name of its item the question is one by itself."""
+        """Add one question's outcome; without the name of an item, the question is an item of its own."""
         self.questions += 1
         self.correlations.add(str(self.questions) if item is None else item, outcome)
         self.recorded += outcome.is_recorded
@@ -99,7 +99,7 @@ class SessionTally:
             self.tokens[outcome.tokens] += 1
 
     def result(self, estimated: Callable[[Mapping[str, Aggregate]], dict[str, Estimate]]) -> SessionBlock:
-        """Return the figures as `dia score --json` has them; `estimated` adds the uncertainty of aggregates."""
+        """Return the figures for `dia score --json`; `estimated` adds the uncertainty of aggregates."""
         accuracy, more = self.figures()
         estimates_by_name = estimated({**{f"accuracy/{name}": accuracy[name] for name in DENOMINATORS}, **more})
         facts = cast(
@@ -125,7 +125,7 @@ class SessionTally:
         return facts
 
     def ledger_counts(self) -> SessionCounts:
-        """What became of every question: the numbers add up to that of the questions."""
+        """Return how many questions had each outcome; these add up to the number of questions."""
         states = dict.fromkeys(STATES, 0)
         by_reply: dict[str, dict[str, int]] = {}
         for (state, reply), number in sorted(self.ledger.items(), key=str):
@@ -137,7 +137,7 @@ class SessionTally:
 
     def figures(self) -> tuple[dict[str, Aggregate], dict[str, Aggregate]]:
         """Return the accuracy by denominator, and the further figures by name."""
-        if self.kind == "decisions":  # in how many of them an error would come its replies may say, so it is in none
+        if self.kind == "decisions":  # which of them an error belongs to depends on its replies, so it is in none
             return decision_accuracies(self.decisions), decision_figures(self.decisions)
         more: dict[str, Aggregate] = {}
         if self.kind == "ranking":
@@ -152,7 +152,7 @@ class SessionTally:
         return Aggregate((*figure.parts, *(part for part in errors if part.times)))
 
     def _add_decisions(self, facts: SessionBlock) -> None:
-        """Adds the four counts, the size of each denominator, and what constant answers would have reached."""
+        """Add the four counts, the size of each denominator, and the accuracy of constant predictions."""
         counts = totals(self.decisions)
         decided = sum(counts.values())
         positives = counts["tp"] + counts["fn"]
@@ -169,7 +169,7 @@ class SessionTally:
     def _declared(
         self, estimated: Callable[[Mapping[str, Aggregate]], dict[str, Estimate]]
     ) -> dict[str, DeclaredFigure]:
-        """Return the declared figures: those that are means first."""
+        """Return the declared figures, means first."""
         means: dict[str, Aggregate] = {}
         others: dict[str, DeclaredFigure] = {}
         for name, figure in self.declared.items():
@@ -188,7 +188,7 @@ class SessionTally:
 
 
 def decision_counts(outcome: Outcome) -> Counts:
-    """Return the decisions of a question by their kinds."""
+    """Return the decisions of a question by kind."""
     kinds = Counter((decision.predicted, decision.actual) for decision in outcome.decisions if decision.is_known)
     unknown = len(outcome.decisions) - sum(kinds.values())
     four = (kinds[True, True], kinds[True, False], kinds[False, True], kinds[False, False])
@@ -196,7 +196,7 @@ def decision_counts(outcome: Outcome) -> Counts:
 
 
 def totals(decisions: Mapping[Counts, int]) -> dict[str, int]:
-    """The four counts over all questions."""
+    """Return the four counts over all questions."""
     return {
         name: sum(getattr(counts, name) * times for counts, times in decisions.items())
         for name in ("tp", "fp", "fn", "tn")
@@ -207,7 +207,7 @@ def decision_figures(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]:
     """Return the figures of the positive class; clusters are questions.
 
     recall TP/(TP+FN), precision TP/(TP+FP), positive rate (TP+FP)/all, F1 2TP/(2TP+FP+FN), over-niceness FN/(FN+FP):
-    of the errors those in which the positive class came though the other was foretold.
+    the share of errors in which the other class was predicted, but the positive one occurred.
     """
 
     def ratio(top: Callable[[Counts], int], bottom: Callable[[Counts], int]) -> Aggregate:
@@ -230,7 +230,7 @@ def decision_figures(decisions: Mapping[Counts, int]) -> dict[str, Aggregate]:
 
 
 def _units(decisions: Mapping[Counts, int], denominator: str) -> Iterable[tuple[Counts, int]]:
-    """Yield the questions that a denominator takes in, each with how many decisions it gives."""
+    """Yield the questions in a denominator, each with its number of decisions."""
     for counts, times in decisions.items():
         if denominator == "valid":
             yield counts, counts.known * times
@@ -261,7 +261,7 @@ def _macro(decisions: Mapping[Counts, int]) -> Aggregate:
 def ranking_figures(
     orders: Mapping[tuple[Fraction | None, bool, bool, bool], int],
 ) -> tuple[dict[str, Aggregate], Aggregate]:
-    """Return the mean share of pairs in the right order by denominators, and the share of rankings that are exact."""
+    """Return the mean share of correctly ordered pairs by denominators, and the share of exact rankings."""
     parts: dict[str, list[Part]] = {name: [] for name in DENOMINATORS}
     exact: list[Part] = []
     for (score, is_answered, is_valid, is_exact), times in orders.items():
@@ -299,7 +299,7 @@ def _counts_in(over: str, value: Value, is_answered: bool) -> bool:
 
 
 def _mean(values: Iterable[Value], is_share: bool) -> Aggregate:
-    """Return the mean; in a share whatever is not true counts as no, in a mean what is no number is left out."""
+    """Return the mean; for a share, any value but true counts as no; for a mean, only numbers count."""
     counts = Counter(
         int(_is_yes(value)) if is_share else Fraction(value) for value in values if is_share or _is_number(value)
     )
@@ -316,11 +316,11 @@ def _is_number(value: Value) -> bool:
 
 
 def survival(values: Iterable[Value]) -> DeclaredFigure:
-    """Return the share of questions in which the event has not come by each step, by the product-limit estimator.
+    """Return the share of questions in which the event has not occurred by each step (product-limit estimator).
 
-    A value is the step (from 0 on) at which the event came; none, or a number below 0, where it never did. A list of
-    the last step that was seen and whether the event came then says how far a question without it was watched
-    (Kaplan and Meier 1958).
+    A value is the step (from 0 on) at which the event occurred; none, or a negative number, if it never did. A list of
+    the last observed step and whether the event occurred says how long a question without it was observed (Kaplan and
+    Meier 1958).
     """
     events: Counter[int] = Counter()
     watched: list[int | None] = []

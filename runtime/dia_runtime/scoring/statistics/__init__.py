@@ -1,4 +1,4 @@
-"""Uncertainty by resampling, comparisons, and what else needs arrays of numbers.
+"""Uncertainty by resampling, comparisons, and other computations on arrays.
 
-Nothing here is imported before figures are computed, since numpy takes a tenth of a second.
+Nothing here is imported before figures are computed, because importing numpy takes a tenth of a second.
 """

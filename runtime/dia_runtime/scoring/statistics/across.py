@@ -1,4 +1,4 @@
-"""What goes together across models: the accuracies of templates of sessions, their mean, and ability."""
+"""Correlations across models: between accuracies of session templates, their mean, and ability."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Values = Sequence[float | None]
 
 
 def across_models(models: Sequence[Model], abilities: Values | None) -> list[AcrossModels]:
-    """Pearson's correlation of each two templates' accuracies over the models that have both, and of each with ability.
+    """Return Pearson's correlation of each pair of templates' accuracies over models, and of each with ability.
 
-    Accuracies are those over all questions. Composites are only compared with ability: with their own parts they go
-    together whatever models do.
+    Accuracies are those over all questions. Composites are only correlated with ability, because they always correlate
+    with their own parts.
     """
     templates = dict.fromkeys(name for model in models for name in model.get("sessions", ()))
     accuracies: dict[str, Values] = {name: [_accuracy(model, name) for model in models] for name in templates}

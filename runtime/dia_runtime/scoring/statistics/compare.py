@@ -1,4 +1,4 @@
-"""Respondents compared on the same questions: differences, orders that two figures reverse, shared skips."""
+"""Respondents compared on the same questions: differences, rankings that two figures reverse, shared skips."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Pair = tuple[int, int]
 
 
 class PairOfModels(TypedDict):
-    """Whom an entry is about."""
+    """The two respondents of an entry."""
 
     models: list[str]
     at: list[int]
@@ -30,7 +30,7 @@ class PairOfModels(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """Two respondents at their places among those whose figures are paired."""
+    """Two respondents, at their positions among those whose figures are paired."""
 
     paired: PairedFigures
     first: int = 0
@@ -38,7 +38,7 @@ class PairComparison:
 
     @property
     def weights(self) -> Weights:
-        """Return the first less the second."""
+        """Return the first minus the second."""
         return {self.first: Fraction(1), self.second: Fraction(-1)}
 
     def values(self, name: str) -> list[float | None]:
@@ -57,14 +57,14 @@ class Comparison:
     pairs: Mapping[Pair, PairComparison]
 
     def head(self, pair: Pair) -> PairOfModels:
-        """Whom an entry is about."""
+        """Return the two respondents of an entry."""
         return {"models": [self.names[at] for at in pair], "at": list(pair)}
 
 
 def comparison(
     names: Sequence[str], marks: Sequence[Marks], figures: Sequence[str], intervals: Intervals
 ) -> Comparison:
-    """Return the pairs, ready to be compared by these figures."""
+    """Return the pairs, prepared for comparisons by these figures."""
     pairs = list(combinations(range(len(names)), 2))
     if have_same_questions(marks) and len(pairs) > 1 and len(marks[0]) <= MANY:  # all pairs share their resamples
         paired = PairedFigures(*aligned(marks), figures, intervals)
@@ -78,7 +78,7 @@ def comparison(
 
 
 def differences(compared: Comparison) -> list[ComparedPair]:
-    """Every pair by every figure, with p adjusted over the pairs of the figure."""
+    """Return every pair by every figure, with p adjusted over the pairs of the figure."""
     entries: list[ComparedPair] = []
     for name in compared.figures:
         pairs = compared.pairs.items()
@@ -100,7 +100,7 @@ def differences(compared: Comparison) -> list[ComparedPair]:
 
 
 def rank_changes(compared: Comparison, values: Sequence[Mapping[str, float | None]]) -> list[RankChange]:
-    """What each two of the figures change in the order; `values` are the figures of each respondent."""
+    """Return how each pair of figures changes the ranking; `values` are the figures of each respondent."""
     entries: list[RankChange] = []
     for figures in combinations(compared.figures, 2):
         columns = [ranks([row[name] for row in values]) for name in figures]
@@ -114,7 +114,7 @@ def rank_changes(compared: Comparison, values: Sequence[Mapping[str, float | Non
 
 
 def ranks(values: Sequence[float | None]) -> list[int | None]:
-    """Return the rank of each value, the largest first; equal ones share the better rank.
+    """Return the rank of each value, the largest first; equal values share the better rank.
 
     >>> ranks([0.5, None, 0.75, 0.5])
     [2, None, 1, 2]
@@ -124,7 +124,7 @@ def ranks(values: Sequence[float | None]) -> list[int | None]:
 
 
 def _reversal(compared: Comparison, pair: Pair, figures: tuple[str, str]) -> RankReversal | None:
-    """Return the pair if the figures reverse its order, the leader by the first figure before that by the second."""
+    """Return the pair if the figures reverse its order, the leader by the first figure first."""
     two = compared.pairs[pair]
     gaps = [None if first is None or second is None else first - second for first, second in map(two.values, figures)]
     if not gaps[0] or not gaps[1] or (gaps[0] > 0) == (gaps[1] > 0):
@@ -139,7 +139,7 @@ def _reversal(compared: Comparison, pair: Pair, figures: tuple[str, str]) -> Ran
 
 
 def skip_agreement(compared: Comparison, intervals: Intervals) -> list[SkipAgreement]:
-    """For each pair how far they skip the same questions: phi, with the items resampled; errors are left out."""
+    """Return phi of the skips of each pair, with the items resampled; errors are left out."""
     return [_skip_agreement(compared, pair, intervals) for pair in compared.pairs]
 
 
@@ -154,7 +154,7 @@ def _skip_agreement(compared: Comparison, pair: Pair, intervals: Intervals) -> S
     sample = sample_of(rows.items()) if rows else None
     if sample is not None and all(cells):
         estimate = sample.estimate(phi, intervals)
-    else:  # what no item shows, no resample shows: an interval would be far too narrow
+    else:  # resamples cannot show what no item shows, so an interval would be far too narrow
         estimate = {**unknown(), "value": sample.point(phi) if sample else None}
     return {
         **compared.head(pair),
@@ -168,7 +168,7 @@ def _skip_agreement(compared: Comparison, pair: Pair, intervals: Intervals) -> S
 
 
 def phi(sums: Numbers) -> Numbers:
-    """The correlation of two yes-or-no columns from the counts of both, first alone, second alone and neither."""
+    """Return the correlation of two binary columns from the counts of both, only first, only second and neither."""
     both, first, second, none = sums.T
     square = (both + first) * (second + none) * (both + second) * (first + none)
     correlations: Numbers = (both * none - first * second) / numpy.sqrt(square)

@@ -21,10 +21,10 @@ def interval(
     method: str,
     shares: tuple[float, float] = SHARES,
 ) -> list[float] | None:
-    """The two ends, below which these shares of the resamples lie; None if too few resamples have a value.
+    """Return the two ends, below which these shares of the resamples are; None if too few resamples have a value.
 
-    `left_out` are the values without one item each, of which `times` are alike. Where BCa cannot be computed, because
-    all resamples lie on one side of the point or one item decides alone, the percentiles stand as they are.
+    `left_out` are the values without one item each, of which `times` are equal. If BCa cannot be computed, because all
+    resamples are on one side of the point or one item decides alone, the percentiles are used unchanged.
     """
     finite = values[numpy.isfinite(values)]
     if len(finite) < DEFINED * len(values):
@@ -36,9 +36,9 @@ def interval(
 
 
 def widened(items: int) -> tuple[float, float]:
-    """Return the shares for a difference over this many items: as far out as Student's t is beyond the normal one.
+    """Return the shares for a difference over this many items, widened like Student's t compared with the normal one.
 
-    Resamples spread by divisor n instead of n - 1, and know nothing of the error of the error (Hesterberg 2015).
+    Resamples spread by divisor n instead of n - 1, and ignore the error of the error (Hesterberg 2015).
     """
     from scipy.special import stdtrit
 
@@ -50,7 +50,7 @@ def widened(items: int) -> tuple[float, float]:
 def _corrected(
     values: Numbers, point: float, left_out: Numbers, times: NDArray[numpy.int64], shares: tuple[float, float]
 ) -> tuple[float, float] | None:
-    """Return the shares, moved for the bias of the resamples and for how their spread changes with the value."""
+    """Return the shares, corrected for the bias of the resamples and for how their spread changes with the value."""
     below = (numpy.count_nonzero(values < point) + numpy.count_nonzero(values <= point)) / (2 * len(values))
     if not 0 < below < 1 or not numpy.isfinite(left_out).all():
         return None
@@ -72,7 +72,7 @@ def acceleration(left_out: Numbers, times: NDArray[numpy.int64]) -> float:
 
 
 def _quantile(ordered: Numbers, share: float) -> float:
-    """Return the quantile of this share, linear between two values."""
+    """Return the quantile for this share, interpolated linearly between two values."""
     place = share * (len(ordered) - 1)
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)

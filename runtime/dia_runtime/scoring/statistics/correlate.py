@@ -1,4 +1,4 @@
-"""How far two figures go together over models or items: Pearson's correlation, or that of ranks, by Fisher's z."""
+"""Correlations of two figures over models or items: Pearson's, or that of ranks, with Fisher's z."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from math import atanh, fsum, sqrt, tanh
 from dia_runtime.scoring.intervals import NORMAL, SHARES
 from dia_runtime.scoring.results import Correlation
 
-FEWEST = 4  # pairs, below which Fisher's z has no error
+FEWEST = 4  # pairs; with fewer, Fisher's z has no error
 Pairs = Sequence[tuple[float, float]]
 
 
 def correlation(pairs: Pairs) -> Correlation:
-    """Pearson's r of the pairs, with Fisher's interval of 95 % (1921), whose z has the error 1 / sqrt(n - 3).
+    """Return Pearson's r of the pairs, with Fisher's 95 % interval (1921), whose z has the error 1 / sqrt(n - 3).
 
-    `r` is None below four pairs and where one side does not vary, `ci` also where r is -1 or 1.
+    `r` is None for fewer than four pairs and if one side is constant, `ci` also if r is -1 or 1.
 
     >>> correlation([(1, 1), (2, 3), (3, 2), (4, 4)])["r"]
     0.8
@@ -24,7 +24,7 @@ def correlation(pairs: Pairs) -> Correlation:
 
 
 def rank_correlation(pairs: Pairs) -> Correlation:
-    """Spearman's correlation of the pairs, ties at their mean rank; z has the error sqrt((1 + r^2/2) / (n - 3)).
+    """Return Spearman's correlation of the pairs, ties at their mean rank; z has the error sqrt((1 + r^2/2) / (n - 3)).
 
     The error is that of Bonett and Wright, Sample size requirements for estimating Pearson, Kendall and Spearman
     correlations, 2000.
@@ -38,7 +38,7 @@ def rank_correlation(pairs: Pairs) -> Correlation:
 
 
 def _with_interval(number: int, r: float | None, variance: float) -> Correlation:
-    """Return the correlation; `variance` is that of its z, times the number of pairs less three."""
+    """Return the correlation; `variance` is that of its z, times the number of pairs minus three."""
     if r is None or abs(r) >= 1:
         return {"n": number, "r": r, "ci": None}
     reach = NORMAL.inv_cdf(SHARES[1]) * sqrt(variance / (number - 3))
@@ -65,7 +65,7 @@ def _centred(values: Sequence[float]) -> list[float]:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Return the rank of each value from 1, the mean of theirs for equal ones."""
+    """Return the rank of each value from 1; equal values have the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda at: values[at])
     ranks, start = [0.0] * len(values), 0
     while start < len(order):

@@ -1,4 +1,4 @@
-"""Aggregates to what JSON says of them: value, standard error and confidence interval."""
+"""From aggregates to their JSON: value, standard error and confidence interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dia_runtime.scoring.results import Estimate, unknown
 from dia_runtime.scoring.statistics.resample import CELLS, Intervals, dirichlet_weights
 from dia_runtime.scoring.statistics.sample import Ratio, sample_of
 
-FEW = 20  # items that differ from an end of the range, below which resamples miss what other items would show
+FEW = 20  # items that differ from an end of the range; with fewer, resamples miss what other items could show
 ROUNDING = 1e-12
 
 
@@ -21,9 +21,9 @@ def estimate(aggregate: Aggregate, intervals: Intervals) -> Estimate:
 
 
 def estimates(aggregates: Mapping[str, Aggregate], intervals: Intervals) -> dict[str, Estimate]:
-    """Return each aggregate as `value`, `se` and `ci`, and as `bounds` while errors leave the value undetermined.
+    """Return each aggregate as `value`, `se` and `ci`, and as `bounds` while errors leave the value open.
 
-    All aggregates of as many items use the same resamples, so that they are computed together.
+    All aggregates of as many items use the same resamples, so they are computed together.
     """
     results = {name: _without_interval(aggregate) for name, aggregate in aggregates.items()}
     by_times: dict[tuple[int, ...], list[str]] = {}
@@ -61,14 +61,13 @@ def _without_interval(aggregate: Aggregate) -> Estimate:
 
 
 def bound_of(aggregate: Aggregate, intervals: Intervals) -> list[float] | None:
-    """Return the interval that allows for values which no item shows; None where resamples are enough.
+    """Return the interval that allows for values which no item shows; None if resamples suffice.
 
-    That is where `FEW` items or more have another value than the commonest end of the range, unless the method is
-    `bound`; and where the range is unknown, items have different numbers of values, or percentiles are wanted.
-
+    They suffice if at least `FEW` items have another value than the commonest end of the range, unless the method is
+    `bound`; also None if the range is unknown, items have different numbers of values, or percentiles are requested.
     The ends are the quantiles of the items' mean with weights from a Dirichlet distribution, to which one item is added
     at the end of the range: the bound of Learned-Miller and Thomas (A new confidence interval for the mean of a bounded
-    random variable, 2019). If all items have one value at an end it is the interval of Clopper and Pearson (1934).
+    random variable, 2019). If all items have one value at an end, it is the interval of Clopper and Pearson (1934).
     """
     parts = [part for part in aggregate.parts if part.size]
     items = sum(part.times for part in parts)
@@ -91,8 +90,9 @@ def bound_of(aggregate: Aggregate, intervals: Intervals) -> list[float] | None:
 def interval_of_one_value(value: float, ends: Ends | None, items: int) -> list[float] | None:
     """Return the interval of a figure that is equal for all items, about which resamples show nothing.
 
-    With a chance of 97.5 % a value that one item in q has shows among them when (1 - q)^items is 2.5 %: so much may
-    lie unseen at either end. For a share of 0 or 1 this is the interval of Clopper and Pearson (1934).
+    Another value that a share q of items has would occur among these with a probability of 97.5 % if (1 - q)^items is
+    2.5 %: so large a share may be unseen at either end. For a share of 0 or 1 this is the interval of Clopper and
+    Pearson (1934).
     """
     if ends is None or items < 2:
         return None

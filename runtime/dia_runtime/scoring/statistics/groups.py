@@ -13,7 +13,7 @@ from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.scoring.statistics.significance import holm
 
 UNLABELLED = "none"
-Members = Mapping[str, Sequence[int]]  # value of the label -> the places of the respondents that have it
+Members = Mapping[str, Sequence[int]]  # value of the label -> the positions of the respondents that have it
 
 
 class Respondents:
@@ -26,7 +26,7 @@ class Respondents:
         self.paired = PairedFigures(*aligned(marks), figures, intervals)
 
     def by(self, values: Sequence[str | None]) -> RespondentGroups:
-        """Return the groups of respondents with the same value, and the differences of each two groups."""
+        """Return the groups of respondents with equal values, and the differences of each pair of groups."""
         members: dict[str, list[int]] = {}
         for at, value in enumerate(values):
             members.setdefault(UNLABELLED if value is None else value, []).append(at)

@@ -1,4 +1,4 @@
-"""The marks of a respondent question by question, so that it can be compared over the same questions."""
+"""The marks of a respondent by question, so that respondents can be compared on the same questions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ledger:
         self.wordings: dict[str | None, Marks] = {}
 
     def add(self, variant: str | None, item: Hashable, question: int, entry: Mark) -> None:
-        """Takes the mark of one reply."""
+        """Add the mark of one reply."""
         self.wordings.setdefault(variant, {}).setdefault(item, {})[question] = entry
 
     @property
@@ -35,7 +35,7 @@ def have_same_questions(marks: Sequence[Marks]) -> bool:
 
 
 def shared_questions(marks: Sequence[Marks]) -> Iterator[list[tuple[Mark, ...]]]:
-    """Item by item the marks of the questions that all have, each question's next to each other."""
+    """Yield, item by item, the marks of the questions that all respondents have, those of a question together."""
     for item in marks[0] if marks else ():
         if all(item in each for each in marks):
             of_item = [each[item] for each in marks]
@@ -45,7 +45,10 @@ def shared_questions(marks: Sequence[Marks]) -> Iterator[list[tuple[Mark, ...]]]
 
 
 def aligned(marks: Sequence[Marks]) -> tuple[Mapping[Row, int], int]:
-    """How many items have these tallies, one for each of the respondents, and how many questions all of them have."""
+    """Return how many items have these tallies, one for each of the respondents.
+
+    Also returns how many questions all of them have.
+    """
     rows: Counter[Row] = Counter()
     questions = 0
     for item in shared_questions(marks):

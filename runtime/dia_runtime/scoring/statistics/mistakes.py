@@ -1,4 +1,4 @@
-"""Which wrong replies the named mistakes explain, so that the shares add up."""
+"""Which wrong replies are explained by named mistakes, counted so that the shares add up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MistakeTally:
         self.items: dict[str, tuple[int, int]] = {}
 
     def add(self, template: str, item: str, mistakes: Mapping[str, bool]) -> None:
-        """Takes one wrong reply, and which mistakes it is and is not."""
+        """Add one wrong reply, with the mistakes that it is and is not."""
         number = sum(mistakes.values())
         self.kinds.setdefault(template, Counter())["none" if not number else "several" if number > 1 else "one"] += 1
         if mistakes:
@@ -31,7 +31,7 @@ class MistakeTally:
         self.items[item] = (wrong + 1, explained + (number > 0))
 
     def result(self, intervals: Intervals) -> MistakeShares:
-        """The counts of all wrong replies, and template by template those of each mistake."""
+        """Return the counts of all wrong replies, and by template those of each mistake."""
         rows = Counter(self.items.values())
         parts = tuple(Part(explained, explained, wrong, times) for (wrong, explained), times in rows.items())
         return {
@@ -49,7 +49,7 @@ class MistakeTally:
         return {**_explained(self.kinds[name]), "mistakes": mistakes}
 
     def shares(self) -> dict[str, dict[str, float]]:
-        """Template -> mistake -> share of the template's wrong replies that are this mistake."""
+        """Return template -> mistake -> share of the template's wrong replies that are this mistake."""
         return {
             template: {name: number / self.kinds[template].total() for name, number in sorted(names.items())}
             for template, names in self.names.items()
@@ -61,9 +61,9 @@ def _explained(kinds: Counter[str]) -> Explained:
 
 
 def share(number: int, wrong: int, intervals: Intervals) -> Estimate:
-    """Return the share of a template's wrong replies with the interval of Wilson (1927), which holds for few replies.
+    """Return the share of a template's wrong replies with Wilson's interval (1927), which is valid for few replies.
 
-    A template's instances are drawn independently of each other, so that here the reply is the unit.
+    A template's instances are drawn independently, so the reply is the unit here.
     """
     if not wrong:
         return unknown()

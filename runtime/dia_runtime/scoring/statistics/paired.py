@@ -16,12 +16,12 @@ from dia_runtime.scoring.statistics.resample import Intervals, Numbers
 from dia_runtime.scoring.statistics.sample import Ratio, Sample, sample_of
 from dia_runtime.scoring.statistics.significance import two_sided
 
-TINY = 1e-12  # smaller errors of a mean are those of rounding
-Weights = Mapping[int, Fraction]  # respondent's place in a row -> its weight in a mean of figures, or a difference
+TINY = 1e-12  # smaller errors of a mean are rounding errors
+Weights = Mapping[int, Fraction]  # a respondent's position in a row -> its weight in a mean or a difference of figures
 
 
 class PairedFigures:
-    """The named figures of several respondents, over the items that all of them have."""
+    """Figures of several respondents over the items that all of them have."""
 
     def __init__(self, rows: Mapping[Row, int], questions: int, figures: Sequence[str], intervals: Intervals) -> None:
         """`rows` says how many items have these tallies, one for each respondent."""
@@ -42,7 +42,7 @@ class PairedFigures:
         return self._aggregates[name, at]
 
     def bounds(self, name: str, at: int) -> tuple[Fraction, Fraction] | None:
-        """The two ends of the figure of one respondent."""
+        """Return the two ends of one respondent's figure."""
         if (name, at) not in self._bounds:
             self._bounds[name, at] = self.aggregate(name, at).bounds
         return self._bounds[name, at]
@@ -89,13 +89,13 @@ class PairedFigures:
         return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
 
     def replicates(self, name: str, weights: Weights) -> Numbers:
-        """Return the weighted sum in each resample; none if no intervals are wanted."""
+        """Return the weighted sum in each resample; none if no intervals are requested."""
         if self.intervals.method == "none" or not self.rows:
             return numpy.zeros(0)
         return self.sample.replicates(self.quantity(name, weights), self.intervals)
 
     def tested(self, name: str, weights: Weights) -> Difference:
-        """Return the difference, its p, and the share of resamples in which its sign is the one that was measured."""
+        """Return the difference, its p, and the share of resamples with the sign of the difference."""
         difference = self.estimate(name, weights)
         value = difference["value"]
         number = 0 if value is None else self.sample.evidence(self.quantity(name, weights))
@@ -105,7 +105,7 @@ class PairedFigures:
 
 
 def share_of_order(replicates: Numbers, value: float | None) -> float | None:
-    """Return the share of resamples with the sign of the value, of zeros one half; None without a sign or resamples."""
+    """Return the share of resamples with the sign of the value, zeros half; None without a sign or resamples."""
     finite = replicates[numpy.isfinite(replicates)]
     if not value or not len(finite):
         return None

@@ -1,4 +1,4 @@
-"""Which difference a benchmark can see: variance between and within items, and what follows for its size."""
+"""Detectable differences of a benchmark, from the variances between and within items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dia_runtime.scoring.statistics.ledger import Marks, shared_questions
 
 ALPHA, POWER = 0.05, 0.8
 WIDTH = NORMAL.inv_cdf(1 - ALPHA / 2)
-FEWEST = 5  # items, below which nothing is said of the error of an error
+FEWEST = 5  # items; with fewer, the error of the error is not estimated
 REACH = NORMAL.inv_cdf(1 - ALPHA / 2) + NORMAL.inv_cdf(POWER)
 MOST = 10**9  # items or instances; a larger number is reported as null
 Worths = Mapping[Verdict, int]
@@ -34,7 +34,7 @@ class Spread:
     error_range: tuple[float, float] | None = None  # 95 % interval of the error
 
     def detectable(self, figure: str, groups: int, difference: float | None) -> Detectable:
-        """Return what can be detected in a figure, if the difference is made of this many independent samples."""
+        """Return what is detectable in a figure, if the difference is of this many independent samples."""
         items, k = self._needed(groups, difference)
         reach, few, many = REACH * math.sqrt(groups), None, None
         if self.error_range and items is not None:
@@ -54,7 +54,7 @@ class Spread:
         }
 
     def _needed(self, groups: int, difference: float | None) -> tuple[int | None, int | None]:
-        """Return how many items at this k, or instances of these items, show the difference."""
+        """Return how many items at this k, or instances of these items, detect the difference."""
         if not difference or not self.error:
             return None, None
         aim, k = _aim(difference, groups), None
@@ -63,7 +63,7 @@ class Spread:
         return self._items_for(self.error, groups, difference), None if k is None else _rounded_up(k, 1)
 
     def _items_for(self, error: float, groups: int, difference: float | None) -> int | None:
-        """Return how many items show the difference if these have this error."""
+        """Return how many items detect the difference if these have this error."""
         return _rounded_up(self.items * error**2 / _aim(difference, groups), 2) if difference else None
 
 
@@ -79,7 +79,8 @@ def _rounded_up(number: float, least: int) -> int | None:
 def spread(groups: Iterable[Sequence[float]]) -> Spread:
     """Return the components of variance of items, each given by its values (one-way random effects, Searle 1971).
 
-    The error of the mean over all values is the clustered one; with one value an item nothing is known within.
+    The error of the mean over all values is the clustered one; with one value per item, the variance within items is
+    unknown.
     """
     items = [values for values in groups if values]
     sizes, number = [len(values) for values in items], len(items)
@@ -129,7 +130,7 @@ def deviation_factors(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 def power(names: Sequence[str], marks: Sequence[Marks], difference: float | None) -> Power:
-    """For each respondent and each pair the smallest difference that is seen in 80 of 100 such measurements."""
+    """Return the smallest differences detected in 80 of 100 such measurements, for respondents and pairs."""
     worths = {
         name: figure.of_tallies.worths
         for name, figure in FIGURES.items()

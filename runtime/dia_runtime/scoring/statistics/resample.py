@@ -1,4 +1,4 @@
-"""Items drawn again and again, with replacement: how often each comes in each resample."""
+"""Resampling of items with replacement: how often each occurs in each resample."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 Numbers = NDArray[numpy.float64]
 METHODS = ("bca", "percentile", "bound", "none")
 Counts = NDArray[numpy.integer[Any]]
-CELLS = 2_000_000  # of a matrix of weights that is held at once, 16 MB
-KEPT = 16  # matrices that are kept for the next figures over as many items, of at most 4 MB each
-LARGE = 5  # times as many cells are kept for the last two
+CELLS = 2_000_000  # of a matrix of weights in memory, 16 MB
+KEPT = 16  # matrices that are cached for further figures over as many items, of at most 4 MB each
+LARGE = 5  # the last two may have this many times as many cells
 SMALL, ALIKE = 1_000, 8  # items that are drawn one by one, unless this many are equal
-FEW = 20  # items for each different one, below which drawing them one by one is quicker
+FEW = 20  # items per different one; with fewer, drawing them one by one is faster
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
     """How intervals are computed: by `bca`, `percentile` or `bound`, with a number of resamples and a seed, or not.
 
-    `points` are the fewest and the most that a question gives, where these are known.
+    `points` are the fewest and the most points of a question, if known.
     """
 
     method: str = "bca"
@@ -34,9 +34,9 @@ class Intervals:
 
 
 def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) -> Numbers:
-    """Return the sums of the columns of `rows` in each resample; of each row there are as many items as `times` says.
+    """Return the sums of the columns of `rows` in each resample; each row stands for `times` equal items.
 
-    Rows of integers give exact sums, so that no processor or library adds them up differently.
+    Rows of integers give exact sums, which do not depend on the processor or library.
     """
     if (
         len(times) * ALIKE > sum(times) <= SMALL
@@ -46,7 +46,7 @@ def resampled_sums(rows: Numbers, times: Sequence[int], intervals: Intervals) ->
 
 
 def _weights(times: tuple[int, ...], intervals: Intervals) -> Iterator[Counts]:
-    """Yield how often each row comes in the resamples, some resamples at a time."""
+    """Yield how often each row occurs in the resamples, some resamples at a time."""
     if len(times) * intervals.resamples <= CELLS:
         yield _cached_weights(times, intervals.resamples, intervals.seed)
     elif len(times) * intervals.resamples <= LARGE * CELLS and sum(times) <= SMALL:
@@ -74,9 +74,9 @@ def _large_weights(times: tuple[int, ...], resamples: int, seed: int) -> tuple[C
 
 @lru_cache(maxsize=2)
 def dirichlet_weights(times: tuple[int, ...], resamples: int, seed: int) -> Numbers:
-    """Return, for each resample, the weights of rows with these numbers of items and, last, of one item more.
+    """Return, for each resample, the weights of rows with these numbers of items and, last, of one additional item.
 
-    They sum to 1 and have a Dirichlet distribution, as the gaps between uniform random numbers have.
+    They sum to 1 and have a Dirichlet distribution, like the gaps between uniform random numbers.
     """
     gamma = _generator(times, seed).standard_gamma((*times, 1), size=(resamples, len(times) + 1))
     weights: Numbers = gamma / gamma.sum(axis=1, keepdims=True)

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 Exact = int | Fraction
 Row = Sequence[Exact]
-MANY = 5_000  # different items; beyond these the interval is that of the normal distribution
+MANY = 5_000  # different items; with more, the interval is that of the normal distribution
 WIDTH = 1.959963984540054  # of the normal distribution, for 95 %
-EXACT = 1 << 53  # below this a float holds every integer
+EXACT = 1 << 53  # below this, a float represents every integer
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """The sum of a column over that of another one, or the sum alone, as a part of a quantity."""
+    """The sum of a column divided by that of another one, or only the sum, as a part of a quantity."""
 
     top: int
     bottom: int | None = None
@@ -35,7 +35,7 @@ Quantity = Sequence[Ratio] | Callable[[Numbers], Numbers]
 
 @dataclass(slots=True)
 class Sample:
-    """Different items as rows of integers, how many are like each, and by what each column was multiplied."""
+    """Different items as rows of integers, the number of items equal to each, and the scale of each column."""
 
     rows: Numbers
     times: NDArray[numpy.int64]
@@ -48,7 +48,7 @@ class Sample:
         return int(self.times.sum())
 
     def values(self, quantity: Quantity, sums: Numbers) -> Numbers:
-        """Return the quantity for each row of sums; not a number if it is none."""
+        """Return the quantity for each row of sums; NaN if it is undefined."""
         with numpy.errstate(all="ignore"):
             if callable(quantity):
                 return quantity(sums / self.scales)
@@ -72,7 +72,7 @@ class Sample:
         return self._resampled[intervals]
 
     def replicates(self, quantity: Quantity, intervals: Intervals) -> Numbers:
-        """Return the quantity in each resample; of many different items as many values of the normal distribution."""
+        """Return the quantity in each resample; for many different items, values of the normal distribution instead."""
         if len(self.rows) > MANY:
             steps = (numpy.arange(intervals.resamples) + 0.5) / intervals.resamples
             normal = numpy.array([NORMAL.inv_cdf(step) for step in steps])
@@ -89,9 +89,9 @@ class Sample:
         return total
 
     def standard_error(self, quantity: Quantity) -> float | None:
-        """Return the standard error with items as clusters; None below two items.
+        """Return the standard error with items as clusters; None for fewer than two items.
 
-        Of ratios and sums it is the linearised one (Liang and Zeger 1986), of other quantities that of the jackknife.
+        For ratios and sums it is linearised (Liang and Zeger 1986), for other quantities it is the jackknife.
         """
         number = self.number
         if self.evidence(quantity) < 2 or self.point(quantity) is None:
@@ -104,7 +104,7 @@ class Sample:
         return math.sqrt(number / (number - 1) * float((self.times * influence**2).sum()))
 
     def evidence(self, quantity: Quantity) -> int:
-        """Return how many items have values; of several ratios the fewest that one of them has."""
+        """Return how many items have values; for several ratios, the smallest of their numbers."""
         if callable(quantity):
             return self.number
         sizes = [self.rows[:, part.bottom] for part in quantity if part.bottom is not None]
@@ -130,12 +130,12 @@ class Sample:
         return math.sqrt((number - 1) / number * float((self.times * deviations**2).sum()))
 
     def _rounding(self, quantity: Quantity) -> float:
-        """An error below this is that of rounding."""
+        """Return the size below which an error is a rounding error."""
         is_sum = not callable(quantity) and any(part.bottom is None for part in quantity)
         return 1e-12 * (self.number if is_sum else 1)
 
     def left_out(self, quantity: Quantity) -> Numbers:
-        """Return the quantity without one item like each row."""
+        """Return the quantity without one of the items equal to each row."""
         return self.values(quantity, self._total() - self.rows)
 
     def estimate(self, quantity: Quantity, intervals: Intervals) -> Estimate:
@@ -147,7 +147,7 @@ class Sample:
         }
 
     def interval(self, quantity: Quantity, intervals: Intervals, is_difference: bool = False) -> list[float] | None:
-        """Return the confidence interval; None if nothing varies, below two items, and where none is wanted."""
+        """Return the confidence interval; None if nothing varies, for fewer than two items, or if none is wanted."""
         point, error = self.point(quantity), self.standard_error(quantity)
         if intervals.method == "none" or point is None or not error or error < self._rounding(quantity):
             return None
@@ -159,7 +159,7 @@ class Sample:
 
 
 def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:
-    """Return the sample of these rows, and how many items are like each."""
+    """Return the sample of these rows, and how many items equal each."""
     pairs = list(items)
     times = numpy.array([number for _, number in pairs], dtype=numpy.int64)
     columns = [_integers(column, int(times.sum())) for column in zip(*(row for row, _ in pairs), strict=True)]
@@ -168,7 +168,7 @@ def sample_of(items: Iterable[tuple[Row, int]]) -> Sample:
 
 
 def _integers(column: Sequence[Exact], number: int) -> tuple[list[int], int]:
-    """The column times the scale that makes integers of it; where none is small enough, rounded to a fine one."""
+    """Return the column times a scale that makes it integer; without a small one, rounded to a fine scale."""
     scale = math.lcm(*(value.denominator for value in column))
     highest = max((abs(float(value)) for value in column), default=0.0)
     largest = 4 * max(1, number) * max(1, math.ceil(highest))

@@ -1,9 +1,9 @@
-"""Selective prediction: what a model gains by answering only where it is sure.
+"""Selective prediction: what a model gains by answering only if it is sure.
 
-Replies carry no confidence of their own, so the questions are ordered by a sign of it that needs no truth. Over
-instances it is how many of the item's other instances the model answered: one that skips four of five instances of an
-item is less sure of the fifth. Over attempts it is how many of the other attempts at the question said the same.
-Questions with the same sign come in no order, so that the curve has its mean over all orders of them.
+Replies have no confidence, so the questions are ordered by an estimate that does not use the truth. Over instances it
+is how many of the item's other instances the model answered: a model that skips four of five instances of an item is
+less sure of the fifth. Over attempts it is how many of the other attempts at the question gave the same answer.
+Questions with equal confidence have no order, so the curve is the mean over all their orders.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from dia_runtime.scoring.statistics.estimates import estimate, estimates, interv
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
 from dia_runtime.scoring.statistics.sample import Quantity, sample_of
 
-Levels = tuple[tuple[Fraction, int, int], ...]  # confidence -> questions answered with it, and how many of these wrong
+Levels = tuple[tuple[Fraction, int, int], ...]  # confidence, questions answered with it, and how many of these wrongly
 PENALTIES = (Fraction(0), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(9))
-STEPS = 20  # confidences with a larger divisor are counted in this many steps
+STEPS = 20  # confidences with a larger denominator are rounded to this many steps
 GAMMA = 0.5772156649015329
-TABLE = 64  # harmonic numbers that are added up; larger ones are approximated to 1e-14
+TABLE = 64  # harmonic numbers up to this are summed; larger ones are approximated to 1e-14
 
 
 def levels_of(tally: Tally) -> Levels:
-    """The confidence of an item's answered questions: the share of the item's other instances that were answered."""
+    """Return the confidence of an item's answered questions: the share of its other instances that were answered."""
     answered = tally.k - tally.skipped
     if not answered:
         return ()
@@ -38,7 +38,7 @@ def levels_of(tally: Tally) -> Levels:
 
 
 def agreed(tally: Tally, readings: Mapping[str, int]) -> Levels:
-    """Return the confidence of each attempt at a question: the share of the other attempts that said the same."""
+    """Return the confidence of each attempt: the share of the other attempts that gave the same answer."""
     answers: Counter[tuple[Fraction, bool]] = Counter()
     others = max(1, tally.k - 1)
     for reading, number in readings.items():
@@ -57,9 +57,9 @@ Signal = Literal["answered", "agreement"]
 
 
 def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) -> Selective:
-    """Coverage, risk and what perfect abstention would have given.
+    """Return coverage, risk and the effect of perfect abstention.
 
-    `items` says of how many items have this tally, these levels, and these points had all that is not right been
+    `items` has the number of items with each combination of tally, levels, and points if everything incorrect had been
     skipped; `block` has the figures of the same items.
     """
     is_open = any(tally.error for tally, _, _ in items)
@@ -83,7 +83,7 @@ def selective(items: Items, signal: Signal, block: Block, intervals: Intervals) 
 
 
 def curve(items: Items) -> list[CurvePoint]:
-    """Return the points of the risk-coverage curve, from the highest confidence to all that was answered."""
+    """Return the points of the risk-coverage curve, from the highest confidence to all answers."""
     questions = sum(tally.k * times for (tally, _, _), times in items.items())
     answers, misses = Counter[Fraction](), Counter[Fraction]()
     for (_, levels, _), times in items.items():
@@ -107,7 +107,7 @@ def _steps(items: Items) -> list[Fraction]:
 
 
 def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
-    """Return the area under the curve, the smallest one for as many right answers, and their difference."""
+    """Return the area under the curve, the smallest possible one for as many correct answers, and their difference."""
     steps = _steps(items)
     quantities: tuple[Quantity, ...] = (area, best_area, _excess)
     if not steps:
@@ -124,10 +124,10 @@ def _areas(items: Items, intervals: Intervals) -> list[Estimate]:
 
 
 def area(sums: Numbers) -> Numbers:
-    """Return the mean over m of the expected share of wrong ones among the m most confident answers (AURC).
+    """Return the mean over m of the expected share of wrong answers among the m most confident ones (AURC).
 
-    Columns are answered and wrong, level by level. Within a level of x answers, r of them wrong, after a answers with
-    e wrong ones, the m-th adds (e + r (m - a) / x) / m.
+    Columns are the numbers of answers and of wrong ones, level by level. Within a level of x answers, r of them wrong,
+    after a answers with e wrong ones, the m-th adds (e + r (m - a) / x) / m.
     """
     total, answered, wrong = (numpy.zeros(len(sums)) for _ in range(3))
     for level in range(0, sums.shape[1], 2):
@@ -140,7 +140,7 @@ def area(sums: Numbers) -> Numbers:
 
 
 def best_area(sums: Numbers) -> Numbers:
-    """Return the same area if all right answers came first."""
+    """Return the same area if all correct answers came first."""
     answered, wrong = sums[:, 0::2].sum(axis=1), sums[:, 1::2].sum(axis=1)
     right = answered - wrong
     areas: Numbers = (wrong - right * (harmonic(answered) - harmonic(right))) / answered
@@ -152,7 +152,7 @@ def _excess(sums: Numbers) -> Numbers:
 
 
 def harmonic(numbers: Numbers) -> Numbers:
-    """1 + 1/2 + ... + 1/n, for each whole n."""
+    """Return 1 + 1/2 + ... + 1/n, for each integer n."""
     table = numpy.concatenate([[0.0], numpy.cumsum(1 / numpy.arange(1, TABLE))])
     small = table[numpy.minimum(numbers, TABLE - 1).astype(numpy.int64)]
     large = numpy.maximum(numbers, TABLE)
@@ -161,7 +161,7 @@ def harmonic(numbers: Numbers) -> Numbers:
 
 
 def _best(items: Items, intervals: Intervals) -> dict[str, Estimate]:
-    """Return the scores with perfect abstention, and what is lost without it."""
+    """Return the scores with perfect abstention, and the loss without it."""
     parts: dict[str, list[Part]] = {"rs_best": [], "rs_lost": [], "idk_best": [], "idk_lost": []}
     for (tally, _, best), times in items.items():
         mean, bad = Fraction(best) / tally.k, tally.wrong + tally.unparsed

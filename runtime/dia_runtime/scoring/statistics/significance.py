@@ -1,4 +1,4 @@
-"""How surprising a difference is when there is none, for one comparison and for many."""
+"""Significance of differences, for one comparison and for many."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 
 def two_sided(value: float, error: float | None, items: int) -> float | None:
-    """The p of a value by Student's t with the items as clusters, items - 1 degrees of freedom; None without an error.
+    """Return the two-sided p of a value by Student's t with the items as clusters (items - 1 degrees of freedom).
 
-    Where all items have the same difference, it is that of the sign test: 2 of 2^items ways.
+    None without an error. If all items have the same difference, it is that of the sign test: 2 of 2^items
+    possibilities.
     """
     if error is None:
         return None
@@ -21,7 +22,7 @@ def two_sided(value: float, error: float | None, items: int) -> float | None:
 
 
 def holm(chances: Sequence[float | None]) -> list[float | None]:
-    """Return the same p, adjusted so that the chance of one false finding among all stays below the level (Holm 1979).
+    """Return the p-values adjusted so that the probability of any false finding stays below the level (Holm 1979).
 
     >>> holm([0.01, 0.04, None, 0.03])
     [0.03, 0.06, None, 0.06]

@@ -1,4 +1,4 @@
-"""What another wording of the same instances changes."""
+"""The effect of another wording of the same instances."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIANT_LESS_BASE = {0: Fraction(-1), 1: Fraction(1)}
 
 
 def variant_effects(ledger: Ledger, intervals: Intervals) -> dict[str, VariantEffect]:
-    """Variant -> its paired effect on each figure, over the instances that were asked in both wordings."""
+    """Return each variant's paired effect on each figure, over the instances that were asked in both wordings."""
     names = sorted(name for name in ledger.wordings if name is not None)
     return {name: _effect(ledger, name, intervals) for name in names}
 
