@@ -1,1 +1,1 @@
-"""What expressions, templates, functions, answers and diagnostics mean."""
+"""The meaning of expressions, templates, functions, answers and diagnostics."""

@@ -1,4 +1,4 @@
-"""The budget of an evaluation: a count of steps that whatever loops has to pay from, and the size of integers."""
+"""The budget of an evaluation: a count of steps, which every loop is charged, and the maximum size of integers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BUDGET = Budget()
 
 
 def charge(steps: int, budget: Budget = _BUDGET) -> None:
-    """Take the steps off the budget; LanguageError (E502) once it is spent, and at every later charge."""
+    """Charge steps to the budget; raises LanguageError (E502) once it is spent, and at every later charge."""
     budget.left -= steps
     if budget.left < 0:
         raise LanguageError(
@@ -36,7 +36,7 @@ def charge(steps: int, budget: Budget = _BUDGET) -> None:
 
 
 class Size:
-    """The bits that an integer may have."""
+    """The maximum number of bits of an integer."""
 
     __slots__ = ("bits", "digits")
 
@@ -54,7 +54,7 @@ def bound_digits(digits: int) -> None:
 
 
 def too_large() -> LanguageError:
-    """Return the refusal of an integer beyond the bound."""
+    """Return the error for an integer beyond the limit."""
     bound = f"{SIZE.bits:,} bits" if SIZE.bits == INTEGER_BITS else f"{SIZE.digits:,} digits (`limits` of the template)"
     return LanguageError("a number is too large", f"integers have at most {bound}", "E502")
 
@@ -93,7 +93,7 @@ def spent() -> int:
 
 
 def note_spent(steps: int) -> None:
-    """Count the steps of a value that is kept from an earlier evaluation, as if it were computed again."""
+    """Count the steps of a cached value, as if it were computed again."""
     _BUDGET.before += steps
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-LONGEST = 15  # digits of a number that is written out
+LONGEST = 15  # digits of a number that is printed in full
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return the number with its noun, in the plural where that is right.
+    """Return the number with its noun, in the plural if necessary.
 
     >>> counted(1, "item"), counted(12000, "item"), counted(2, "reply", "replies")
     ('1 item', '12,000 items', '2 replies')
@@ -18,7 +18,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def grouped(number: int) -> str:
-    """Return the number with thousands separators, or rounded to two digits where it is long.
+    """Return the number with thousands separators, or rounded to two digits if it is long.
 
     >>> grouped(5251), grouped(85070591730234615865843651857942052864)
     ('5,251', '~8.5e37')

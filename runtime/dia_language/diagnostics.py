@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from dia_language.counts import counted as counted  # commands import it from here, with the diagnostics
+from dia_language.counts import counted as counted  # commands import it from here, together with the diagnostics
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -47,7 +47,7 @@ class Diagnostic:
 
 
 class DiaError(Exception):
-    """An expected failure: one or more diagnostics and the exit code that they deserve."""
+    """An expected failure: one or more diagnostics and an exit code."""
 
     def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic], exit_code: int = 2) -> None:
         entries = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
@@ -60,7 +60,7 @@ class DiaError(Exception):
 
 
 class LanguageError(Exception):
-    """A failed evaluation, before anyone has said where in a spec it happened."""
+    """A failed evaluation whose position in a spec is not known yet."""
 
     def __init__(self, message: str, help: str | None = None, code: str = "E501") -> None:
         super().__init__(message)
@@ -116,7 +116,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     >>> closest("hamming_distance", ["indel_distance"])
     """
     if len(name) > LONGEST_NAME:
-        return None  # comparing long names takes the square of their length
+        return None  # comparing long names takes quadratic time
     known_names = sorted({one for one in names if len(one) <= LONGEST_NAME})
     for near in get_close_matches(name, known_names, n=5, cutoff=0.6):
         if _is_part(name, near) or edits(name, near) <= (min(len(name), 7) + 1) // 3:
@@ -128,7 +128,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
 
 
 def _is_part(name: str, near: str) -> bool:
-    """Whether one begins with the other, or the name abbreviates it, as `idx` does `index`."""
+    """Return whether one name begins with the other, or abbreviates it, as `idx` does `index`."""
     letters = iter(near)
     return name.startswith(near) or (name[:1] == near[:1] and all(letter in letters for letter in name))
 
@@ -154,7 +154,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
 
 
 def names_help(name: str, names: Iterable[str], most: int = 12) -> str | None:
-    """Return the help for an unknown name: the most similar name, else all names where they are few."""
+    """Return the help for an unknown name: the most similar name, or else all names if there are few."""
     names = sorted(set(names))
     few = f"available names: {', '.join(names)}" if 0 < len(names) <= most else None
     return did_you_mean(name, names) or few

@@ -1,4 +1,4 @@
-"""Every error code: a short title, and what it means and how to fix it."""
+"""All error codes, each with a short title, its meaning and a fix."""
 
 from __future__ import annotations
 

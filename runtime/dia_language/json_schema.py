@@ -57,12 +57,12 @@ def number(words: str | None = None, **keywords: int) -> Schema:
 
 
 def boolean(words: str | None = None) -> Schema:
-    """True or false."""
+    """Return true or false."""
     return described({"type": "boolean"}, words)
 
 
 def one_of(values: Iterable[Any], words: str | None = None) -> Schema:
-    """One of the listed values."""
+    """Return one of the listed values."""
     return described({"enum": list(values)}, words)
 
 
@@ -117,7 +117,7 @@ def named(values: Schema, words: str | None = None, keys: str | None = None, lea
 
 
 def chosen_by(key: str, alternatives: Mapping[str, Schema]) -> list[Schema]:
-    """One conditional schema for each alternative: it applies where the mapping's `key` has that value."""
+    """Return one conditional schema per alternative: it applies if the mapping's `key` has that value."""
     return [
         {"if": {"required": [key], "properties": {key: {"const": value}}}, "then": schema}
         for value, schema in alternatives.items()
@@ -125,7 +125,7 @@ def chosen_by(key: str, alternatives: Mapping[str, Schema]) -> list[Schema]:
 
 
 def only(properties: Mapping[str, Schema], also: Sequence[str] = (), required: Sequence[str] = ()) -> Schema:
-    """What a mapping with these properties has besides keys checked elsewhere (`also`), and nothing more."""
+    """Return a mapping with these properties, besides keys that are checked elsewhere (`also`), and no others."""
     schema: Schema = {"propertyNames": {"enum": [*also, *properties]}}
     if properties:
         schema["properties"] = dict(properties)
@@ -150,11 +150,11 @@ def typed_schema(
     closed: Collection[Any] = (),
     with_description: bool = False,
 ) -> Schema:
-    """The schema of a type: a TypedDict, list, dict, Literal, union or simple type, each with `Annotated` or without.
+    """Return the schema of a type: a TypedDict, list, dict, Literal, union or simple type, `Annotated` or not.
 
-    An annotation is a description, or `Keywords` that the schema has as well. `definitions` has the names of
-    TypedDicts that are referred to as `$defs`; `closed` are those without other keys. With a description a TypedDict
-    has its docstring for one.
+    An annotation is a description, or `Keywords` that are added to the schema. `definitions` has the names of
+    TypedDicts that become `$defs`; `closed` are those without other keys. If descriptions are requested, a TypedDict
+    has its docstring as its description.
     """
 
     def refer(inner: Any) -> Schema:
@@ -190,7 +190,7 @@ def typed_schema(
 
 
 def _union(schemas: Sequence[Schema]) -> Schema:
-    """The schema of a union: of simple types and one other type, as keywords do not touch values of other types."""
+    """Return the schema of a union: simple types and one other type, because keywords ignore values of other types."""
     if all("type" in schema for schema in schemas):
         types = [schema["type"] for schema in schemas]
         keywords = [schema for schema in schemas if len(schema) > 1]

@@ -1,4 +1,4 @@
-"""The sizes that no value of the language may exceed; judged before a result is computed."""
+"""The maximum sizes of values of the language; checked before a result is computed."""
 
 from __future__ import annotations
 

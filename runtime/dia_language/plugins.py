@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Plugin(Generic[T]):
-    """What an entry point gave, and the distribution that it came from with its version."""
+    """The object of an entry point, and its distribution with its version."""
 
     __slots__ = ("distribution", "value", "version")
 
@@ -33,15 +33,15 @@ class Plugin(Generic[T]):
 
 
 class Registry(Mapping[str, T]):
-    """A table from name to thing: `own` ones, then those of entry points, which are loaded when first needed."""
+    """A table from name to object: `own` ones, then those of entry points, which are loaded when first needed."""
 
     def __init__(self, group: str, own: Mapping[str, T], check: Callable[[Any], str | None] | None = None) -> None:
-        """`check` says what is wrong with a thing that an entry point gave, or None."""
+        """`check` returns the error of an object of an entry point, or None."""
         self.group, self.own, self.check = group, own, check
 
     @cached_property
     def plugins(self) -> dict[str, Plugin[T]]:
-        """Return the things of installed packages by name. Raises DiaError for one that cannot be used."""
+        """Return the objects of installed packages by name. Raises DiaError for an unusable one."""
         from importlib.metadata import entry_points
 
         plugins: dict[str, Plugin[T]] = {}

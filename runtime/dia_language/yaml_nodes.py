@@ -1,7 +1,7 @@
-"""YAML text to nodes that keep file, line and column.
+"""YAML text to nodes with file, line and column. YAML 1.2 core scalars on libyaml's events.
 
-YAML 1.2 core scalars on libyaml's events. Refused before anything is built: files over 1 MiB, text that is not
-UTF-8, control and bidirectional characters, duplicate keys, tags, anchors, aliases, merge keys, deep nesting.
+Rejected before anything is built: files over 1 MiB, text that is not UTF-8, control and bidirectional characters,
+duplicate keys, tags, anchors, aliases, merge keys, deep nesting.
 """
 
 from __future__ import annotations
@@ -58,17 +58,17 @@ class Scalar:
             line = before.count("\n")
             column = len(before) - (before.rfind("\n") + 1) + (0 if line else start.column - 1)
             return Position(start.file, start.line + line, column + 1)
-        if self.end_line != start.line:  # of what the spec does not write out
+        if self.end_line != start.line:  # of values that the spec does not contain
             return start
         return Position(start.file, start.line, start.column + offset + (self.style in ("'", '"')))
 
 
-ESCAPED_DIGITS = {"x": 2, "u": 4, "U": 8}  # how many hexadecimal digits follow an escape in double quotes
+ESCAPED_DIGITS = {"x": 2, "u": 4, "U": 8}  # the number of hexadecimal digits after an escape in double quotes
 FOLDED = re.compile(r"[ \t]*\n\s*")
 
 
 def _raw_offset(scalar: Scalar, offset: int) -> int:
-    """Return where in `raw` the character at `offset` of the text is."""
+    """Return the offset in `raw` of the character at `offset` of the text."""
     raw, at = scalar.raw, scalar.raw.find("\n") if scalar.style == ">" else len(scalar.style)
     for char in scalar.text[:offset]:
         at = _after_continuation(scalar, at)
@@ -79,7 +79,7 @@ def _raw_offset(scalar: Scalar, offset: int) -> int:
             at += 2
         elif fold is None:
             at += 1
-        elif not char.isspace():  # the white space of the text has ended, and with it that of the file
+        elif not char.isspace():  # end of the text's whitespace, and so of the file's
             at = fold.end() + 1
     at = _after_continuation(scalar, at)
     fold = FOLDED.match(raw, at)
@@ -113,7 +113,7 @@ class Mapping:
     is_flow: bool = False
 
     def get(self, name: str) -> Node | None:
-        """Return the node under the key, or None."""
+        """Return the node at the key, or None."""
         return next((node for key, node in self.pairs if key.text == name), None)
 
     def key(self, name: str) -> Scalar | None:
@@ -136,7 +136,7 @@ def read(path: Path, display_name: str) -> tuple[Node, str]:
 def read_text(path: Path, display_name: str) -> str:
     """Return the text of a file of at most 1 MiB in UTF-8.
 
-    Raises DiaError if the file cannot be read, is larger, or holds characters that a reader cannot see.
+    Raises DiaError if the file cannot be read, is larger, or contains invisible characters.
     """
     return text_of(read_bytes(path, display_name), display_name)
 
@@ -154,7 +154,7 @@ def text_of(raw: bytes, display_name: str) -> str:
 
 
 def read_bytes(path: Path, display_name: str) -> bytes:
-    """Return the bytes of a regular file of at most 1 MiB. Raises DiaError for anything else."""
+    """Return the bytes of a regular file of at most 1 MiB. Raises DiaError for other files."""
     start = Position(display_name, 1, 1)
     try:
         if not path.is_file():
@@ -246,7 +246,7 @@ class _Builder:
         return _error("E104", f"not YAML: {problem}", place, QUOTE)
 
     def _refuse_colon(self, place: Position) -> None:
-        """Report a `: ` in an unquoted value as the error, if it made a `*`, `&` or `!` the begin of a value."""
+        """Report a `: ` in an unquoted value as the error, if a `*`, `&` or `!` only follows from it."""
         colon = _colon_in_value(self.lines[place.line - 1][: place.column - 1])
         if colon is not None:
             at = Position(self.display_name, place.line, colon + 1)
@@ -324,7 +324,7 @@ class _Builder:
         return Mapping(tuple(pairs), place, bool(event.flow_style))
 
     def _no_key(self, key: Node, place: Position) -> DiaError:
-        """Return the error of a key that is a list or mapping: mostly the braces of a template without quotes."""
+        """Return the error for a key that is a list or mapping: mostly the braces of an unquoted template."""
         line = self.lines[place.line - 1]
         if line[place.column - 1 : place.column + 1] == "{{":
             return _error("E104", "YAML reads `{{` as the start of a mapping", place, QUOTE)
@@ -372,7 +372,7 @@ class _Builder:
 
 
 def begin_with(display_name: str) -> str:
-    """Return how a spec file of that name begins."""
+    """Return the help on how a spec file with that name starts."""
     return "start with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "start with `template: name`"
 
 
@@ -402,11 +402,11 @@ SYNTAX: tuple[tuple[str, str, str], ...] = (
     ("exceeded max depth", "nested too deeply", "use fewer levels"),
 )
 
-KEY = re.compile(r"\s*(- +)*[\w.,() -]*\Z")  # what may stand before the colon of a key: name(a, b)
+KEY = re.compile(r"\s*(- +)*[\w.,() -]*\Z")  # possible text before the colon of a key: name(a, b)
 
 
 def _colon_in_value(before: str) -> int | None:
-    """Return where `: ` follows what is not a key, as in `- answer == n: *m`."""
+    """Return where `: ` follows text that is not a key, as in `- answer == n: *m`."""
     colon = before.find(": ")
     while colon >= 0:
         if not KEY.match(before[:colon]):
@@ -417,7 +417,7 @@ def _colon_in_value(before: str) -> int | None:
 
 INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 REAL = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([-+]?[0-9]{1,9}))?\Z")
-NUMERIC = frozenset("+-.0123456789")  # with which a number begins
+NUMERIC = frozenset("+-.0123456789")  # the characters with which numbers begin
 WORDS: dict[str, Value] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
@@ -467,5 +467,5 @@ def data(node: Node) -> Value:
 
 
 def pairs(node: Node | None) -> tuple[tuple[Scalar, Node], ...]:
-    """Key and value of a mapping; nothing for another node."""
+    """Yield key and value of a mapping; nothing for other nodes."""
     return node.pairs if isinstance(node, Mapping) else ()

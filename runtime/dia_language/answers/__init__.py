@@ -1,4 +1,4 @@
-"""Answers: how correct answers are settled and written, and how replies are parsed and compared with them.
+"""Answers: how correct answers are fixed and written, and how replies are parsed and compared with them.
 
 A comparison is a mapping with `type` and the options of that type; a bundle stores it with every answer.
 """

@@ -1,9 +1,9 @@
-"""Whether an expression is identically zero, shown by one normal form: a quotient of polynomials in atoms.
+"""Whether an expression is identically zero, shown by a normal form: a quotient of polynomials in atoms.
 
-Atoms are variables, pi, roots, exponentials, logarithms, sines and cosines, each with the one relation that it obeys:
-`root**q = base`, `sin**2 = 1 - cos**2`. Roots of numbers are those of primes; exponentials, sines and cosines of sums
-are multiplied out, down to the smallest fraction of each angle that occurs. Every rule holds wherever both sides have a
-real value, so what is zero here is zero there; what is not may still be zero.
+Atoms are variables, pi, roots, exponentials, logarithms, sines and cosines, each with the one relation that it
+satisfies: `root**q = base`, `sin**2 = 1 - cos**2`. Roots of numbers are those of primes; exponentials, sines and
+cosines of sums are expanded, down to the smallest fraction of each angle that occurs. Every rule holds wherever both
+sides have a real value, so an expression that is zero here is zero there; other expressions may still be zero.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Form(Field):
         return result
 
     def general_power(self, base: Ratio, exponent: Ratio) -> Ratio:
-        """Return a power: whole, rational, or by the exponential function."""
+        """Return a power: with an integer or rational exponent, or by the exponential function."""
         number = number_of(exponent)
         if number is None:
             return self.exponential(self.multiply(exponent, self.logarithm(base)))
@@ -72,7 +72,7 @@ class _Form(Field):
         return self.root(base, number)
 
     def root(self, base: Ratio, exponent: Fraction) -> Ratio:
-        """Return a rational power: of primes, of what is positive for certain, and of the rest as one atom."""
+        """Return a rational power: of primes, of factors known to be positive, and of the rest as one atom."""
         if not base.top:
             return base
         content, rest = content_of(base)
@@ -85,7 +85,7 @@ class _Form(Field):
         return result
 
     def root_of_roots(self, value: Ratio, exponent: Fraction) -> Ratio | None:
-        """A rational power of a product of roots and exponentials, none of which is negative; None for others."""
+        """Return a rational power of a product of nonnegative roots and exponentials; None for other expressions."""
         (above, *more), (below, *others) = value.top, value.bottom
         factors = [*above, *((place, -power) for place, power in below)]
         is_product = not more and not others and value.top[above] == value.bottom[below] == ONE
@@ -118,7 +118,7 @@ class _Form(Field):
         return self.multiply(result, Ratio({((place, rest),): ONE}, UNIT)) if rest else result
 
     def exponential(self, value: Ratio) -> Ratio:
-        """exp of a sum, as a product."""
+        """Return exp of a sum, as a product."""
         result = constant(ONE)
         for factor, unit in self.units(value):
             argument = self.logarithm_in(unit)
@@ -130,7 +130,7 @@ class _Form(Field):
         return result
 
     def units(self, value: Ratio) -> list[tuple[Fraction, Ratio]]:
-        """Return the terms of a sum as rational multiples of something else; the whole where it is no sum."""
+        """Return the terms of a sum as rational multiples of units; a single one if it is not a sum."""
         if value.bottom == UNIT:
             return [(factor, Ratio({one: ONE}, UNIT)) for one, factor in value.top.items()]
         content, rest = content_of(value)
@@ -140,21 +140,21 @@ class _Form(Field):
         return [(content, rest)]
 
     def logarithm_in(self, unit: Ratio) -> Ratio | None:
-        """What the unit is the logarithm of, if it is one."""
+        """Return what the unit is the logarithm of, if it is one."""
         one = next(iter(unit.top))
         if unit.bottom != UNIT or len(one) != 1 or one[0][1] != 1 or self.atoms[one[0][0]].kind != "log":
             return None
         return self.atoms[one[0][0]].of
 
     def monomial(self, place: int, exponent: int) -> Ratio:
-        """Return a whole power, negative ones too, of an atom."""
+        """Return an integer power of an atom, which may be negative."""
         if abs(exponent) > 500:
             raise TooMuch
         terms: Terms = {((place, abs(exponent)),): ONE} if exponent else UNIT
         return Ratio(terms, UNIT) if exponent >= 0 else Ratio(UNIT, terms)
 
     def logarithm(self, value: Ratio) -> Ratio:
-        """log of a product of what is positive for certain, and of the rest as one atom."""
+        """Return log of a product of factors known to be positive, and of the rest as one atom."""
         if not value.top:
             raise TooMuch
         content, rest = content_of(value)
@@ -197,7 +197,7 @@ class _Form(Field):
         return result
 
     def turn(self, value: Ratio) -> tuple[Ratio, Ratio]:
-        """Cosine and sine of a sum of angles."""
+        """Return cosine and sine of a sum of angles."""
         result = constant(ONE), constant(Fraction(0))
         for factor, unit in self.units(value):
             pair = self.special(factor) if self.is_pi(unit) else None
@@ -209,16 +209,16 @@ class _Form(Field):
         return unit == self.symbol(" pi")
 
     def special(self, factor: Fraction) -> tuple[Ratio, Ratio] | None:
-        """Cosine and sine of a multiple of a twelfth of pi; None for other angles."""
+        """Return cosine and sine of a multiple of a twelfth of pi; None for other angles."""
         twelfths = factor * 12
         return self.twelfth(int(twelfths)) if twelfths.denominator == 1 else None
 
     def twelfth(self, number: int) -> tuple[Ratio, Ratio]:
-        """Cosine and sine of n twelfths of pi: those of 3 n quarters minus 2 n thirds."""
+        """Return cosine and sine of n twelfths of pi: those of 3 n quarters minus 2 n thirds."""
         return self.turned(self.pair(QUARTERS[number * 3 % 8]), self.pair(THIRDS[-number * 2 % 6]))
 
     def pair(self, exact: tuple[tuple[Fraction, int], tuple[Fraction, int]]) -> tuple[Ratio, Ratio]:
-        """Two numbers, each a rational times a square root."""
+        """Return two numbers, each a rational times a square root."""
         first, second = (
             self.multiply(constant(factor), self.root_of_number(Fraction(under), Fraction(1, 2)))
             for factor, under in exact
@@ -226,7 +226,7 @@ class _Form(Field):
         return first, second
 
     def angle(self, factor: Fraction, unit: Ratio) -> tuple[Ratio, Ratio]:
-        """Cosine and sine of a rational multiple of something."""
+        """Return cosine and sine of a rational multiple of a unit."""
         place = self.atom("cos", unit, factor.denominator)
         sine = self.atom("sin", unit)
         if sine != place + 1:
@@ -241,13 +241,13 @@ class _Form(Field):
         return result
 
     def turned(self, left: tuple[Ratio, Ratio], right: tuple[Ratio, Ratio]) -> tuple[Ratio, Ratio]:
-        """Cosine and sine of the sum of two angles."""
+        """Return cosine and sine of the sum of two angles."""
         minus = constant(-ONE)
         cosine = self.add(self.multiply(left[0], right[0]), self.multiply(minus, self.multiply(left[1], right[1])))
         return cosine, self.add(self.multiply(left[0], right[1]), self.multiply(left[1], right[0]))
 
     def odd(self, kind: str, value: Ratio) -> Ratio:
-        """Return an odd function as an atom: for a value and its negative, it only differs in sign."""
+        """Return an odd function as an atom: for a value and its negative, it differs only in sign."""
         if not value.top:
             return value
         for place, atom in enumerate(self.atoms):
@@ -256,12 +256,12 @@ class _Form(Field):
         return Ratio({((self.atom(kind, value), 1),): ONE}, UNIT)
 
     def is_number_of_roots(self, value: Ratio) -> bool:
-        """Return whether nothing but rationals and roots of numbers is in the quotient."""
+        """Return whether the quotient consists of rationals and roots of numbers only."""
         places = {place for terms in value for one in terms for place, _ in one}
         return all(self.atoms[place].kind == "root" and number_of(self.atoms[place].of) for place in places)
 
     def inverse(self, kind: str, value: Ratio) -> Ratio:
-        """asin or atan: a rational multiple of pi if it is one of the well-known, else an atom."""
+        """Return asin or atan: a rational multiple of pi if it is a well-known one, or else an atom."""
         for twelfths in range(-6, 7) if self.is_number_of_roots(value) else ():
             if kind == "atan" and abs(twelfths) == 6:
                 continue

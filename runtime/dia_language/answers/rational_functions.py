@@ -18,7 +18,7 @@ class TooMuch(Exception):
 
 
 class Finer(Exception):
-    """A fraction of an angle turned out to be needed: the work begins again with it."""
+    """A smaller fraction of an angle turned out to be needed: the work starts again with it."""
 
 
 class Ratio(NamedTuple):
@@ -29,7 +29,7 @@ class Ratio(NamedTuple):
 
 
 class Atom(NamedTuple):
-    """A kind, what it is of, and by how much its exponents are divided."""
+    """A kind, its argument, and the number by which its exponents are divided."""
 
     kind: str
     of: Ratio
@@ -42,7 +42,7 @@ UNIT: Terms = {(): ONE}
 class Field:
     """The atoms of one attempt at a normal form.
 
-    `finest` has, by the number of its atom, into how many parts each is divided.
+    `finest` has the number of parts into which each atom is divided.
     """
 
     def __init__(self, finest: dict[int, int]) -> None:
@@ -53,7 +53,7 @@ class Field:
     # polynomials
 
     def times(self, left: Terms, right: Terms) -> Terms:
-        """Return the product of two polynomials; atoms beyond their relation are reduced later."""
+        """Return the product of two polynomials; powers of atoms that relations replace are reduced later."""
         self.work += len(left) * len(right)
         if self.work > WORK:
             raise TooMuch
@@ -101,7 +101,7 @@ class Field:
         return Ratio(top, bottom)
 
     def reduced(self, terms: Terms) -> tuple[Terms, Terms]:
-        """Return the polynomial with every relation used, and what it has been multiplied by for that."""
+        """Return the polynomial with every relation used, and the factor by which it has been multiplied for that."""
         by: Terms = UNIT
         for place in range(len(self.atoms) - 1, -1, -1):
             while (relation := self.relation(place)) is not None:
@@ -121,7 +121,7 @@ class Field:
         return terms, by
 
     def relation(self, place: int) -> tuple[int, Ratio] | None:
-        """Return the power of the atom that is something else, and what."""
+        """Return the power of the atom that equals something else, and what it equals."""
         atom = self.atoms[place]
         if atom.kind == "root":
             return atom.parts, atom.of
@@ -130,7 +130,7 @@ class Field:
         return None
 
     def power(self, terms: Terms, exponent: int) -> Terms:
-        """Return a whole power of a polynomial."""
+        """Return an integer power of a polynomial."""
         if exponent > 200:
             raise TooMuch
         result = UNIT
@@ -150,7 +150,7 @@ class Field:
         return self.reduced_ratio(self.times(left.top, right.top), self.times(left.bottom, right.bottom))
 
     def raise_(self, base: Ratio, exponent: int) -> Ratio:
-        """Return a whole power of a quotient."""
+        """Return an integer power of a quotient."""
         if exponent < 0:
             if not base.top:
                 raise TooMuch
@@ -160,7 +160,7 @@ class Field:
     # atoms
 
     def atom(self, kind: str, of: Ratio, parts: int = 1) -> int:
-        """Return the number of the atom of this kind of the same quotient, which is made if there is none."""
+        """Return the number of the atom of this kind with this argument, which is created if it does not exist."""
         for place, atom in enumerate(self.atoms):
             if atom.kind == kind and self.are_equal(atom.of, of):
                 return self.divided(place, parts)
@@ -169,7 +169,7 @@ class Field:
         return self.divided(place, parts)
 
     def divided(self, place: int, parts: int) -> int:
-        """Return the atom, divided into the given number of parts or more. Raises Finer if it is not."""
+        """Return the atom, divided into the given number of parts or more. Raises Finer if it has fewer."""
         if self.finest.setdefault(place, 1) % parts:
             self.finest[place] = lcm(self.finest[place], parts)
             if self.finest[place] > FINEST:
@@ -197,14 +197,14 @@ def constant(value: Fraction) -> Ratio:
 
 
 def number_of(value: Ratio) -> Fraction | None:
-    """Return the rational number that the quotient is, if it is one."""
+    """Return the quotient as a rational number, if it is one."""
     if value.bottom != UNIT or set(value.top) - {()}:
         return None
     return value.top.get((), Fraction(0))
 
 
 def negated(terms: Terms) -> Terms:
-    """Return the polynomial with the other sign."""
+    """Return the negated polynomial."""
     return {one: -factor for one, factor in terms.items()}
 
 

@@ -117,7 +117,7 @@ class TextAnswer(AnswerType):
 
 
 class WordAnswer(AnswerType):
-    """A text of one kind, such as a date: in lists it may stand in quotes."""
+    """A text of one kind, such as a date: in lists it may be in quotes."""
 
     def holds(self, value: Value) -> bool:
         return type(value) is str

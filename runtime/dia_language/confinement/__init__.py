@@ -1,1 +1,1 @@
-"""Programs that a spec asks to be run: locked in, bounded, and only where the one who runs dia allows it."""
+"""Programs that a spec runs: in a sandbox, with limits, and only if the user allows it."""

@@ -1,4 +1,4 @@
-"""The languages that programs may be written in: what runs each, with which options, and how to get it."""
+"""The languages of programs: what runs each, with which options, and how to get it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dia_language.diagnostics import LanguageError, install_extra
 
 HEAP_MEGABYTES = 160
 PARI_MEGABYTES = 128
-# Folders of shared libraries that programs of the system load
+# Folders of shared libraries that system programs load
 LIBRARIES = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32",
              "/usr/local/lib", "/etc/ld.so.cache", "/etc/alternatives")  # fmt: skip
 
@@ -24,7 +24,7 @@ LIBRARIES = ("/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/
 class Language:
     """A language: the commands that may run it, the options before the file, the file's ending, what it reads.
 
-    One without input reads its own file where it is asked to read a line.
+    A language without input would read a line from its own file.
     """
 
     commands: tuple[str, ...]
@@ -57,7 +57,7 @@ LANGUAGES: dict[str, Language] = {
 
 @cache
 def interpreter(name: str) -> Path | None:
-    """Return the program that runs or compiles a language, with no link on its path; None if there is none."""
+    """Return the real path of the program that runs or compiles a language; None if there is none."""
     path = next(filter(None, map(shutil.which, LANGUAGES[name].commands)), None)
     if path is not None:
         return Path(path).resolve()
@@ -65,14 +65,14 @@ def interpreter(name: str) -> Path | None:
 
 
 def _zig() -> Path | None:
-    """Return the compiler that the extra `binary` brings."""
+    """Return the compiler that the extra `binary` installs."""
     spec = find_spec("ziglang")
     folders = (spec.submodule_search_locations or ()) if spec is not None else ()
     return next((path for folder in folders if (path := Path(folder) / "zig").is_file()), None)
 
 
 def needed(name: str) -> Path:
-    """Return the program that runs or compiles a language. Raises LanguageError that says how to get it."""
+    """Return the program that runs or compiles a language. Raises LanguageError, which says how to get it."""
     path = interpreter(name)
     if path is not None:
         return path
@@ -86,7 +86,7 @@ def needed(name: str) -> Path:
 
 
 def folders_of(name: str, program: Path | None) -> Iterator[Path]:
-    """Everything that a program of the language has to read: libraries of the system, and its interpreter's own."""
+    """Return all folders that a program of the language reads: system libraries, and those of its interpreter."""
     yield from filter(Path.exists, map(Path, (*LIBRARIES, *LANGUAGES[name].folders)))
     if program is None:
         return
@@ -97,8 +97,8 @@ def folders_of(name: str, program: Path | None) -> Iterator[Path]:
 
 @cache
 def version_of(name: str) -> str | None:
-    """Return the first line that the interpreter prints of its version; None if there is none."""
-    import subprocess  # 5 ms, which a compile that finds everything unchanged need not pay
+    """Return the first line of the interpreter's version; None if there is none."""
+    import subprocess  # takes 5 ms, which a compile without changes does not need
 
     program = interpreter(name)
     if program is None:
@@ -114,6 +114,6 @@ def version_of(name: str) -> str | None:
 
 
 def stamp() -> str:
-    """What changes when an interpreter is replaced: its path, size and time of change."""
+    """Return what changes when an interpreter is replaced: its path, size and modification time."""
     paths = [path for name in LANGUAGES if (path := interpreter(name)) is not None]
     return " ".join(f"{path} {stat.st_size} {stat.st_mtime_ns}" for path in paths if (stat := os.stat(path)))  # noqa: PTH116

@@ -1,10 +1,10 @@
-"""Starts a program, confined by the kernel alone: run as a script, which imports nothing of this project.
+"""Start a program, confined by the kernel alone: run as a script, which imports nothing of this project.
 
-`launcher.py confined ROOT FOLDER rw|ro PROC|- FILTER|- READABLE... -- COMMAND...` makes namespaces with an init process
-of ours as process 1 and the command as process 2, as bubblewrap does: process 1 would be deaf to the signals that it
-sends to itself. The init process reaps orphans, passes no signal on, and ends everything with the command. It ends with
-the command's exit code, or with 128 and the number of the signal that killed it. `launcher.py open -- COMMAND...` takes
-no right away but that to gain more. Either dies with the process that started it.
+`launcher.py confined ROOT FOLDER rw|ro PROC|- FILTER|- READABLE... -- COMMAND...` creates namespaces with our init
+process as process 1 and the command as process 2, like bubblewrap: as process 1, the command would not receive signals
+that it sends to itself. The init process reaps orphans, forwards no signals, and ends everything with the command. It
+ends with the command's exit code, or with 128 plus the number of the signal that killed it. `launcher.py open --
+COMMAND...` only prevents the command from gaining rights. Either dies with the process that started it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import signal
 import struct
 import sys
 
-TYPE_CHECKING = False  # `typing` would take a quarter of the start of every program
+TYPE_CHECKING = False  # importing `typing` would take a quarter of the start of every program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, NoReturn
 
-# CLONE_NEW... of mounts, host name, System V objects, users, processes and network; of control groups, if there are any
+# CLONE_NEW... of mounts, host name, System V objects, users, processes and network; of control groups, if they exist
 NAMESPACES, CONTROL_GROUPS = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000, 0x02000000
 READ_ONLY, NO_SETUID, NO_DEVICES, REMOUNT, BIND, MOVE, RECURSIVE, PRIVATE = 1, 2, 4, 32, 4096, 8192, 1 << 14, 1 << 18
-# What a mount already forbids, which nobody without rights may allow again: flag of statvfs -> flag of mount
+# Restrictions of a mount that cannot be lifted without rights: flag of statvfs -> flag of mount
 LOCKED = {1: 1, 2: 2, 4: 4, 8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
 PARENT_DEATH_SIGNAL, SECCOMP, DROP_BOUND, NO_NEW_PRIVILEGES = 1, 22, 24, 38
 CAPABILITIES, FILTER_MODE = 64, 2
@@ -59,7 +59,7 @@ def init_process(
     root: str, folder: str, is_writable: bool, has_proc: bool, call_filter: str, readable: Iterable[str],
     command: tuple[str, ...],
 ) -> NoReturn:  # fmt: skip
-    """Process 1: builds the root, starts the command, and waits."""
+    """Run as process 1: build the root, start the command, and wait."""
     try:
         die_with(None)
         os.setsid()
@@ -76,7 +76,7 @@ def init_process(
 
 
 def program_process(call_filter: str, command: tuple[str, ...]) -> NoReturn:
-    """Process 2: becomes the command."""
+    """Run as process 2: become the command."""
     die_with(None)
     if call_filter != "-":
         lay_filter(bytes.fromhex(call_filter))
@@ -92,7 +92,7 @@ def execute(command: tuple[str, ...]) -> NoReturn:
 
 
 def in_child(work: Callable[[], NoReturn]) -> int:
-    """Do the work in a child process, whose number it gives."""
+    """Do the work in a child process, and return its process id."""
     number = os.fork()
     if number == 0:
         work()
@@ -100,7 +100,7 @@ def in_child(work: Callable[[], NoReturn]) -> int:
 
 
 def end_like(number: int, ends_with_it: bool) -> NoReturn:
-    """End with the exit code of the child with that number; where it is process 1, all others end with it."""
+    """End like the child with that process id; if this is process 1, all others end with it."""
     while True:
         ended, status = os.waitpid(-1 if ends_with_it else number, 0)
         if ended == number:
@@ -114,15 +114,15 @@ def fail(error: OSError) -> NoReturn:
 
 
 def close_all() -> None:
-    """Leaves the pipes to the program alone: who reads them sees when it has closed them."""
+    """Close all pipes, so that only the program has them and their readers see when it closes them."""
     os.closerange(0, 3)
 
 
-# What the kernel is asked for
+# Requests to the kernel
 
 
 def call(name: str, *arguments: Any) -> int:
-    """What a function of the C library gives. Raises OSError if that says no."""
+    """Call a function of the C library and return its result. Raises OSError if it fails."""
     result: int = getattr(LIBRARY, name)(*arguments)
     if result < 0:
         number = ctypes.get_errno()
@@ -131,7 +131,7 @@ def call(name: str, *arguments: Any) -> int:
 
 
 def die_with(parent: int | None) -> None:
-    """Has the kernel kill this process when its parent ends, and give it no new rights; the parent may be gone now."""
+    """Let the kernel kill this process when its parent ends, and deny new rights; the parent may already have ended."""
     if sys.platform != "linux":
         return
     control(PARENT_DEATH_SIGNAL, signal.SIGKILL)
@@ -146,7 +146,7 @@ def control(option: int, value: int, more: Any = 0) -> None:
 
 
 def enter_namespaces() -> None:
-    """Enter new namespaces, as nobody, with all rights over them; only children are in the process namespace."""
+    """Enter new namespaces, with all rights inside and none outside; only children are in the process namespace."""
     user, group = os.geteuid(), os.getegid()
     try:
         call("unshare", NAMESPACES | CONTROL_GROUPS)
@@ -169,14 +169,14 @@ def write(path: str, line: str) -> None:
 
 
 def raise_loopback() -> None:
-    """Let a program reach itself, and nobody else."""
+    """Let a program connect to itself only."""
     number = call("socket", INET, DATAGRAM, 0)
     call("ioctl", number, ctypes.c_ulong(SET_FLAGS), struct.pack("16sh22x", b"lo", UP))
     os.close(number)
 
 
 def forbid_system_v() -> None:
-    """Allow no memory that belongs to no process; older kernels leave these numbers to the machine's root."""
+    """Forbid memory that belongs to no process; older kernels reserve these limits to the machine's root."""
     for name in ("shmall", "msgmni"):
         try:
             write(f"/proc/sys/kernel/{name}", "0")
@@ -188,12 +188,12 @@ def drop_rights() -> None:
     for number in range(CAPABILITIES):
         try:
             control(DROP_BOUND, number)
-        except OSError:  # there is no such right
+        except OSError:  # the right does not exist
             return
 
 
 def lay_filter(program: bytes) -> None:
-    """Lays a filter on the system calls of this process and all below it."""
+    """Install a filter on the system calls of this process and all its descendants."""
     steps = ctypes.create_string_buffer(program)
     control(SECCOMP, FILTER_MODE, struct.pack("HP", len(program) // 8, ctypes.addressof(steps)))
 
@@ -202,7 +202,7 @@ def lay_filter(program: bytes) -> None:
 
 
 def build_root(root: str, folder: str, is_writable: bool, has_proc: bool, readable: Iterable[str]) -> None:
-    """Build a root with what may be read and the folder as HOME, and makes it this process's own."""
+    """Build a root with the readable paths and the folder as HOME, and make it this process's own."""
     mount(None, "/", None, RECURSIVE | PRIVATE)
     mount("tmpfs", root, "tmpfs", NO_SETUID | NO_DEVICES, b"mode=755,size=1m")
     for path in readable:  # /shown:/at, if a folder is shown in place of another
@@ -222,7 +222,7 @@ def build_root(root: str, folder: str, is_writable: bool, has_proc: bool, readab
 
 
 def bind(source: str, target: str, flags: int) -> None:
-    """Show a file or folder at a second place, and forbids there what the flags say, also in mounts below it."""
+    """Mount a file or folder at a second place, and restrict it as the flags say, including mounts below it."""
     if os.path.isdir(source):
         os.makedirs(target, exist_ok=True)
     else:
@@ -237,7 +237,7 @@ def bind(source: str, target: str, flags: int) -> None:
 
 
 def mounts() -> list[str]:
-    """Return the places at which something is mounted."""
+    """Return the mount points."""
     with open("/proc/self/mountinfo", "rb") as lines:
         fields = [line.split(b" ")[4] for line in lines]
     return [os.fsdecode(field.decode("unicode_escape").encode("latin-1")) for field in fields]

@@ -1,6 +1,6 @@
-"""Whether programs may be started in this process, and what they may still take of the seconds of an evaluation.
+"""Whether this process may start programs, and how much they may still use of the seconds of an evaluation.
 
-Nothing may, until the command that compiles says so: a process that scores, shows or verifies never does.
+Programs are forbidden until a command that compiles permits them: a process that scores, shows or verifies never does.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _USED: dict[str, str] = {}
 
 
 def permit(word: str) -> None:
-    """Set what this process may do from now on: `no`, `confined`, or `unconfined` where nothing can confine.
+    """Set what this process may do from now on: `no`, `confined`, or `unconfined` if there is no sandbox.
 
-    No tool counts as used yet.
+    The list of used tools is cleared.
     """
     assert word in WORDS
     _HELD[0] = word
@@ -31,14 +31,14 @@ def permit(word: str) -> None:
 
 
 def permitted() -> str:
-    """What this process may do. Raises LanguageError if no program may be started."""
+    """Return what this process may do. Raises LanguageError if it may not start programs."""
     if _HELD[0] == NO:
         raise LanguageError("programs are not allowed here", REFUSED, CODE)
     return _HELD[0]
 
 
 def note(tool: str, version: str) -> None:
-    """Remember a tool that was used, for the provenance of what it has made."""
+    """Remember a tool that was used, for the provenance of its output."""
     _USED[tool] = version
 
 

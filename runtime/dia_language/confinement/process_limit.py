@@ -1,7 +1,7 @@
-"""A limit of processes that the kernel enforces, for where nothing else does: it exempts the user root from others.
+"""A limit of processes that the kernel enforces even for the user root, whom other limits exempt.
 
-Watching alone is too slow for a program that multiplies on a busy machine. Where control groups can be made, root's
-programs run in one of their own, of version 1 (the controller `pids`) or of version 2.
+Watching alone is too slow for a program that multiplies on a busy machine. If control groups can be created, root's
+programs run in a separate group, of version 1 (the controller `pids`) or of version 2.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STALE = 3600.0  # seconds after which an empty group belongs to a process that w
 
 @cache
 def _parent() -> Path | None:
-    """Return the folder in which groups with a limit of processes can be made and joined; None if there is none."""
+    """Return the folder in which groups with a process limit can be created and joined; None if there is none."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return None
     parent: Path | None = None
@@ -65,7 +65,7 @@ def _group(parent: Path, most: int) -> Iterator[Path]:
 
 @contextmanager
 def process_limit(command: Sequence[str], most: int) -> Iterator[list[str]]:
-    """Yield the command, in a group of at most this many processes and threads where groups work.
+    """Yield the command, in a group of at most this many processes and threads if groups work.
 
     A command that cannot join its group ends with code 125.
     """
@@ -73,7 +73,7 @@ def process_limit(command: Sequence[str], most: int) -> Iterator[list[str]]:
     with ExitStack() as stack:
         entering: list[str] = []
         if parent is not None:
-            with suppress(OSError):  # no further group can be made: the program is only watched
+            with suppress(OSError):  # no further group can be created: the program is only watched
                 group = stack.enter_context(_group(parent, most))
                 entering = ["/bin/sh", "-c", ENTER, str(group / "cgroup.procs")]
         yield [*entering, *command]

@@ -1,4 +1,4 @@
-"""A program of one language, from its source to its output."""
+"""Run a program in one language, from its source to its output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ERROR_LENGTH = 200
 LONGEST = 60.0
 ZIG = ("cc", "-target", f"{platform.machine()}-linux-gnu.2.28")
 SLOW = "install `gcc`, which is faster than the compiler of the extra `binary`, or raise `limits: {seconds: ...}`"
-# How bubblewrap and our launcher report a file that the kernel does not run, each with a different reason
+# How bubblewrap and our launcher report a file that the kernel cannot run, followed by different reasons
 NOT_EXECUTABLE = re.compile(rb"(bwrap: execvp|launcher:) [^\n]*\n")
 OUT_OF_MEMORY = re.compile(
     r"(?i)out of memory|MemoryError|NoMemoryError|allocate memory|memory size|PARI stack overflows"
@@ -44,7 +44,7 @@ OUT_OF_MEMORY = re.compile(
 
 
 def output_of(language: str, source: bytes, input_bytes: bytes) -> str:
-    """What a program prints, less one last newline. Raises LanguageError for anything but a quiet end."""
+    """Return what a program prints, without a final newline. Raises LanguageError unless it ends without an error."""
     sandbox = chosen(permission.permitted())
     if input_bytes and not LANGUAGES[language].has_input:
         raise LanguageError(f"a {language} program does not accept input", "write the values into its source")
@@ -68,7 +68,7 @@ def _output(language: str, source: bytes, input_bytes: bytes, sandbox: Sandbox) 
 
 
 def _workspace(language: str, source: bytes, folder: Path) -> Workspace:
-    """Return the folder with the program, and all else that it may read."""
+    """Return the folder with the program, and everything else that it may read."""
     own = folder / "own"
     own.mkdir()
     file = own / (MAIN + LANGUAGES[language].ending)
@@ -92,18 +92,18 @@ def _run(
 
 
 def _seconds(most: float = SECONDS) -> float:
-    """What a program may take: its own limit, or most of what is left to the evaluation."""
+    """Return the seconds for a program: its own limit, or most of what the evaluation has left."""
     left = heartbeat.seconds_left()
     return most if left is None else max(LEAST, min(most, left * SHARE))
 
 
 @lru_cache(maxsize=16)
 def _compiled(source: bytes, sandbox_name: str) -> bytes:
-    """Return the program that a C compiler makes of the source."""
+    """Return the program that a C compiler makes from the source."""
     compiler = needed("c")
     sandbox = chosen(permission.permitted())
     is_zig = compiler.name == "zig"
-    seconds = _seconds(LONGEST) if is_zig else _seconds()  # it builds its C library first
+    seconds = _seconds(LONGEST) if is_zig else _seconds()  # the compiler first builds its C library
     allowance = Allowance(seconds, COMPILER_BYTES, has_bounded_address_space=False, writes=BINARY_BYTES)
     with TemporaryDirectory(prefix="dia-program-") as folder:
         workspace = _workspace("c", source, Path(folder))
@@ -126,7 +126,7 @@ def _compiled(source: bytes, sandbox_name: str) -> bytes:
 
 
 def _of_compiler(compiler: Path) -> list[Path]:
-    """What a compiler reads: all that belongs to the system."""
+    """Return what a compiler reads: all files of the system."""
     own = compiler.parent if compiler.name == "zig" else compiler
     return [path for path in (Path("/usr"), own) if path.exists()]
 
@@ -158,7 +158,7 @@ def _failure(result: ProgramResult, allowance: Allowance, home: Path) -> Languag
 
 
 def _first_line(error_output: bytes, home: Path) -> str:
-    """Return the first line that says what is wrong, short and without the folder in which the program lay."""
+    """Return the first line with the error, shortened and without the program's folder."""
     text = error_output.decode("utf-8", "replace").replace(f"{home}/", "")
     lines = [line for line in text.splitlines() if line.strip(" *")]
     telling = (line for line in lines if "rror" in line and not line.startswith((" ", "\t")))

@@ -1,4 +1,4 @@
-"""One program from its start to its end: fed, heard, watched, and killed with all that it has started."""
+"""Run one program from start to end: write its input, read its output, watch it, and kill all its processes."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ SECONDS = 5.0
 MEMORY_BYTES = 256 << 20
 PROCESSES = 16
 THREADS = 256
-MOST_TASKS = 2 * THREADS  # that the kernel allows where it can: more than are allowed, so that these are reported
+MOST_TASKS = 2 * THREADS  # kernel limit, above the allowed number so that an excess is reported
 OUTPUT_BYTES = 1 << 20
 OPEN_FILES = 64
 TICK = 0.01
 SECONDS_BETWEEN_FOLDER_CHECKS = 0.1
 BLOCK = 1 << 16
 SECONDS_TO_DIE, SECONDS_UNTIL_GONE = 2.0, 0.3
-MANY = 64  # processes that are looked at one by one
+MANY = 64  # processes that are examined one by one
 PAGE = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
 SMALLER = "make the program smaller"
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one program may take. `address_space` bounds what it reserves, too; `writes` is how large a file may get.
+    """The limits of one program.
 
-    `processes_around` are those that confine it: what they take is not the program's. `folder` is the folder that it
-    may write to, whose files together may not exceed `folder_bytes` and `folder_files`. A program whose result nobody
-    waits for any more is ended when `is_unwanted` is set.
+    `address_space` also bounds what it reserves; `writes` is the maximum size of a file. `processes_around` are those
+    of the sandbox, whose use is not the program's. `folder` is the folder that it may write to, whose files together
+    may not exceed `folder_bytes` and `folder_files`. A program whose result is no longer needed is ended when
+    `is_unwanted` is set.
     """
 
     seconds: float = SECONDS
@@ -59,7 +60,7 @@ class Allowance:
 
 @dataclass(slots=True)
 class ProgramResult:
-    """How a program has ended, and what it has said. Where a signal killed it, the code is 128 and its number."""
+    """How a program ended, and its output. If a signal killed it, the code is 128 plus the signal's number."""
 
     code: int
     output: bytes
@@ -67,22 +68,22 @@ class ProgramResult:
 
 
 def bounded(command: list[str], allowance: Allowance) -> list[str]:
-    """Return the command with a shell before it that sets the limits of the kernel."""
+    """Return the command after a shell that sets the kernel's limits."""
     space = f"ulimit -v {allowance.memory >> 10}" if allowance.has_bounded_address_space else "ulimit -S -v unlimited"
     bounds = (
         space, f"ulimit -t {int(allowance.seconds) + 1}", f"ulimit -f {allowance.writes >> 9}", "ulimit -c 0",
         f"ulimit -n {OPEN_FILES}",
     )  # fmt: skip
-    # Last in the queue for the processor, so that a program that forks without end cannot keep out what would end it.
+    # Lowest priority, so that a program that forks endlessly cannot keep out the process that ends it
     script = "; ".join(f"{bound} 2>/dev/null" for bound in bounds) + '; exec nice -n 10 "$@"'
     return ["/bin/sh", "-c", script, "sh", *command]
 
 
 def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: bool = False) -> ProgramResult:
-    """What became of the command. Raises LanguageError if it takes more than it may; nothing of it survives.
+    """Return the result of the command. Raises LanguageError if it exceeds a limit; none of its processes survives.
 
-    With `gathers` every process that turns up below this one meanwhile is taken for the program's, and killed: for
-    where no sandbox does that.
+    With `gathers`, every process that appears below this one meanwhile counts as the program's, and is killed: for
+    systems without a sandbox that does so.
     """
     with _gathering_orphans() if gathers else contextlib.nullcontext():
         result, error = run_until_limit(command, input_bytes, allowance)
@@ -94,7 +95,7 @@ def run(command: list[str], input_bytes: bytes, allowance: Allowance, gathers: b
 def run_until_limit(
     command: list[str], input_bytes: bytes, allowance: Allowance
 ) -> tuple[ProgramResult, LanguageError | None]:
-    """Return what became of the command, and the limit that ended it, if one did; nothing of it survives.
+    """Return the result of the command, and the limit that ended it, if any; none of its processes survives.
 
     A program that a limit ended has the exit code 137, as after SIGKILL, and the output that it had written until then.
     Raises LanguageError if it cannot be started.
@@ -116,7 +117,7 @@ def run_until_limit(
 
 @dataclass(slots=True)
 class _WatchedProcess:
-    """A running program, and what it has written so far."""
+    """A running program, and its output so far."""
 
     process: subprocess.Popen[bytes]
     unsent_input: bytes
@@ -126,7 +127,7 @@ class _WatchedProcess:
     folder_checked_at: float = field(default_factory=monotonic)
 
     def run(self) -> ProgramResult:
-        """Write the input and reads the output until the program ends. Raises LanguageError if it breaks a limit."""
+        """Write the input and read the output until the program ends. Raises LanguageError if it exceeds a limit."""
         with selectors.DefaultSelector() as selector:
             self.listen(selector)
             while selector.get_map() or self.process.poll() is None:
@@ -149,7 +150,7 @@ class _WatchedProcess:
         selector.register(process.stderr, selectors.EVENT_READ, "error_output")
 
     def serve(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
-        """Write or reads a block at one pipe; closes it at its end."""
+        """Write or read a block at one pipe; close it at its end."""
         pipe: IO[bytes] = key.fileobj  # type: ignore[assignment]
         if key.data == "input":
             is_over = self.feed(pipe)
@@ -162,7 +163,7 @@ class _WatchedProcess:
             pipe.close()
 
     def feed(self, pipe: IO[bytes]) -> bool:
-        """Return the program more of its input; whether that was all, or all that it wants."""
+        """Write more of the input to the program; return whether that was all, or all that it reads."""
         try:
             self.unsent_input = (
                 self.unsent_input[os.write(pipe.fileno(), self.unsent_input[:BLOCK]) :] if self.unsent_input else b""
@@ -178,12 +179,12 @@ class _WatchedProcess:
             self.process.wait(TICK)
 
     def check_wanted(self) -> None:
-        """Raise LanguageError if nobody waits for the result."""
+        """Raise LanguageError if the result is no longer needed."""
         if self.allowance.is_unwanted is not None and self.allowance.is_unwanted.is_set():
             raise LanguageError("the program was interrupted")
 
     def check_limits(self) -> None:
-        """Raise LanguageError where the program takes more than it may."""
+        """Raise LanguageError if the program exceeds a limit."""
         allowed = self.allowance
         if monotonic() - self.begin > allowed.seconds:
             raise over(f"ran longer than {allowed.seconds:.2g} s")
@@ -191,7 +192,7 @@ class _WatchedProcess:
             raise over(f"wrote more than {OUTPUT_BYTES >> 20} MiB")
         processes = threads = memory = 0
         below = islice(_descendants(self.process.pid), allowed.processes_around, None)
-        for _, tasks, resident in below:  # no further than needed: more come meanwhile
+        for _, tasks, resident in below:  # no more than needed, because more appear meanwhile
             processes, threads, memory = processes + 1, threads + tasks, memory + resident
             if processes > allowed.processes:
                 raise over(f"started more than {PROCESSES} processes")
@@ -204,7 +205,7 @@ class _WatchedProcess:
             self.folder_checked_at = monotonic()
 
     def check_folder(self, folder: Path) -> None:
-        """Raise LanguageError where the files in the folder, and deleted ones that are still open, are too large."""
+        """Raise LanguageError if the files in the folder, including deleted ones that are still open, are too large."""
         files, size = folder_size(folder, self.allowance.folder_files)
         below = islice(_descendants(self.process.pid), self.allowance.processes_around, None)
         size += sum(_deleted_bytes(number) for number, _, _ in below)
@@ -215,19 +216,19 @@ class _WatchedProcess:
 
 
 def over(what: str) -> LanguageError:
-    """Return the refusal of a program that takes more than it may."""
+    """Return the error for a program that exceeds a limit."""
     return LanguageError(f"the program {what}", SMALLER, "E502")
 
 
 def too_much_memory(allowance: Allowance) -> LanguageError:
-    """Return the refusal of a program that takes more memory than it may."""
+    """Return the error for a program that uses too much memory."""
     return over(f"took more than {allowance.memory >> 20} MiB of memory")
 
 
 def folder_size(folder: Path, most: int) -> tuple[int, int]:
-    """Return the number of entries below a folder, and the bytes that they take; no further than `most` entries.
+    """Return the number of entries below a folder, and their size in bytes; counting stops after `most` entries.
 
-    Links are not followed. A folder that cannot be looked into, since its path is too long, counts as too many files.
+    Links are not followed. A folder that cannot be read because its path is too long counts as too many files.
     """
     waiting, files, size = [str(folder)], 0, 0
     while waiting and files <= most:
@@ -241,7 +242,7 @@ def folder_size(folder: Path, most: int) -> tuple[int, int]:
                             waiting.append(entry.path)
         except FileNotFoundError:
             continue
-        except PermissionError:  # nothing can be written there either, without a change that this sees again
+        except PermissionError:  # nothing can be written there either, unless its permissions change
             continue
         except OSError:
             return most + 1, size
@@ -249,7 +250,7 @@ def folder_size(folder: Path, most: int) -> tuple[int, int]:
 
 
 def _deleted_bytes(process: int) -> int:
-    """Return the bytes of the files that a process has open, and that are in no folder any more."""
+    """Return the size of the files that a process has open, but that have been deleted."""
     size = 0
     with contextlib.suppress(OSError):
         for number in os.listdir(f"/proc/{process}/fd"):  # noqa: PTH208
@@ -273,10 +274,10 @@ def _descendants(process: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process with its group, and all below it that have left the group.
+    """Kill the process with its group, and all its descendants that have left the group.
 
-    The group comes first and in one call: processes that multiply would be born faster than they are killed one by
-    one. So would those be counted; with the first process in a sandbox all others in it end at once.
+    The group comes first and in one call: processes that multiply would be created faster than they are killed one by
+    one, or even counted. When the first process in a sandbox is killed, all others in it end at once.
     """
     below = [number for number, _, _ in islice(_descendants(process.pid), 1, MANY)] if process.poll() is None else []
     with contextlib.suppress(OSError):
@@ -295,7 +296,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait_until_gone(number: int) -> None:
-    """Wait until a process that was killed is gone, and with it what stood in its sandbox."""
+    """Wait until a killed process has ended, and with it its sandbox."""
     deadline = monotonic() + SECONDS_UNTIL_GONE
     while monotonic() < deadline and os.path.exists(f"/proc/{number}"):  # noqa: PTH110
         sleep(TICK / 10)

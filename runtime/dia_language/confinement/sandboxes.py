@@ -1,8 +1,8 @@
-"""Sandboxes for programs: no network, no other processes, only the given files to read, and nothing to change.
+"""Sandboxes for programs: no network, no other processes, only given files to read, and nothing to change.
 
-bubblewrap builds them where it is installed, otherwise our own launcher with the system call `unshare`. Both are tried
-once before they are trusted. In either one, a program is process 2 below an init process, sees the same folders, and
-may make the same system calls, so its behaviour and output do not depend on which of the two it runs in.
+bubblewrap creates them if it is installed, otherwise our own launcher with the system call `unshare`. Both are tested
+before they are used. In either one, a program is process 2 below an init process, sees the same folders, and may make
+the same system calls, so its behaviour and output do not depend on the sandbox.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ DEVICES = (Path("/dev/null"), Path("/dev/urandom"))
 NOBODY, FILTER = "65534", "filter"
 SHELL = Path("/bin/sh")
 LAUNCHER = (sys.executable, "-I", "-S", "-B", str(Path(__file__).with_name("launcher.py")))
-UNSET = [word for name in ("_", "OLDPWD", "SHLVL") for word in ("--unsetenv", name)]  # what some shells add
+UNSET = [word for name in ("_", "OLDPWD", "SHLVL") for word in ("--unsetenv", name)]  # added by some shells
 MEND = "install bubblewrap and allow user namespaces; `--allow-programs=unconfined` runs programs with your own rights"
 
 
@@ -91,7 +91,7 @@ def _unshared(command: Sequence[str], workspace: Workspace) -> list[str]:
 
 
 def _empty(workspace: Workspace) -> Path:
-    """Return an empty folder next to the workspace, which is shown in place of hidden folders."""
+    """Return an empty folder next to the workspace, which replaces hidden folders."""
     folder = workspace.folder.parent / "empty"
     folder.mkdir(exist_ok=True)
     return folder
@@ -113,7 +113,7 @@ def confinement() -> Sandbox | None:
 
 
 def works(sandbox: Sandbox) -> bool:
-    """Return whether a shell starts in the sandbox, and can neither find a file that it is not given nor write one."""
+    """Return whether a shell starts in the sandbox, and can neither find files that it was not given nor write any."""
     shell = SHELL.resolve()
     with TemporaryDirectory(prefix="dia-program-") as folder:
         workspace = Workspace(tuple(readable([shell])), Path(folder, "own"))
@@ -128,7 +128,7 @@ def works(sandbox: Sandbox) -> bool:
 
 
 def readable(paths: Iterable[Path]) -> list[Path]:
-    """Return the paths and the system's libraries, each once and none inside another."""
+    """Return the paths and the system's libraries, without duplicates and paths inside others."""
     paths_to_bind: list[Path] = []
     for path in sorted({*filter(Path.exists, map(Path, LIBRARIES)), *paths}):
         if not any(folder in path.parents for folder in paths_to_bind if folder.is_dir()):

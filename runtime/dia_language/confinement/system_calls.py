@@ -1,6 +1,6 @@
-"""The filter of system calls that bubblewrap lays on a program: what no other limit counts is refused.
+"""The filter of system calls for programs: it forbids calls that use resources which no other limit counts.
 
-Shared memory of System V, its message queues, kernel keys and the like keep memory that belongs to no process.
+Shared memory of System V, its message queues, kernel keys and similar calls use memory that belongs to no process.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ REFUSED: dict[str, tuple[int, tuple[int, ...]]] = {
     "aarch64": (0xC00000B7, (194, 190, 186, 217, 218, 219, 117, 280, 241, 282, 425, 97, 268)),
 }
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, PROCESSOR = 0, 4  # places in what a filter sees
+NUMBER, PROCESSOR = 0, 4  # positions in the data that a filter sees
 ALLOW, KILL, NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
-OTHER_TABLE = 0x40000000  # from here on numbers mean the calls of x32
+OTHER_TABLE = 0x40000000  # from here on, numbers are calls of x32
 
 
 def call_filter() -> bytes | None:

@@ -1,4 +1,4 @@
-"""Programs that a model writes and runs as a tool: confined like those of specs, with a folder that they may write to.
+"""Programs that a model writes and runs as a tool: confined like those of specs, with a writable folder.
 
 A program runs without network and environment. It reads the system's programs and libraries and its own folder, which
 is the current one and keeps its files from one call to the next.
@@ -31,14 +31,14 @@ MEMORY_BYTES: Final = 512 << 20
 FILE_BYTES: Final = 16 << 20
 FOLDER_BYTES: Final = 64 << 20
 FOLDER_FILES: Final = 10_000
-LONGEST_SOURCE = 100_000  # bytes: the kernel allows an argument of 128 KiB
+LONGEST_SOURCE = 100_000  # bytes; the kernel limits an argument to 128 KiB
 SYSTEM = ("/usr", "/bin", "/sbin", *LIBRARIES)
 # The kernel counts the processes of a user in a user namespace since Linux 5.14, and of the whole machine before.
 PROCESS_LIMIT = (
     f"(ulimit -u {MOST_TASKS}) 2>/dev/null && ulimit -u {MOST_TASKS} || ulimit -p {MOST_TASKS} 2>/dev/null; "
 )
 ENVIRONMENT = 'cd "$0" && export HOME="$0" TMPDIR="$0" LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin && exec "$@"'
-# The files are read and written inside the sandbox too: a program may have put links among them.
+# Files are also read and written inside the sandbox, because a program may have put links among them.
 FILES = """
 import os, sys
 action, path = sys.argv[1:]
@@ -63,7 +63,7 @@ except OSError as error:
 
 @dataclass(frozen=True, slots=True)
 class ToolRun:
-    """What a program did: its exit code, output and error output, and the limit that ended it, if one did."""
+    """The result of a program: its exit code, output and error output, and the limit that ended it, if any."""
 
     code: int
     output: bytes
@@ -73,7 +73,7 @@ class ToolRun:
 
 @dataclass(slots=True)
 class ToolFolder:
-    """The private folder of the programs that answer one question. Without a sandbox, none can be run.
+    """The private folder of the programs that answer one question. They need a sandbox to be run.
 
     Setting `is_unwanted` ends the program that is running, and every later one at once.
     """
@@ -116,7 +116,7 @@ class ToolFolder:
 
     def _python(self, words: list[str], input_bytes: bytes) -> ToolRun:
         python = interpreter("python")
-        assert python is not None  # it runs this
+        assert python is not None  # the program that it runs
         command = [str(python), "-S", "-B", "-X", "utf8", *words]
         return self._run(command, input_bytes, folders_of("python", python), has_bounded_address_space=True)
 
@@ -144,13 +144,13 @@ class ToolFolder:
             result, limit = run_until_limit(
                 bounded(self.sandbox.around(words, workspace), allowance), input_bytes, allowance
             )
-        except ValueError as error:  # a character that no argument can have
+        except ValueError as error:  # a character that arguments cannot contain
             raise LanguageError(f"the program cannot be started: {error}") from None
         stopped = None if limit is None else limit.message
         return ToolRun(result.code, result.output, result.error_output, self._emptied(stopped))
 
     def _emptied(self, stopped: str | None) -> str | None:
-        """Return why the program was stopped; empties the folder if its files take more than they may."""
+        """Return why the program was stopped; empty the folder if its files exceed their limits."""
         files, size = folder_size(self.folder, FOLDER_FILES)
         if files <= FOLDER_FILES and size <= FOLDER_BYTES:
             return stopped
@@ -180,7 +180,7 @@ def tool_folder(
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder whatever a program has made of it: folders that are closed, or deeper than Python can walk."""
+    """Remove a folder even if a program has made subfolders unreadable, or nested them too deeply for Python."""
     with suppress(OSError, RecursionError):
         shutil.rmtree(folder)
         return
@@ -191,7 +191,7 @@ def remove_folder(folder: Path) -> None:
 
 @cache
 def _counts_by_namespace() -> bool:
-    """Return whether the kernel limits the processes of a user namespace on its own."""
+    """Return whether the kernel limits the processes of each user namespace separately."""
     match = re.match(r"(\d+)\.(\d+)", platform.release())
     return sys.platform == "linux" and match is not None and (int(match[1]), int(match[2])) >= (5, 14)
 

@@ -1,7 +1,8 @@
 """Expressions of the language: allow-listed Python syntax, lowered to guarded operators and compiled once.
 
-Nothing of an expression runs as Python that this module has not written: names become look-ups in a scope, operators
-become functions of `guards`, calls go to the library or to functions of the spec. An unknown kind of syntax is refused.
+No part of an expression runs as Python code unless this module has generated it: names become look-ups in a scope,
+operators become functions of `guards`, calls go to the library or to functions of the spec. Unknown kinds of syntax are
+rejected.
 """
 
 from __future__ import annotations
@@ -81,13 +82,13 @@ def compile_expression(
     ast.fix_missing_locations(tree)
     try:
         code: CodeType = compile(tree, name, "eval")
-    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops
+    except (SyntaxError, RecursionError, MemoryError):  # Python allows 20 nested loops
         raise error_at(parsed.source, 0, "E302", "the expression is nested too deeply", "split it with `let`") from None
     return CompiledExpression(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
 
 
 def error_at_failing_part(error: Exception, source: Source) -> DiaError:
-    """Return the failed evaluation as a diagnostic at the innermost part of an expression that was being computed."""
+    """Return the failed evaluation as a diagnostic at the innermost part that was being computed."""
     diagnostic = as_language_error(error)
     place = _failing_position(error.__traceback__) or source.place(0)
     return DiaError(Diagnostic(diagnostic.code, diagnostic.message, place, diagnostic.help))

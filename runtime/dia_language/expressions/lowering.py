@@ -1,4 +1,4 @@
-"""Allowed syntax trees rewritten into look-ups, guards and known calls."""
+"""Rewrite allowed syntax trees into look-ups, guards and known calls."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Lowering:
         self.diagnostics: list[Diagnostic] = []
 
     def report(self, error: DiaError) -> ast.expr:
-        """Collect an error and goes on with a placeholder, so that all unknown names are reported at once."""
+        """Collect an error and continue with a placeholder, so that all unknown names are reported at once."""
         messages = {entry.message for entry in self.diagnostics}
         self.diagnostics += [entry for entry in error.diagnostics if entry.message not in messages]
         return ast.Constant(None)
@@ -238,12 +238,12 @@ class Lowering:
         return ast.Call(func=ast.Name(key, ast.Load()), args=arguments, keywords=[])
 
     def depends_on_loop(self, node: ast.Call) -> bool:
-        """Return whether the arguments of a call may change while the comprehension is computed that contains it."""
+        """Return whether the arguments of a call may change while the enclosing comprehension is computed."""
         return any(isinstance(part, ast.Name) and part.id in self.in_loop
                    for argument in node.args for part in ast.walk(argument))  # fmt: skip
 
     def failed_call(self, node: ast.Call, error: DiaError) -> ast.expr:
-        """Reports the error of the call, then those of its arguments."""
+        """Report the error of the call, then those of its arguments."""
         self.report(error)
         for argument in node.args:
             if not (isinstance(argument, ast.Name) and self.is_function(argument.id)):
@@ -284,7 +284,7 @@ class Lowering:
 
 
 def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:
-    """Return the error for a name that is none of the names that have a value there."""
+    """Return the error for a name without a value at this point."""
     help = did_you_mean(name, names | CONSTANTS) or names_help(name, names - TEXT_NAMES) or (DECLARE if names else None)
     message = f"unknown name `{name}`"
     if name in namespace.own or name in library():
@@ -295,7 +295,7 @@ def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, n
 
 
 def reply_name_help(name: str, replies: frozenset[str]) -> tuple[str, str]:
-    """Return the message for a function of replies that is given something else, and the fix."""
+    """Return the message for a function of replies with another argument, and the fix."""
     one = min(replies)
     return f"`{name}` needs the name of a reply", f"write {name}({one}), or {name}({one}[0]) for one of several replies"
 
@@ -306,7 +306,7 @@ def is_literal(node: ast.expr) -> bool:
 
 
 def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, signature: str) -> None:
-    """Raise DiaError where a function is called with too few or too many arguments."""
+    """Raise DiaError if a function is called with too few or too many arguments."""
     if use.arguments < minimum or (maximum is not None and use.arguments > maximum):
         range_text = f"{minimum} to {maximum}" if maximum is not None else f"at least {minimum}"
         expected = f"{minimum}" if minimum == maximum else range_text
@@ -318,7 +318,7 @@ def check_arity(source: Source, use: Use, minimum: int, maximum: int | None, sig
 
 EXACT_ANSWER = "exact(answer)"
 LIBRARY_HELP = "`dia functions` lists the library"
-TEXT_NAMES = frozenset({"rounding_rule", "format_instruction", "skip_token", "points"})  # that are rarely meant
+TEXT_NAMES = frozenset({"rounding_rule", "format_instruction", "skip_token", "points"})  # rarely meant
 DECLARE = "declare it under `params` or `let`"
 AVAILABLE_IN = {
     "answer": "`let`, `checks`, `mistakes`, `accept`, `accept_if` and the explanation",

@@ -20,8 +20,8 @@ OwnCall = Callable[..., Value]
 class Namespace:
     """What compiled expressions may call: the library, the guards, and the functions of one template.
 
-    An own function is a callable that takes the scope and then its arguments. `replies` are the names under which a
-    scope holds what a model said.
+    An own function is a callable that takes the scope and then its arguments. `replies` are the names of a model's
+    replies in a scope.
     """
 
     def __init__(self, replies: frozenset[str] = frozenset()) -> None:
@@ -36,35 +36,35 @@ class Namespace:
     def add(self, name: str, arity: int | None, call: OwnCall, is_pure: bool = False) -> None:
         """Make an own function known; it hides a library function of that name. Arity None takes any arguments.
 
-        The value of a pure one depends on nothing but its arguments.
+        The value of a pure function depends only on its arguments.
         """
         self.own[name] = arity
         (self.pure.add if is_pure else self.pure.discard)(name)
         self.globals[f"_o_{name}"] = call
 
     def cached_call(self, name: str, arguments: tuple[int | str, ...]) -> str:
-        """Return the global under which compiled code finds the value of a pure function for literal arguments."""
+        """Return the global with the value of a pure function for literal arguments."""
         key = f"_h_{name}_{arguments!r}"
         if key not in self.globals:
             self.globals[key] = CachedCall(self.globals[f"_o_{name}"], arguments)
         return key
 
     def repeated_call(self, name: str) -> str:
-        """Return the global under which a loop finds a pure function whose arguments stay the same in the loop."""
+        """Return the global with a pure function whose arguments stay the same in the loop."""
         key = f"_r_{name}"
         if key not in self.globals:
             self.globals[key] = RepeatedCall(self.globals[f"_o_{name}"])
         return key
 
     def reference(self, name: str) -> str:
-        """Return the global under which compiled code finds a library function, made at first use."""
+        """Return the global with a library function, created at first use."""
         key = f"_f_{name}"
         if key not in self.globals:
             self.globals[key] = library()[name].call
         return key
 
     def constant(self, name: str) -> str:
-        """Return the global under which compiled code finds a constant, made at first use."""
+        """Return the global with a constant, created at first use."""
         key = f"_k_{name}"
         if key not in self.globals:
             self.globals[key] = constant(name)
@@ -96,7 +96,7 @@ class CachedCall:
 
 
 class RepeatedCall:
-    """A function with its last value, for loops that call it with the same arguments again; it costs the same steps.
+    """A function with its last value, for loops that call it again with the same arguments; it costs the same steps.
 
     In `[[b for b in words(n) if near(a, b)] for a in words(n)]`, the inner list of words would be made for every `a`.
     """
@@ -110,7 +110,7 @@ class RepeatedCall:
     def __call__(self, scope: Mapping[str, Value], *arguments: Value) -> Value:
         """Return the value. Raises what the function raises."""
         if not all(type(argument) is int or type(argument) is str for argument in arguments):
-            return self.call(scope, *arguments)  # others may be equal and yet not the same
+            return self.call(scope, *arguments)  # others may be equal but not identical
         if self.arguments == arguments:
             charge(self.steps)
             return self.value
@@ -147,9 +147,10 @@ def constant(name: str) -> Value:
 
 
 def face(name: str, entries: Mapping[tuple[str, str], Callable[..., Value]]) -> OwnCall:
-    """The function of a face: its last argument is an entry, which decides what is done; the first one may be it too.
+    """Return the function of a face: its last argument is an entry, which decides what is done.
 
-    `apply(text, step)` is what `reduce(apply, steps, text)` calls, `holds(rule, text)` is what a person writes.
+    The entry may also be the first argument: `apply(text, step)` is what `reduce(apply, steps, text)` calls,
+    `holds(rule, text)` is what a person writes.
     """
 
     def call(scope: Mapping[str, Value], *arguments: Value) -> Value:

@@ -1,7 +1,7 @@
-"""Replies that expressions and templates name: values that may not be there, and what is known of how they came.
+"""Replies that expressions and templates name: values that may be missing, and how they arrived.
 
-A scope holds under a reply's name a `Said`, or a list of them (of lists of them) where the reply was asked for once an
-item. The functions here are what compiled expressions and templates call; nothing else looks into a `Said`.
+Under a reply's name, a scope has a `SessionReply`, or a (nested) list of them if the reply was requested once per item.
+The functions here are what compiled expressions and templates call; nothing else accesses a `SessionReply`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ UNSET: Final = Missing.UNSET
 
 @dataclass(frozen=True, slots=True)
 class SessionReply:
-    """A reply: its typed value (UNSET where it never came or could not be read), its text, and how it came."""
+    """A reply: its typed value (UNSET if missing or unreadable), its text, and how it arrived."""
 
     value: Value = UNSET
     text: str | None = None
@@ -39,13 +39,13 @@ class SessionReply:
 
     @property
     def has_come(self) -> bool:
-        """Return whether there is a reply at all, readable or not; one that was imported may have no text."""
+        """Return whether there is a reply, readable or not; an imported one may have no text."""
         facts = (self.text, self.tokens, self.seconds, self.finish_reason)
         return self.value is not UNSET or any(fact is not None for fact in facts)
 
 
 class Unset(LanguageError):
-    """The use of a reply that is not there."""
+    """The use of a missing reply."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"the reply `{name}` is missing", f"check first: `answered({name})`", UNSET_CODE)
@@ -60,7 +60,7 @@ Scope = Mapping[str, Any]
 
 
 def reply_value(scope: Scope, name: str, *path: Value) -> Value:
-    """Return the typed value of a reply, or of the part of it that indices lead to. Raises Unset."""
+    """Return the typed value of a reply, or of the part of it that indices select. Raises Unset."""
     reply, rest = _followed(scope[name], path)
     value = _value(reply, name)
     for index in rest:
@@ -69,7 +69,7 @@ def reply_value(scope: Scope, name: str, *path: Value) -> Value:
 
 
 def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value) -> Value:
-    """Return a slice of a reply's values. Raises Unset if one of them is not there."""
+    """Return a slice of a reply's values. Raises Unset if one of them is missing."""
     replies = scope[name]
     if type(replies) is list:
         return _value(operators.slice_of(replies, start, stop, step), name)
@@ -77,7 +77,7 @@ def reply_slice(scope: Scope, name: str, start: Value, stop: Value, step: Value)
 
 
 def reply_shown(scope: Scope, name: str) -> Value:
-    """Return the reply as a template prints it: its text, or its value if it has no text."""
+    """Return the reply as templates print it: its text, or its value if it has no text."""
     reply = scope[name]
     is_plain = type(reply) is not list and reply.text is not None
     return reply.text if is_plain else _value(reply, name)
@@ -92,7 +92,7 @@ def _value(reply: Any, name: str) -> Value:
 
 
 def _followed(replies: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, ...]]:
-    """Where the indices lead among several replies, and those that go on into the value of one."""
+    """Return the reply, or list of replies, that the indices select, and the indices into its value."""
     for at, index in enumerate(path):
         if type(replies) is not list:
             return replies, path[at:]
@@ -101,7 +101,7 @@ def _followed(replies: Any, path: tuple[Value, ...]) -> tuple[Any, tuple[Value, 
 
 
 def _reply_at(scope: Scope, name: str, path: tuple[Value, ...]) -> Any:
-    """Return the reply, or the replies, that a function of replies is asked about."""
+    """Return the reply, or the replies, to which a function of replies is applied."""
     reply, rest = _followed(scope[name], path)
     if rest:
         raise LanguageError(
@@ -120,7 +120,7 @@ def _has_value(reply: Any) -> bool:
 
 
 def _fact(read: Callable[[SessionReply], Value]) -> Callable[..., Value]:
-    """Return the function of a reply that reads one fact of it, or a list of facts of several. Raises Unset."""
+    """Return the function that reads one fact of a reply, or a list of facts of several. Raises Unset."""
 
     def fact(scope: Scope, name: str, *path: Value) -> Value:
         return each(_reply_at(scope, name, path), name)
@@ -142,13 +142,13 @@ finish_reason = _fact(lambda reply: reply.finish_reason)
 
 
 def length(scope: Scope, name: str, *path: Value) -> int:
-    """Return how many replies there are; of one reply, how long its value is. Raises Unset for that."""
+    """Return the number of replies; for one reply, the length of its value. Raises Unset for that."""
     reply = _reply_at(scope, name, path)
     return len(reply) if type(reply) is list else library()["length"].call(_value(reply, name))
 
 
 def quoted_text(scope: Scope, name: str, *path: Value) -> str:
-    """Return the reply's text between marks that it cannot hold. Raises Unset."""
+    """Return the reply's text between marks that it cannot contain. Raises Unset."""
     reply_text = text(scope, name, *path)
     if not isinstance(reply_text, str):
         raise LanguageError(f"`{name}` is several replies", f"quote one of them: `quoted({name}[0])`")
@@ -160,7 +160,7 @@ REPLY_FUNCTIONS: dict[str, Callable[..., Value]] = {
     "answered": answered, "text": text, "tokens": tokens, "seconds": seconds, "finish_reason": finish_reason,
     "length": length, "quoted": quoted_text,
 }  # fmt: skip
-# Those of them that the library has too: of what is no reply they are the library's
+# Those that are also in the library, which is used for other arguments than replies
 ALSO_IN_LIBRARY = frozenset({"length", "quoted"})
 REPLY_GUARDS: dict[str, Callable[..., Value]] = {
     "_reply_value": reply_value,

@@ -1,6 +1,6 @@
 """The syntax of expressions: an allow-list over Python's, and the names that an expression uses.
 
-An unknown kind of syntax is refused; every fault has its place.
+Unknown kinds of syntax are rejected; every error has a position.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LITERALS: dict[str, Value] = {"true": True, "false": False, "none": None}
 
 
 class Source(Protocol):
-    """A text that knows the position in a file of each of its characters."""
+    """A text with the position in a file of each of its characters."""
 
     @property
     def text(self) -> str: ...
@@ -37,18 +37,18 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlainSource:
-    """A text from no file."""
+    """A text that is not from a file."""
 
     text: str
 
     def place(self, offset: int) -> Position | None:
-        """No place."""
+        """Return no position."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A name that an expression uses, and where."""
+    """A name that an expression uses, and its position."""
 
     name: str
     offset: int
@@ -67,7 +67,7 @@ class ParsedExpression:
     starts: list[int] = field(default_factory=list)
 
     def offset(self, node: ast.AST) -> int:
-        """Where in the source's text the node begins, in characters."""
+        """Return where the node begins in the source's text, in characters."""
         return offset_in(self.source.text, self.starts, getattr(node, "lineno", 1), getattr(node, "col_offset", 0))
 
 
@@ -94,7 +94,7 @@ def parse(source: Source) -> ParsedExpression:
 
 
 def part_of(parsed: ParsedExpression, node: ast.expr) -> ParsedExpression:
-    """Return a part of a parsed expression as an expression of its own."""
+    """Return a part of a parsed expression as a separate expression."""
     text = parsed.source.text
     end = offset_in(text, parsed.starts, node.end_lineno or 1, node.end_col_offset or 0)
     return parse(PlainSource(text[parsed.offset(node) : end]))
@@ -110,7 +110,7 @@ def wrapped(text: str) -> tuple[str, list[int]]:
 
 
 def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
-    """Characters before a place that Python counts in lines and UTF-8 bytes of the wrapped text."""
+    """Return the characters before a position that Python counts in lines and UTF-8 bytes of the wrapped text."""
     if line > len(starts):
         return len(text.rstrip())
     start = starts[line - 1]
@@ -183,7 +183,7 @@ def _reserved_field(text: str) -> tuple[int, str] | None:
 
 
 def _template_braces(text: str) -> int | None:
-    """Return where an expression writes `{{` as a template would, outside of the texts in it."""
+    """Return where an expression writes `{{` as a template would, outside of its texts."""
     at = TEXTS.sub(lambda match: "." * len(match[0]), text).find("{{")
     return at if at >= 0 else None
 
@@ -278,7 +278,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str | None]] = {
 
 
 class _SyntaxChecker:
-    """Walks a syntax tree, refuses what is not allowed and notes the names."""
+    """Walks a syntax tree, rejects what is not allowed and collects the names."""
 
     def __init__(self, parsed: ParsedExpression) -> None:
         self.parsed = parsed
@@ -433,5 +433,5 @@ def _function_positions(name: str) -> frozenset[int]:
 
 
 def is_encodable(text: str) -> bool:
-    """Return whether the text can be written as UTF-8: it holds no half of a surrogate pair."""
+    """Return whether the text can be written as UTF-8: it contains no lone surrogate."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)

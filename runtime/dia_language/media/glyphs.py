@@ -1,4 +1,4 @@
-"""Texts drawn in the shipped font: each character has its own cell, so that a text can be read back.
+"""Texts drawn in the bundled font: each character has its own cell, so that a text can be read back.
 
 Needs the extra `images` (Pillow).
 """
@@ -22,13 +22,13 @@ UNUSED: Final = "\U0010ffff"
 
 
 def font_file(name: str = USUAL_FONT) -> Path:
-    """Path of a shipped font."""
+    """Return the path of a bundled font."""
     return Path(__file__).parent / "fonts" / FONTS[name]
 
 
 @lru_cache(maxsize=16)
 def load_font(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
-    """Return the shipped font in one size. Raises LanguageError if Pillow is missing."""
+    """Return the bundled font in one size. Raises LanguageError if Pillow is missing."""
     try:
         from PIL import ImageFont
     except ImportError:
@@ -37,7 +37,7 @@ def load_font(size: int, name: str = USUAL_FONT) -> ImageFont.FreeTypeFont:
 
 
 def cell_size(size: int, name: str = USUAL_FONT) -> tuple[int, int]:
-    """Width and height of a character's cell."""
+    """Return width and height of a character's cell."""
     font = load_font(size, name)
     return round(font.getlength("M")), sum(font.getmetrics())
 

@@ -1,4 +1,4 @@
-"""Pictures read back from PNG files without a library of pictures; everything is bounded before it is unpacked.
+"""Read pictures from PNG files without an image library; sizes are checked before decompression.
 
 Source: W3C, Portable Network Graphics (PNG) Specification, third edition (2025).
 """
@@ -22,14 +22,14 @@ SIDE: Final = 4096
 AREA: Final = 1 << 22
 FILE: Final = 1 << 25
 CHUNKS: Final = 10_000
-CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # samples a pixel, by colour type (section 11.2.1)
-NARROW: Final = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}  # bits a sample that are read here
+CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # samples per pixel, by colour type (section 11.2.1)
+NARROW: Final = {0: (1, 2, 4, 8), 2: (8,), 3: (1, 2, 4, 8), 4: (8,), 6: (8,)}  # bits per sample that are supported here
 FEATURES: Final = "supported: pictures with at most 8 bits per sample, not interlaced, up to 4096 by 4096 pixels"
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture that was read: its size, how many samples a pixel has, and the samples row by row, one a byte."""
+    """A picture: its size, the number of samples per pixel, and the samples row by row, one per byte."""
 
     width: int
     height: int
@@ -57,9 +57,9 @@ class Header:
 Chunks = Sequence[tuple[str, bytes]]
 
 
-@lru_cache(maxsize=2)  # a file is asked several things in a row
+@lru_cache(maxsize=2)  # several facts about one file are requested in a row
 def chunks_of(data: bytes) -> Chunks:
-    """Return the chunks of a PNG file in their order: the name of each, and what it holds. Raises LanguageError."""
+    """Return the chunks of a PNG file in order: the name and content of each. Raises LanguageError."""
     if not data.startswith(SIGNATURE) or len(data) > FILE:
         raise LanguageError(
             "the bytes are not a PNG picture",
@@ -88,7 +88,7 @@ def _chunk(data: bytes, place: int) -> tuple[str, bytes, int]:
 
 
 def header_of(chunks: Chunks) -> Header:
-    """Return the header of a picture that can be read here. Raises LanguageError."""
+    """Return the header of a supported picture. Raises LanguageError."""
     name, content = chunks[0]
     if name != "IHDR" or len(content) != 13:
         raise LanguageError("the PNG picture has no header")
@@ -167,7 +167,7 @@ def _average(row: bytes, above: bytes, step: int) -> bytes:
 
 def _paeth(row: bytes, above: bytes, step: int) -> bytes:
     result = bytearray(step)
-    for byte, up, corner, left in zip(row, above, bytes(step) + above, result, strict=False):  # `found` grows meanwhile
+    for byte, up, corner, left in zip(row, above, bytes(step) + above, result, strict=False):  # `result` grows
         if up == corner:
             nearest = left
         elif left == corner:
@@ -180,7 +180,7 @@ def _paeth(row: bytes, above: bytes, step: int) -> bytes:
 
 
 def _to_picture(header: Header, rows: numpy.ndarray[Any, Any], chunks: Chunks) -> Picture:
-    """Return the picture of unfiltered rows: samples spread to a byte each, colours looked up in the palette."""
+    """Return the picture with unfiltered rows: one byte per sample, colours looked up in the palette."""
     samples = rows if header.depth == 8 else _spread(rows, header)
     if header.colour == 3:
         samples = _look_up_colours(samples, next((content for name, content in chunks if name == "PLTE"), b""))

@@ -1,4 +1,4 @@
-"""The modules of a QR code read back: format, mask, blocks with their check words, and the segments of the text.
+"""Read the modules of a QR code: format, mask, blocks with their check words, and the segments of the text.
 
 For codes that are drawn without damage or distortion: errors are found, not corrected.
 Source: ISO/IEC 18004:2015, sections 6.3 to 7.9 and table 9.
@@ -85,7 +85,7 @@ def _format(modules: Modules) -> tuple[int, int]:
 
 
 def alignment_places(version: int) -> list[int]:
-    """Rows and columns of the centres of alignment patterns (annex E)."""
+    """Return rows and columns of the centres of alignment patterns (annex E)."""
     if version == 1:
         return []
     count = version // 7 + 2
@@ -94,7 +94,7 @@ def alignment_places(version: int) -> list[int]:
 
 
 def _reserved(version: int) -> list[list[bool]]:
-    """Which modules hold no data: finder, timing and alignment patterns, format and version."""
+    """Return which modules contain no data: finder, timing and alignment patterns, format and version."""
     size = 17 + 4 * version
     reserved = [[row == 6 or column == 6 for column in range(size)] for row in range(size)]
 
@@ -116,7 +116,7 @@ def _reserved(version: int) -> list[list[bool]]:
 
 
 def _is_flipped(mask: int, row: int, column: int) -> bool:
-    """Return whether a mask turns the module there over (table 10)."""
+    """Return whether a mask flips the module at this position (table 10)."""
     product = row * column
     match mask:
         case 0:
@@ -139,7 +139,7 @@ def _is_flipped(mask: int, row: int, column: int) -> bool:
 
 
 def _path(size: int) -> Iterator[tuple[int, int]]:
-    """The modules in the order of the data: pairs of columns from the right, upwards and downwards in turn (7.7.3)."""
+    """Yield the modules in the order of the data: pairs of columns from the right, alternately up and down (7.7.3)."""
     is_upward = True
     for right in (*range(size - 1, 6, -2), 5, 3, 1):
         for step in range(size):
@@ -159,7 +159,7 @@ def _words(modules: Modules, mask: int, reserved: list[list[bool]]) -> list[int]
 
 
 def _checked_data(words: list[int], checks: int, count: int) -> bytes:
-    """Return the data of the blocks, one block after another, once every block passes its check (7.5, 7.6)."""
+    """Return the data of the blocks in order, after checking every block (7.5, 7.6)."""
     least, longer = divmod(len(words), count)
     sizes = [least - checks + (block >= count - longer) for block in range(count)]
     blocks: list[list[int]] = [[] for _ in sizes]
@@ -188,7 +188,7 @@ LOGARITHMS: Final = {power: place for place, power in enumerate(POWERS)}
 
 
 def _evaluate(block: list[int], exponent: int) -> int:
-    """Return the polynomial whose coefficients are the block's words, at a power of 2: zero where nothing is amiss."""
+    """Return the polynomial whose coefficients are the block's words, at a power of 2: zero if there is no error."""
     total = 0
     for word in block:
         total = word ^ (POWERS[(LOGARITHMS[total] + exponent) % 255] if total else 0)
@@ -196,7 +196,7 @@ def _evaluate(block: list[int], exponent: int) -> int:
 
 
 class _Bits:
-    """Bits that are taken from the front."""
+    """Bits that are read from the front."""
 
     def __init__(self, data: bytes) -> None:
         self.number, self.left = int.from_bytes(data, "big"), len(data) * 8

@@ -1,4 +1,4 @@
-"""IP addresses as texts: the standard library writes those that hold one of version 4 otherwise from Python 3.13 on."""
+"""IP addresses as texts: from Python 3.13 on, the standard library writes some IPv6 addresses differently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ GROUPS = range(8)
 
 
 def address_text(version: int, number: int) -> str:
-    """The address in its canonical text: dotted, or eight groups with the first longest run of zeros cut (RFC 5952).
+    """Return the canonical text of an address (RFC 5952).
+
+    It is dotted, or has eight groups with the first longest run of zeros shortened.
 
     >>> address_text(4, 3221225985), address_text(6, 1), address_text(6, 0xFFFF << 32)
     ('192.0.2.1', '::1', '::ffff:0:0')
@@ -23,5 +25,5 @@ def address_text(version: int, number: int) -> str:
 
 
 def _zeros_from(groups: Sequence[str], place: int) -> int:
-    """Return the number of zero groups from that place on."""
+    """Return the number of zero groups from that position on."""
     return next((at - place for at in range(place, 8) if groups[at] != "0"), 8 - place)

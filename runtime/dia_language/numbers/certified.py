@@ -1,10 +1,10 @@
 """Symbolic real numbers enclosed between rationals, as narrowly as a decision needs.
 
-Arb (python-flint) has certified arithmetic too. It proves the same digits, an integral in a tenth of the time.
-It is not a dependency, for three reasons. As soon as python-flint can be imported, sympy uses its numbers and
-polynomials for everything, so the arithmetic of every symbolic spec would depend on it. It integrates what the language
-refuses (the square root from 0 to 1), and it counts no steps for the limits of a template. And it would add 27 MB to an
-installation to save about 300 lines.
+Arb (python-flint) also has certified arithmetic. It proves the same digits, and computes an integral in a tenth of the
+time. It is not a dependency, for three reasons. As soon as python-flint can be imported, sympy uses its numbers and
+polynomials for everything, so the arithmetic of every symbolic spec would depend on it. It computes integrals that the
+language rejects (the square root from 0 to 1), and it counts no steps for the limits of a template. And it would add 27
+MB to an installation to save about 300 lines.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dia_language.diagnostics import LanguageError
 from dia_language.numbers.quadrature import enclosed_integral
 
 MAXIMUM_DIGITS = 100_000
-MAXIMUM_BITS = 332_000  # before the point, so that no longer number is ever built
-SMALLEST_BITS = 1_000_000  # after the point: smaller numbers are somewhere between two such bounds
-SPARE_DIGITS = 20  # beyond the ones that are asked for
-CACHED_INTEGRALS = 4  # enclosures of integrals that are kept
-SPARE_BITS = 10  # of those that a computed number claims to be certain of
-# What mpmath and sympy raise for a number that they cannot enclose: then another way is tried, or an error reported
+MAXIMUM_BITS = 332_000  # before the point; no longer number is ever computed
+SMALLEST_BITS = 1_000_000  # after the point; smaller numbers are only known to be between two such bounds
+SPARE_DIGITS = 20  # in addition to the requested ones
+CACHED_INTEGRALS = 4  # cached enclosures of integrals
+SPARE_BITS = 10  # of the digits that a computed number claims to be certain
+# What mpmath and sympy raise for a number that they cannot enclose: then another method is tried, or an error reported
 FAILURES = (ArithmeticError, AttributeError, NotImplementedError, RecursionError, TypeError, ValueError)
 
 Enclosure = tuple[Fraction, Fraction]
@@ -33,9 +33,9 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     """Yield ever narrower pairs of rationals that enclose the symbolic real number.
 
     The first is narrow enough for the given decimal place, each further one has twice the digits. Numbers made of
-    rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds;
-    for others every pair rests on two computations at different precisions that agree. Raises LanguageError (E504)
-    for what is not real or not finite.
+    rationals, pi, square roots and definite integrals are enclosed by interval arithmetic, which proves the bounds; for
+    others every pair rests on two computations at different precisions that agree. Raises LanguageError (E504) for
+    numbers that are not real or not finite.
     """
     proven = interval(value, SPARE_DIGITS)
     if proven is not None:
@@ -70,9 +70,9 @@ def _has_integral(value: Any) -> bool:
 
 
 def interval(value: Any, digits: int) -> Enclosure | None:
-    """Proven bounds of a number made of rationals, pi, sums, products, whole powers, square roots and integrals.
+    """Return proven bounds of a symbolic number; None for others, and for integrals of functions that are not smooth.
 
-    None for others, and for integrals of what is not smooth.
+    It may consist of rationals, pi, sums, products, integer powers, square roots and integrals.
 
     >>> import sympy
     >>> low, high = interval(sympy.sqrt(2) * sympy.pi, 30)
@@ -85,11 +85,11 @@ def interval(value: Any, digits: int) -> Enclosure | None:
         return None
     if (value, digits) in _INTEGRALS:
         steps, bounds = _INTEGRALS[value, digits]
-        charge(steps)  # what it takes does not depend on what was computed before
+        charge(steps)  # the cost does not depend on earlier computations
         return bounds
     before = left()
     bounds = _evaluate_interval(value, digits)
-    if _has_integral(value):  # dear, and asked for by the solver and again where the answer is rounded
+    if _has_integral(value):  # expensive, and requested by the solver and again when the answer is rounded
         while len(_INTEGRALS) >= CACHED_INTEGRALS:
             del _INTEGRALS[next(iter(_INTEGRALS))]
         _INTEGRALS[value, digits] = before - left(), bounds
@@ -138,7 +138,7 @@ def _interval_of_integral(value: Any, iv: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any, iv: Any) -> Any:
-    """Return a whole power or a square root of one; None if it is neither, or might not be real."""
+    """Return an integer power or a square root; None if it is neither, or might not be real."""
     if base is None or exponent.q > 2 or abs(exponent.p) > 64 or (exponent.p < 0 and base.a <= 0 <= base.b):
         return None
     if exponent.q == 2:
@@ -181,7 +181,7 @@ def _require_closed(value: Any) -> None:
         raise LanguageError("the expression contains a rounded binary number; exact values are required")
     if value.has(*unsolved):
         raise LanguageError("the expression has no closed form: part of it is unevaluated")
-    # Whether a sum of complex roots is real is a question that sympy may ponder for hours: those are computed.
+    # sympy may take hours to decide whether a sum of complex roots is real: such sums are computed numerically.
     is_real = None if value.has(sympy.I) else value.is_real
     if is_real is False or (is_real and value.is_finite is False):
         raise _not_real()
@@ -190,7 +190,7 @@ def _require_closed(value: Any) -> None:
 
 
 def _magnitude(value: Any) -> int:
-    """About the number of digits before the decimal point; negative for small numbers."""
+    """Return the approximate number of digits before the decimal point; negative for small numbers."""
     return _digits_before_point(_approximate_enclosure(value, SPARE_DIGITS))
 
 

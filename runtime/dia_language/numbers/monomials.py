@@ -1,6 +1,6 @@
-"""Sums of monomials as sympy expressions, put together in sympy's own normal form.
+"""Sums of monomials as sympy expressions, built directly in sympy's own normal form.
 
-`sympy.Add` and `sympy.Mul` would find that form by asking for the properties of each coefficient, which takes over ten
+`sympy.Add` and `sympy.Mul` would find that form by checking the properties of each coefficient, which takes over ten
 times as long.
 """
 

@@ -1,7 +1,7 @@
 """The operators of the language: Python's, made exact and bounded, with plain error messages.
 
-Every function takes and returns values of the language and raises LanguageError; sizes are judged before the work is
-done, so that `2**10**9` is refused and not attempted.
+Every function takes and returns values of the language and raises LanguageError; sizes are checked before the work is
+done, so that `2**10**9` is rejected without being computed.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def multiply(a: Value, b: Value) -> Value:
 
 
 def divide(a: Value, b: Value) -> Value:
-    """Return the exact quotient: an integer where it is whole, else a rational (a decimal among decimals)."""
+    """Return the exact quotient: an integer if it is whole, or else a rational (a decimal among decimals)."""
     if type(a) is int and type(b) is int:
         return normal(Fraction(a, b)) if b else _division_by_zero()
     if is_number(b) and not is_symbolic(b) and b == 0:
@@ -88,7 +88,7 @@ def floor_divide(a: Value, b: Value) -> Value:
 
 
 def modulo(a: Value, b: Value) -> Value:
-    """Return the remainder of rounding the quotient down; it has the sign of `b`."""
+    """Return the remainder of the division rounded down; it has the sign of `b`."""
     if type(a) is int and type(b) is int and b:
         return a % b
     if _are_rational(a, b):
@@ -97,7 +97,7 @@ def modulo(a: Value, b: Value) -> Value:
 
 
 def power(a: Value, b: Value) -> Value:
-    """Return the exact power; a root that is not rational stays a symbol."""
+    """Return the exact power; a root that is not rational stays symbolic."""
     if type(a) is int and type(b) is int and b >= 0 and a.bit_length() * b <= SIZE.bits:
         return a**b
     if not (is_number(a) and is_number(b)):
@@ -114,7 +114,7 @@ def power(a: Value, b: Value) -> Value:
 
 
 def _bits_of_power(a: int | Fraction, b: int) -> int:
-    """Return the bits of a power, of which a product of bits would count up to twice as many."""
+    """Return the bits of a power, which multiplying bit lengths would overestimate by up to a factor of two."""
     largest = max(abs(a.numerator), a.denominator)
     return int(log2(largest) * abs(b)) + 1 if largest > 1 and abs(b) <= SIZE.bits else _bits(a) * abs(b)
 
@@ -127,7 +127,7 @@ def _bits(a: int | Fraction) -> int:
 
 
 def negate(a: Value) -> Value:
-    """Return the number with its sign turned."""
+    """Return the negated number."""
     if type(a) is int:
         return -a
     if isinstance(a, ExactDecimal):
@@ -145,17 +145,17 @@ def identity(a: Value) -> Value:
 
 
 def bit_and(a: Value, b: Value) -> Value:
-    """Return the bits that both integers have, or whether both are true."""
+    """Return the bits that are set in both integers, or whether both booleans are true."""
     return a & b if type(a) is int and type(b) is int else _combine_bits(and_, a, b)
 
 
 def bit_or(a: Value, b: Value) -> Value:
-    """Return the bits that one of the integers has, or whether one is true."""
+    """Return the bits that are set in at least one of the integers, or whether at least one boolean is true."""
     return a | b if type(a) is int and type(b) is int else _combine_bits(or_, a, b)
 
 
 def bit_xor(a: Value, b: Value) -> Value:
-    """Return the bits that just one of the integers has, or whether just one is true."""
+    """Return the bits that are set in exactly one of the integers, or whether exactly one boolean is true."""
     return a ^ b if type(a) is int and type(b) is int else _combine_bits(xor, a, b)
 
 
@@ -175,7 +175,7 @@ def shift_left(a: Value, b: Value) -> Value:
 
 
 def shift_right(a: Value, b: Value) -> Value:
-    """Return the integer without as many of its last bits."""
+    """Return the integer without this many of its last bits."""
     if type(a) is not int or type(b) is not int:
         raise _type_error("shift right", a, b)
     if b < 0:
@@ -184,7 +184,7 @@ def shift_right(a: Value, b: Value) -> Value:
 
 
 def bit_not(a: Value) -> Value:
-    """Return the integer with every bit turned (two's complement)."""
+    """Return the integer with every bit inverted (two's complement)."""
     if type(a) is not int:
         raise LanguageError(f"`~` needs an integer; this is {described(a)}")
     return ~a
@@ -193,7 +193,7 @@ def bit_not(a: Value) -> Value:
 def equal(a: Value, b: Value) -> bool:
     """Return whether two values are the same; symbolic numbers are compared exactly.
 
-    Text and a number are never compared silently, since the answer would always be no.
+    Comparing text with a number is an error, because the result would always be false.
     """
     kind, other_kind = type(a), type(b)
     if kind is other_kind and kind is not list:
@@ -206,7 +206,7 @@ def equal(a: Value, b: Value) -> bool:
         if a == b:
             return True
         if UNNESTED.issuperset(map(type, a)) and UNNESTED.issuperset(map(type, b)):
-            return False  # at once, as it would come out one by one
+            return False  # as a comparison element by element would
         return all(map(_equal_inside, a, b))
     if {kind, other_kind} & {str, bytes} and (is_number(a) or is_number(b) or {kind, other_kind} == {str, bytes}):
         raise LanguageError(f"{kind_of(a)} and {kind_of(b)} are never equal", _convert(kind, other_kind))
@@ -250,7 +250,7 @@ def _ordered(word: str, compare: Callable[[Any, Any], bool], a: Value, b: Value)
     if kind is other_kind and kind in ORDERED:
         return bool(compare(a, b))
     if kind in RATIONAL and other_kind in RATIONAL:
-        # Fractions ask an abstract base class what the other number is
+        # Fractions would check an abstract base class of the other number
         return compare(a.numerator * b.denominator, b.numerator * a.denominator)
     if is_number(a) and is_number(b):
         return compare(_sign(a, b), 0)
@@ -268,7 +268,7 @@ def less(a: Value, b: Value) -> bool:
 
 
 def less_equal(a: Value, b: Value) -> bool:
-    """Return whether the first value comes before the second, or is as large."""
+    """Return whether the first value comes before the second, or is equal to it."""
     if type(a) is int and type(b) is int:
         return a <= b
     return _ordered("<=", le, a, b)
@@ -282,14 +282,14 @@ def greater(a: Value, b: Value) -> bool:
 
 
 def greater_equal(a: Value, b: Value) -> bool:
-    """Return whether the first value comes after the second, or is as large."""
+    """Return whether the first value comes after the second, or is equal to it."""
     if type(a) is int and type(b) is int:
         return a >= b
     return _ordered(">=", ge, a, b)
 
 
 def _sign(a: Value, b: Value) -> int:
-    """Return the sign of a - b for real symbolic numbers, certain or an error."""
+    """Return the sign of a - b for real symbolic numbers; an error if it cannot be determined."""
     difference = symbolic(a) - symbolic(b)
     if not difference.is_number or difference.is_real is False:
         raise LanguageError("an expression with free symbols or a complex number cannot be ordered")
@@ -305,7 +305,7 @@ def _sign(a: Value, b: Value) -> int:
 
 
 def contains(item: Value, container: Value) -> bool:
-    """Return whether a list holds the item, a text the piece, a record the name."""
+    """Return whether a list contains the item, a text the substring, a record the name."""
     if type(container) is list and type(item) in SIMPLE:
         return item in container
     if isinstance(container, str):
@@ -327,7 +327,7 @@ def lacks(item: Value, container: Value) -> bool:
 
 
 def item_of(container: Value, place: Value) -> Value:
-    """Return the element at a place of a list or text, or the field of a record."""
+    """Return the element at an index of a list or text, or the field of a record."""
     if type(place) is not int or type(container) not in PLACED:
         if isinstance(container, Record):
             return field(container, place)
@@ -382,7 +382,7 @@ def joined(*parts: Value) -> str:
 
 
 def steps(items: Value) -> Any:
-    """Return the items to loop over, charged to the budget of the evaluation."""
+    """Return the items of a loop, charged to the budget of the evaluation."""
     if not isinstance(items, (list, str, bytes, Record)):
         raise LanguageError(f"cannot loop over {described(items)}")
     charge(len(items) + 1)
@@ -400,7 +400,7 @@ def some(values: Iterable[Value]) -> bool:
 
 
 def truth(value: Value) -> bool:
-    """Return the boolean itself; what is not a boolean is an error."""
+    """Return the boolean itself; other values are errors."""
     if value is True or value is False:
         return value
     help = "use a comparison, such as `length(...) > 0`" if isinstance(value, (list, str)) else "use a comparison"
@@ -413,7 +413,7 @@ def is_number(value: Value) -> bool:
 
 
 def symbolic(value: Value) -> Any:
-    """Return the number as sympy's."""
+    """Return the number as a sympy number."""
     import sympy
 
     if isinstance(value, int):
@@ -432,7 +432,7 @@ def _arithmetic(word: str, operate: Callable[[Any, Any], Any], a: Value, b: Valu
     if _bits(a) + _bits(b) > SIZE.bits:
         raise too_large()
     if operate is not _quotient and type(a) in DECIMALS and type(b) in DECIMALS:
-        return decimal(operate(a, b))  # which ends, as those of both operands do
+        return decimal(operate(a, b))  # finite, like those of both operands
     return _in_decimals(operate(a, b), a, b)
 
 
@@ -440,7 +440,7 @@ DECIMALS = frozenset({int, ExactDecimal})
 
 
 def _in_decimals(result: Any, a: Value, b: Value) -> Value:
-    """Return the result as a decimal where an operand was one and its expansion ends."""
+    """Return the result as a decimal if an operand was one and the expansion is finite."""
     if type(result) is Fraction and (type(a) is ExactDecimal or type(b) is ExactDecimal):
         return decimal(result) if has_finite_decimals(result) else result
     return normal(result)

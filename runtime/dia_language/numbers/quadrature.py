@@ -1,7 +1,7 @@
-"""Proven bounds of definite integrals: Taylor series in interval arithmetic, on panels that are halved where needed.
+"""Proven bounds of definite integrals: Taylor series in interval arithmetic, on adaptively halved panels.
 
-On a panel the integral of the series at its middle is known, and the last coefficient over the whole panel bounds what
-the series leaves out (Moore, Interval Analysis, 1966, chapter 8).
+On a panel, the integral of the series at its middle is known, and the last coefficient over the whole panel bounds the
+remainder (Moore, Interval Analysis, 1966, chapter 8).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dia_language.numbers.interval_arithmetic import SPARE_BITS as ENDS_BITS
 from dia_language.numbers.interval_arithmetic import Ends, NotFinite, dot, ends_of, intervals_of, quotient, times_whole
 
 PANELS = 2_000
-SMALLEST_PANEL = 2.0**-20  # of the whole range: below, the expression is not smooth there
+SMALLEST_PANEL = 2.0**-20  # of the whole range; if smaller ones are needed, the expression is not smooth there
 SPARE_BITS = 30
-WHOLE_POWER = 64  # that products compute
-PART_OF_POWER = 10_000  # of the numerator and denominator of a rational one
-Series = list[Any]  # coefficients, the constant first; those that are left out at the end are 0
+WHOLE_POWER = 64  # exponents of powers that products compute
+PART_OF_POWER = 10_000  # of numerator and denominator of a rational exponent
+Series = list[Any]  # coefficients, the constant first; missing ones at the end are 0
 
 
 class NotSmooth(ArithmeticError):
@@ -26,9 +26,10 @@ class NotSmooth(ArithmeticError):
 
 
 def enclosed_integral(integral: Any, bounds: tuple[Any, Any], iv: Any) -> Any:
-    """An interval that holds the integral between the bounds (intervals too), as narrow as the precision of `iv` says.
+    """Return an interval that contains the integral between the bounds (also intervals).
 
-    None if the expression is not shown to be smooth on the whole range, bounds included.
+    It is as narrow as the precision of `iv` allows. None if the expression is not proven to be smooth on the whole
+    range, bounds included.
     """
     precision, order = iv.prec, 2 * (iv.prec // 5) + 8
     iv.prec = precision + SPARE_BITS
@@ -65,7 +66,7 @@ class _Panels:
         return total
 
     def scale(self) -> Any:
-        """About the size of the integral, from the expression at a few places."""
+        """Return the approximate size of the integral, from the expression at a few points."""
         total = self.iv.mpf(0)
         for step in range(-7, 8, 2):
             value = _Expansion({self.variable: [self.middle + self.radius * step / 8]}, 0, self.iv).of(self.expression)
@@ -145,16 +146,16 @@ class _Expansion:
 
     @property
     def bits(self) -> int:
-        """Of which no more than the last is lost where products are summed up."""
+        """Return the bits, of which at most the last is lost when products are summed."""
         return int(self.iv.prec) + ENDS_BITS
 
     def ends(self, series: Series) -> list[Ends]:
-        """Return the coefficients in the form in which sums of products are quick."""
+        """Return the coefficients in the form in which sums of products are fast."""
         bits = self.bits
         return [ends_of(term, bits) for term in series]
 
     def power(self, base: Series, exponent: Any) -> Series:
-        """Return a rational power; small whole ones by products, which a zero of the base does not harm."""
+        """Return a rational power; small integer ones by products, for which the base may be zero."""
         if exponent.is_Integer and 0 < exponent <= WHOLE_POWER and (exponent <= 4 or 0 in base[0]):
             half = self.power(base, exponent // 2) if exponent > 1 else base
             square = half if exponent == 1 else self.times(half, half)

@@ -1,7 +1,7 @@
 """Integers as digits of any base and back, without Python's limit on the digits of decimal texts.
 
-Python refuses to write or read decimal texts of more than 4,300 digits, since that takes it quadratic time;
-integers of the language have up to 300,000. Here both split the number in halves.
+Python refuses to convert decimal texts of more than 4,300 digits, because it needs quadratic time; integers of the
+language have up to 300,000 digits. Here both directions split the number in halves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SAFE_DIGITS = 4_000
 
 
 def digits_of(number: int, base: int) -> list[int]:
-    """Return the digits of a number from 0 on, most significant first; 0 is [0]."""
+    """Return the digits of a nonnegative number, most significant first; 0 is [0]."""
     if number.bit_length() <= LEAF_BITS:
         return _leaf(number, base)
     powers = [base]
@@ -45,7 +45,7 @@ def _split(number: int, powers: list[int], level: int, base: int) -> list[int]:
 
 
 def number_of(digits: Sequence[int], base: int) -> int:
-    """Return the number with these digits, most significant first; no digits are 0."""
+    """Return the number with these digits, most significant first; without digits, 0."""
     parts, power = list(digits[::-1]), base
     while len(parts) > 1:
         if len(parts) % 2:
@@ -65,7 +65,7 @@ def integer_text(number: int) -> str:
 
 
 def _padded_text(number: int, width: int) -> str:
-    """Return the decimal text of a number from 0 on, with leading zeros up to the width."""
+    """Return the decimal text of a nonnegative number, with leading zeros up to the width."""
     if number.bit_length() <= SAFE_BITS:
         return str(number).rjust(width, "0")
     low_width = width // 2
@@ -74,7 +74,7 @@ def _padded_text(number: int, width: int) -> str:
 
 
 def integer_of(text: str) -> int:
-    """Return the integer that a decimal text of any length writes; ValueError for other texts."""
+    """Return the integer of a decimal text of any length. Raises ValueError for other texts."""
     if len(text) <= SAFE_DIGITS:
         return int(text)
     body = text.removeprefix("-")

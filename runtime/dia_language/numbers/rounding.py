@@ -1,4 +1,4 @@
-"""Exact rounding: of rationals by integer arithmetic, of symbolic numbers by digits that are certain."""
+"""Exact rounding: of rationals by integer arithmetic, of symbolic numbers by certain digits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dia_language.numbers.values import (
 )
 
 MAXIMUM_PLACES = 10_000
-# Enclosures to try before a symbolic value is compared exactly with the tie that it seems to be
+# Enclosures to try before a symbolic value is compared exactly with a suspected tie
 TRIES = 3
 
 THOUSANDS = {",": "a comma", " ": "a space", "_": "an underscore", "'": "an apostrophe"}
@@ -46,7 +46,7 @@ def round_exact(value: Value, places: int, ties: str = "half_even") -> int | Exa
 
 
 def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
-    """As `round_exact` rounds the number, which is in its normal form, by a rule that has been found right."""
+    """Return the number, which is in normal form, as rounded by `round_exact`, with a rule that has been checked."""
     if is_symbolic(number):
         units = _symbolic_units(number, places, ties)
     elif type(number) in RATIONAL:
@@ -112,7 +112,7 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
             return units
     if low is None or high is None:
         raise LanguageError("the number needs too many digits to be rounded")
-    # Ties and whole numbers are half units apart: this is the one in doubt
+    # Ties and integers are half units apart: this is the doubtful one
     tie = Fraction(_rational_units(low + high, places, "half_even"), 2)
     same = equals(value, tie / scale)
     if same:
@@ -128,7 +128,7 @@ def _symbolic_units(value: Any, places: int, ties: str) -> int:
 
 
 def _agreed(low: Fraction, high: Fraction, places: int, ties: str) -> int | None:
-    """What both ends are rounded to, if that is one thing; the value is then rounded to it as well."""
+    """Return the rounded value of both ends if they agree; the value is then rounded to it as well."""
     units = _rational_units(low, places, ties)
     return units if units == _rational_units(high, places, ties) else None
 
@@ -136,9 +136,9 @@ def _agreed(low: Fraction, high: Fraction, places: int, ties: str) -> int | None
 def write_number(value: Value, places: int | None = None, zeros: str = DEFAULT_ZEROS, thousands: str = "") -> str:
     """Return the one declared text of an integer or decimal, never `-0`.
 
-    `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without
-    `places` all decimals are written. `thousands` separates groups of three digits of the integer part.
-    Raises LanguageError for a number with more decimals than `places`, or without an end to them.
+    `zeros` is keep (exactly `places` decimals) or strip (no trailing zeros, no trailing point); without `places` all
+    decimals are written. `thousands` separates groups of three digits of the integer part. Raises LanguageError for a
+    number with more decimals than `places`, or with infinitely many.
 
     >>> write_number(Fraction(-2469, 2), 2, "keep", ","), write_number(Fraction(5, 2), 2)
     ('-1,234.50', '2.5')
@@ -166,7 +166,10 @@ def _require_writing(zeros: str, thousands: str) -> None:
 
 
 def _digits(value: int | Fraction) -> tuple[str, str]:
-    """Return the digits before and after the point, without trailing zeros. Raises LanguageError if they do not end."""
+    """Return the digits before and after the point, without trailing zeros.
+
+    Raises LanguageError if there are infinitely many.
+    """
     scale = decimal_scale(value.denominator)
     if scale is None:
         help = "add `round` to round the number, or `tolerance`"

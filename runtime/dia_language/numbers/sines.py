@@ -1,4 +1,4 @@
-"""Sines made of integers alone, so that tones have the same samples on every machine."""
+"""Sines from integer arithmetic only, so that tones have the same samples on every machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CIRCLE: Final = 115_904_311_329_233_965_478
 
 @cache
 def sines() -> tuple[int, ...]:
-    """Sines of the whole circle in 4,096 equal steps, times 32,767, rounded.
+    """Return sines of the whole circle in 4,096 equal steps, times 32,767, rounded.
 
     >>> sines()[0], sines()[512], sines()[1024], sines()[3072]
     (0, 23170, 32767, -32767)
@@ -26,7 +26,7 @@ def sines() -> tuple[int, ...]:
 
 
 def _sine(angle: int) -> int:
-    """Sine of an angle below 2 by its Taylor series; the angle times 2**64, the sine times PEAK."""
+    """Return the sine of an angle below 2 by its Taylor series; the angle times 2**64, the sine times PEAK."""
     term, total, order = angle, 0, 1
     while term:
         total += term

@@ -1,7 +1,7 @@
 """The values of the language: exact numbers, text, bytes, lists, records and catalog entries.
 
-A value is None, bool, int, Fraction (an ExactDecimal where it is written in decimals), a symbolic sympy
-expression, str, bytes, a list of values, a Record or an Entry. There are no floats.
+A value is None, bool, int, Fraction (an ExactDecimal if it is written in decimals), a symbolic sympy expression, str,
+bytes, a list of values, a Record or an Entry. There are no floats.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ExactDecimal(Fraction):
         return decimal_text(self)
 
     def __format__(self, specification: str) -> str:
-        """As a text: fractions of newer versions of Python write `1/2` where they are formatted."""
+        """Format as text, because newer versions of Python format fractions as `1/2`."""
         return format(str(self), specification)
 
 
@@ -40,7 +40,7 @@ class Record(dict[str, Value]):
     __slots__ = ()
 
 
-# `isinstance(1, Fraction)` asks an abstract base class, which takes three times as long as to look here
+# `isinstance(1, Fraction)` checks an abstract base class, which takes three times as long
 RATIONAL = frozenset({int, Fraction, ExactDecimal})
 UNSYMBOLIC = frozenset({int, str, bool, bytes, list, Record, Fraction, ExactDecimal, type(None)})
 
@@ -63,9 +63,9 @@ def is_symbolic(value: Value) -> bool:
 
 
 def normal(value: Value) -> Value:
-    """Return the value in its one normal form: a whole Fraction is an int, sympy's numbers are Python's.
+    """Return the value in its only normal form: a whole Fraction is an int, sympy's numbers are Python's.
 
-    Raises LanguageError for infinities and for what is not a number, which no answer may be.
+    Raises LanguageError for infinities and for values that are not numbers, which answers cannot be.
     """
     if type(value) is Fraction or type(value) is ExactDecimal:
         return value.numerator if value.denominator == 1 else value
@@ -89,14 +89,14 @@ def _normal_symbolic(value: Value) -> Value:
 
 
 def decimal(value: Fraction | int) -> Value:
-    """Return the exact rational as a number that prints in decimals; an int where it is whole."""
+    """Return the exact rational as a number that prints in decimals; an int if it is whole."""
     if value.denominator == 1:
         return value.numerator
     return value if type(value) is ExactDecimal else ExactDecimal(value)
 
 
 def has_finite_decimals(value: Fraction) -> bool:
-    """Return whether the decimal expansion of the rational ends."""
+    """Return whether the decimal expansion of the rational is finite."""
     odd = value.denominator >> (value.denominator & -value.denominator).bit_length() - 1
     return without_fives(odd)[1] == 1
 
@@ -105,7 +105,7 @@ FEW_BITS = 1000
 
 
 def without_fives(number: int) -> tuple[int, int]:
-    """How often 5 divides the positive integer, and what is left of it then; a long one by powers, not five by five.
+    """Return how often 5 divides the positive integer, and the rest; powers of 5 make this fast for long integers.
 
     >>> without_fives(375)
     (3, 3)
@@ -147,7 +147,7 @@ def decimal_text(value: Fraction) -> str:
 def decimal_scale(denominator: int) -> tuple[int, int] | None:
     """Return how many decimal places a denominator needs, and the factor from a numerator to all of its digits.
 
-    None if the decimals do not end.
+    None if there are infinitely many.
     """
     twos = (denominator & -denominator).bit_length() - 1
     fives, odd = without_fives(denominator >> twos)
@@ -204,7 +204,7 @@ def _inside(value: Value, level: int) -> str:
 
 
 def kind_of(value: Value) -> str:
-    """Return the word that messages use for the value's kind."""
+    """Return the word for the value's kind in messages."""
     for kind, word in KINDS:
         if isinstance(value, kind):
             return word
@@ -235,11 +235,11 @@ KINDS: tuple[tuple[type, str], ...] = (
 
 
 def encode(value: Value) -> Any:
-    """Return the value as JSON that holds only text, integers below 2**53, lists and objects.
+    """Return the value as JSON that contains only text, integers below 2**53, lists and objects.
 
-    What JSON cannot say plainly is an object of one key that names its type:
-    `{"integer": "9007199254740993"}`, `{"rational": "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`,
-    `{"record": {...}}`, `{"entry": {...}}`, `{"expression": "sqrt(2)"}`.
+    Other values are objects with one key that names their type: `{"integer": "9007199254740993"}`, `{"rational":
+    "3/4"}`, `{"decimal": "0.75"}`, `{"bytes": "00ff"}`, `{"record": {...}}`, `{"entry": {...}}`, `{"expression":
+    "sqrt(2)"}`.
     """
     kind = type(value)
     if kind is str or kind is bool or value is None:
@@ -265,9 +265,9 @@ def encode(value: Value) -> Any:
 
 
 def decode(stored: Any, symbolic: Callable[[str], Value] = str) -> Value:
-    """The value that `encode` stored; a symbolic expression comes back as its text, or what `symbolic` makes of that.
+    """Return the value that `encode` stored; `symbolic` converts the text of a symbolic expression.
 
-    Raises ValueError for JSON that `encode` does not write.
+    Without `symbolic`, the text is returned. Raises ValueError for JSON that `encode` does not write.
     """
     if stored is None or isinstance(stored, (bool, int, str)):
         return stored

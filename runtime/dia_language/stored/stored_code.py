@@ -1,4 +1,4 @@
-"""Expressions and templates that travel with a bundle, each with all that it needs and nothing else.
+"""Expressions and templates in bundles, each with everything that it needs and nothing else.
 
 Stored code is `{"expression": TEXT}` or `{"template": TEXT}`, with these keys unless they are empty:
 
@@ -8,7 +8,7 @@ Stored code is `{"expression": TEXT}` or `{"template": TEXT}`, with these keys u
 - `faces`: {name: {"arguments": [...], "entries": {"catalog/entry": {"expression" or "template", "names": [...]}}}};
 - `replies`: the names of replies that it reaches, sorted.
 
-It is compiled by the language's own compilers, so that a text from a stranger can do no more than a spec can.
+It is compiled by the language's own compilers, so that untrusted code can do no more than a spec.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ NO_REPLY = SessionReply()
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Stored code that can be run: an expression that has a value, or a template that gives a text.
+    """Stored code that can be run: an expression with a value, or a template that gives a text.
 
-    A scope holds values under names of loops, and under the name of a reply a `Said`, or a list of them where it was
-    asked for once an item; a reply that the scope does not hold was never asked for.
+    A scope has the values of loop names, and under the name of a reply a `SessionReply`, or a list of them if it was
+    requested once per item; replies that are not in the scope were never requested.
     """
 
     stored: Stored
@@ -48,17 +48,17 @@ class Code:
     programs: dict[tuple[str, frozenset[str]], Program] = field(default_factory=dict, repr=False, compare=False)
 
     def evaluate(self, scope: Mapping[str, Any]) -> Value:
-        """Return the value of the expression. Raises Unset where it needs a reply that is not there, and DiaError."""
+        """Return the value of the expression. Raises Unset if it needs a missing reply, and DiaError."""
         program = self.program("expression", scope)
         return program.expression(self.scope(scope, program))
 
     def render(self, scope: Mapping[str, Any]) -> str:
-        """Return the text of the template. Raises Unset where it needs a reply that is not there, and DiaError."""
+        """Return the text of the template. Raises Unset if it needs a missing reply, and DiaError."""
         program = self.program("template", scope)
         return program.template(self.scope(scope, program))
 
     def program(self, kind: str, scope: Iterable[str]) -> Program:
-        """Return the compiled code for scopes that hold these names. Raises DiaError."""
+        """Return the compiled code for scopes that contain these names. Raises DiaError."""
         names = frozenset(self.names) | (frozenset(scope) - self.replies)
         program = self.programs.get((kind, names))
         if program is None:
@@ -66,7 +66,7 @@ class Code:
         return program
 
     def compiled(self, kind: str, names: frozenset[str]) -> Program:
-        """Return the code compiled, or found among what has been compiled before. Raises DiaError."""
+        """Return the compiled code, cached if it was compiled before. Raises DiaError."""
         text = self.stored.get(kind)
         if not isinstance(text, str):
             raise DiaError(Diagnostic("E822", f"stored code is not a valid {kind}"))
@@ -78,7 +78,7 @@ class Code:
             raise DiaError(Diagnostic("E822", "stored code has the wrong shape")) from None
 
     def scope(self, scope: Mapping[str, Any], program: Program) -> Mapping[str, Any]:
-        """Everything that the code sees."""
+        """Return all values that the code sees."""
         values = {**self.names, **dict.fromkeys(self.replies, NO_REPLY), **scope}
         return LazyScope(values, program.lets) if program.lets else values
 
@@ -102,7 +102,7 @@ class LazyScope(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Stored code compiled: the expression or the template, and the let values that it may look up."""
+    """Compiled stored code: the expression or the template, and the let values that it may look up."""
 
     code: CompiledExpression | CompiledTemplate
     lets: Mapping[str, CompiledExpression]
@@ -119,7 +119,7 @@ class Program:
 
 
 def load_code(stored: Stored) -> Code:
-    """Return the stored code, ready to be run. Raises DiaError if it has no right shape."""
+    """Return the stored code, ready to be run. Raises DiaError if it is malformed."""
     try:
         names = {name: decode(value, decode_symbolic) for name, value in stored.get("names", {}).items()}
         return Code(stored, names, frozenset(stored.get("replies", ())))
@@ -128,7 +128,7 @@ def load_code(stored: Stored) -> Code:
 
 
 def decode_symbolic(text: str) -> Value:
-    """Return the symbolic value that is stored as the text, which the language itself evaluates within its bounds."""
+    """Return the symbolic value stored as the text, which the language evaluates within its limits."""
     parsed = parse(PlainSource(text))
     names = frozenset(use.name for use in parsed.names) - {"pi"}
     values: dict[str, Value] = {name: exp(1) if name == "E" else symbol(name) for name in names}
@@ -221,17 +221,17 @@ class _Builder:
 
 @dataclass(frozen=True, slots=True)
 class IsolatedCode:
-    """Stored code of strangers, run in a worker that can be killed."""
+    """Untrusted stored code, run in a worker that can be killed."""
 
     stored: Stored
     worker: SingleWorker
 
     def evaluate(self, scope: Mapping[str, Any]) -> Value:
-        """The value of the expression. Raises Unset, and LanguageError where the evaluation fails or is killed."""
+        """Return the value of the expression. Raises Unset, and LanguageError if the evaluation fails or is killed."""
         return self.call("evaluate", scope)
 
     def render(self, scope: Mapping[str, Any]) -> str:
-        """Return the text of the template. Raises Unset, and LanguageError where the evaluation fails or is killed."""
+        """Return the text of the template. Raises Unset, and LanguageError if the evaluation fails or is killed."""
         return str(self.call("render", scope))
 
     def call(self, method: str, scope: Mapping[str, Any]) -> Value:
@@ -243,7 +243,7 @@ class IsolatedCode:
 
 
 def run_stored(stored: Stored, method: str, scope: Mapping[str, Any]) -> Iterator[tuple[bool, Value]]:
-    """Whether all replies were there, and the value or the name of the missing reply: the one item of a task."""
+    """Yield whether no reply was missing, and the value or the name of the missing reply, as a task's one item."""
     code = load_code(stored)
     try:
         yield True, code.evaluate(scope) if method == "evaluate" else code.render(scope)

@@ -1,4 +1,4 @@
-"""Conditions and shares that travel with a bundle: stored code (stored.py) over `reply`, the typed reply."""
+"""Conditions and shares in bundles: stored code (stored_code.py) over `reply`, the typed reply."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _function(stored: Stored) -> Callable[[Value], Value]:
 
 
 def _share(value: Value) -> Fraction:
-    """Return the value as a share. Raises LanguageError for anything but an exact number from 0 to 1."""
+    """Return the value as a share. Raises LanguageError for anything except an exact number from 0 to 1."""
     is_number = isinstance(value, int | Fraction) and not isinstance(value, bool)
     if not is_number or not 0 <= value <= 1:
         text = plain(value) if is_number else described(value)
@@ -47,7 +47,7 @@ def isolated_condition(stored: Stored, worker: SingleWorker) -> Callable[[Value]
 
 
 def evaluate_condition(stored: Stored, reply: Value) -> Iterator[bool]:
-    """Whether the stored condition holds for the reply, as the one item of a worker's task."""
+    """Yield whether the stored condition holds for the reply, as the one item of a worker's task."""
     yield condition(stored)(reply)
 
 

@@ -1,4 +1,4 @@
-"""The tags of a template with their offsets, and what is wrong with them: Jinja names the line alone."""
+"""The tags of a template with their offsets, and their errors, because Jinja only reports lines."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ AS_TEXT = "write literal braces as {{ '{{' }}, or put them between {% raw %} and
 OPERATORS = frozenset({"and", "or", "not", "in", "is", "if", "else"})  # of Jinja, which look like names
 VALUES = frozenset({"name", "string", "integer", "float"})
 TAGS = ("if", "elif", "else", "endif", "for", "endfor", "raw", "endraw")
-MOST_FAULTS = 20  # of one template that are reported
+MOST_FAULTS = 20  # reported errors of one template
 TAG_LIST = f"the tags are {', '.join(TAGS)}"
 RAW_END = re.compile(r"\{%[-+]?\s*endraw\s*[-+]?%\}")
 TAG_BEGIN = re.compile(r"\{\{[-+]?\s*|\{%[-+]?\s*(\w*)")
-# a block tag by itself, and what makes a template of it
+# a block tag, and what completes it to a template
 FRAMES = {"if": "{}{{% endif %}}", "for": "{}{{% endfor %}}", "elif": "{{% if 1 %}}{}{{% endif %}}"}
-# after which open blocks a tag may come
+# the open blocks in which a tag may occur
 CONTINUES = {"endif": ("if",), "endfor": ("for",), "elif": ("if",), "else": ("if", "for")}
-PLAIN_END = re.compile(r"[^'\"{}]*\}\}")  # of most tags: it saves the steps from character to character
+PLAIN_END = re.compile(r"[^'\"{}]*\}\}")  # of most tags, which saves going character by character
 QUOTED = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 # Jinja's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str], ...] = (
@@ -47,7 +47,7 @@ class Tag(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What is wrong with a tag: the offset in the template, what it is, and how to fix it."""
+    """An error of a tag: its offset in the template, the message, and the fix."""
 
     offset: int
     message: str
@@ -62,13 +62,13 @@ class Faults(NamedTuple):
 
 
 def tags_of(text: str) -> list[Tag]:
-    """Return the tags of a template in their order."""
+    """Return the tags of a template in order."""
     tags, at, unclosed = [], 0, 0
     while (match := TAG_BEGIN.search(text, at)) and unclosed < MOST_FAULTS:
         word = match[1]
         end = end_of_block_tag(text, match.end()) if word is not None else _end_of_print_tag(text, match.end())
         tags.append(Tag(match.start(), match.start(1) if word else match.end(), end, word))
-        if end is None and word is not None:  # what follows is its text
+        if end is None and word is not None:  # its content is text
             break
         unclosed += end is None
         at = end or match.start() + 2
@@ -79,7 +79,7 @@ def tags_of(text: str) -> list[Tag]:
 
 
 def end_of_block_tag(text: str, at: int) -> int | None:
-    """Return the offset after the `%}` that ends a tag, quotes taken as wholes; None if there is none."""
+    """Return the offset after the `%}` that ends a tag, ignoring quoted text; None if there is none."""
     while at < len(text):
         if text.startswith("%}", at):
             return at + 2
@@ -94,7 +94,7 @@ def end_of_block_tag(text: str, at: int) -> int | None:
 
 
 def _end_of_print_tag(text: str, at: int) -> int | None:
-    """Return the offset after the `}}` that closes a tag, quotes and braces taken as wholes.
+    """Return the offset after the `}}` that closes a tag, ignoring quoted text and inner braces.
 
     None if a single `}` or the end of the text comes first.
     """
@@ -107,7 +107,7 @@ def _end_of_print_tag(text: str, at: int) -> int | None:
         if sign in "'\"":
             quoted = QUOTED.match(text, at)
             if quoted is None:
-                return len(text)  # an unclosed quote is another fault
+                return len(text)  # an unclosed quote is a separate error
             at = quoted.end() - 1
         elif sign == "{":
             depth += 1
@@ -120,14 +120,14 @@ def _end_of_print_tag(text: str, at: int) -> int | None:
 
 
 def faults_of(text: str, environment: Environment) -> Faults:
-    """Return what is wrong with each tag of a template that Jinja cannot parse."""
+    """Return the error of each tag of a template that Jinja cannot parse."""
     faults: list[Fault] = []
     dropped: list[Tag] = []
     blocks: list[Tag] = []
     unknown: set[str | None] = set()
     is_readable = True
     for tag in tags_of(text):
-        if tag.word and tag.word.removeprefix("end") in unknown:  # the end of a block that is reported already
+        if tag.word and tag.word.removeprefix("end") in unknown:  # the end of a block that has already been reported
             continue
         fault = _fault_in(text, tag, environment)
         if tag.word and tag.word not in TAGS:
@@ -152,7 +152,7 @@ def faults_of(text: str, environment: Environment) -> Faults:
     for block in blocks:
         help = f"close it with {{% end{block.word} %}}"
         faults.append(Fault(block.content, f"the block `{block.word}` is not closed", help))
-    if not is_readable:  # without the begin of its block, a variable of a loop would be reported as unknown
+    if not is_readable:  # without the start of its block, a loop variable would be reported as unknown
         return Faults(sorted(faults), None)
     remaining = text
     for tag in dropped:
@@ -162,7 +162,7 @@ def faults_of(text: str, environment: Environment) -> Faults:
 
 
 def _out_of_place(tag: Tag, blocks: list[Tag]) -> Fault | None:
-    """Return the fault of a tag that continues or ends a block, if that is not the one that is open."""
+    """Return the error of a tag that continues or ends a block other than the open one."""
     open_word = blocks[-1].word if blocks else None
     if tag.word == "raw" or open_word in CONTINUES.get(tag.word or "", ()):
         return None
@@ -171,7 +171,7 @@ def _out_of_place(tag: Tag, blocks: list[Tag]) -> Fault | None:
 
 
 def _fault_in(text: str, tag: Tag, environment: Environment) -> Fault | None:
-    """Return what is wrong with a tag by itself."""
+    """Return the error of a single tag."""
     if tag.word is None:
         if tag.end is None:
             message = "`{{` is not closed: it needs two braces, `}}`"
@@ -193,7 +193,7 @@ def _fault_in(text: str, tag: Tag, environment: Environment) -> Fault | None:
 
 
 def _fault_within(source: str, tag: Tag, environment: Environment) -> Fault | None:
-    """Return the fault of a closed `{{ ... }}`; None if it can be parsed."""
+    """Return the error of a closed `{{ ... }}`; None if it can be parsed."""
     problem = _problem(source, tag.content, environment)
     if problem is None:
         return None
@@ -201,7 +201,7 @@ def _fault_within(source: str, tag: Tag, environment: Environment) -> Fault | No
 
 
 def _problem(source: str, offset: int, environment: Environment) -> Fault | None:
-    """Return Jinja's complaint about a template in our words, and the fix."""
+    """Return Jinja's error about a template in our words, and the fix."""
     try:
         environment.parse(source)
     except TemplateSyntaxError as error:
@@ -257,5 +257,5 @@ def _tokens(source: str, environment: Environment) -> Iterator[tuple[int, str, s
             if kind != "whitespace":
                 yield offset, kind, token
             offset += len(token)
-    except TemplateSyntaxError:  # a character that no expression has
+    except TemplateSyntaxError:  # a character that expressions cannot contain
         return

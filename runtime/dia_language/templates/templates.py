@@ -1,4 +1,4 @@
-"""Jinja templates of the language: an allow-list over the syntax tree, names checked, calls to our functions only.
+"""Jinja templates of the language: an allow-list over the syntax tree, checked names, calls to our functions only.
 
 Jinja's own arithmetic, tests, filters, globals, attributes and methods never run: the tree is rewritten so that filters
 and calls go to the function library, and indexing and comparison to the guards.
@@ -34,10 +34,10 @@ SOURCE_LIMIT = 100_000
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """The hardened sandbox; only what this module has put into a tree can be called."""
+    """The hardened sandbox: only functions that this module has put into a tree can be called."""
 
     def call(__self, __context: Any, __function: Any, *arguments: Any, **named: Any) -> Any:
-        return __function(*arguments)  # named: only Jinja's own notes on its loops, since the tree holds no others
+        return __function(*arguments)  # named only in Jinja's code for loops, because the tree contains no others
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         if attribute in LOOP_FIELDS and type(obj).__name__ == "LoopContext":
@@ -83,7 +83,7 @@ class ParsedTemplate:
 
 
 class RefusedTemplate(DiaError):
-    """A template with parts that the language does not have; `parsed` has its names, which may be wrong too."""
+    """A template with parts that the language does not have; `parsed` has its names, which may also be wrong."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], parsed: ParsedTemplate) -> None:
         super().__init__(diagnostics)
@@ -106,7 +106,7 @@ class CompiledTemplate:
         return self.render(values)
 
     def render(self, values: Mapping[str, Value], scope: Mapping[str, Value] | None = None) -> str:
-        """The rendered text, as a part of an evaluation that has begun; own functions see `scope`, else the values."""
+        """Return the text, rendered within a running evaluation; own functions see `scope`, or else the values."""
         scope = values if scope is None else scope
         try:
             template = self.template
@@ -138,7 +138,8 @@ NOTHING: frozenset[str] = frozenset()
 def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: frozenset[str] = NOTHING) -> ParsedTemplate:
     """Return the parsed template. Raises DiaError with a position for anything the language does not have.
 
-    `replies` are names of what a model said, `late` those of values that are computed when they are first looked up.
+    `replies` are the names of a model's replies, `late` those of values that are computed when they are first looked
+    up.
     """
     text = source.text
     if len(text) > SOURCE_LIMIT:
@@ -156,7 +157,7 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
             tree = _environment().parse(without_block_lines(text))
         reader = _TreeRewriter(source, text, replies, late)
         reader.read(tree)
-    except TemplateSyntaxError:  # the rest of the template cannot be read either
+    except TemplateSyntaxError:  # the rest of the template cannot be parsed either
         raise DiaError(errors) from None
     except RecursionError:
         raise error_at(source, 0, "E312", "the template is nested too deeply") from None
@@ -168,8 +169,8 @@ def parse_template(source: Source, replies: frozenset[str] = NOTHING, late: froz
 
 
 def _require_ascii_numbers(source: Source) -> None:
-    """Refuse numbers in tags in other digits than 0 to 9: Jinja reads some of them, and fails at others."""
-    with suppress(TemplateSyntaxError):  # which parsing reports
+    """Reject non-ASCII digits in tags: Jinja reads some of them, and fails on others."""
+    with suppress(TemplateSyntaxError):  # parsing reports it
         for line, kind, token in _environment().lex(source.text):
             if kind in ("integer", "float") and not token.isascii():
                 starts = _line_starts(source.text)
@@ -184,7 +185,7 @@ def _syntax_errors(source: Source, error: TemplateSyntaxError) -> tuple[list[Dia
     """
     faults, remaining = faults_of(source.text, _environment())
     errors = [Diagnostic("E311", message, source.place(offset), help) for offset, message, help in faults]
-    if not errors:  # tags that are right by themselves, as `elif` after `else`
+    if not errors:  # tags that are valid by themselves, such as `elif` after `else`
         starts = _line_starts(source.text)
         offset = starts[min(error.lineno, len(starts)) - 1]
         errors = [Diagnostic("E311", "the tags cannot be parsed", source.place(offset), AS_TEXT)]
@@ -197,7 +198,7 @@ RAW_BEGIN = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}")
 
 
 def without_block_lines(text: str) -> str:
-    """Return the text in which a line that holds nothing but block tags leaves no line; line numbers stay as they are.
+    """Return the text without the lines that contain only block tags; line numbers do not change.
 
     The line's newline moves into its last tag, where Jinja ignores it. Lines between raw tags are text.
     """
@@ -219,7 +220,7 @@ def without_block_lines(text: str) -> str:
 
 
 def _tags(bare: str) -> list[str] | None:
-    """Return the block tags of a line that holds nothing else, or None."""
+    """Return the block tags of a line that contains nothing else, or None."""
     tags, at = [], 0
     while at < len(bare):
         if bare[at] in " \t":
@@ -243,7 +244,7 @@ def _raw_after(line: str, is_raw: bool) -> bool:
 
 
 def _line_starts(text: str) -> list[int]:
-    """Where each line of the text begins."""
+    """Return where each line of the text begins."""
     return [0, *(at + 1 for at, char in enumerate(text) if char == "\n")]
 
 
@@ -280,7 +281,7 @@ class _TreeRewriter:
     def read(self, tree: nodes.Template) -> None:
         """Rewrite a whole template."""
         self.tags = [tag for tag in tags_of(self.text) if not (tag.word or "").startswith(("else", "end", "raw"))]
-        if self.number(tree, 0) != len(self.tags):  # some tags that are refused make several nodes
+        if self.number(tree, 0) != len(self.tags):  # some rejected tags have several nodes
             self.tags = []
         try:
             self.visit(tree, frozenset())
@@ -304,9 +305,9 @@ class _TreeRewriter:
         return count
 
     def offset(self, node: nodes.Node, word: str = "") -> int:
-        """Return the word's next place in the node's tag; the begin of the tag's content if there is none.
+        """Return the word's next position in the node's tag; the start of the tag's content if there is none.
 
-        Names mostly come in the order of the text, so the search goes on where the last one of the tag was found.
+        Names are mostly in the order of the text, so the search continues where the last one of the tag was found.
         """
         if not 0 < (node.lineno or 0) <= len(self.tags):
             return 0
@@ -322,7 +323,7 @@ class _TreeRewriter:
         return position
 
     def word(self, word: str, at: int) -> int:
-        """Return the next position of the word by itself; -1 if there is none."""
+        """Return the next position of the word as a whole word; -1 if there is none."""
         text = self.text
         while (at := text.find(word, at)) >= 0:
             if not (_is_wordlike(text[at - 1 : at]) or _is_wordlike(text[at + len(word) : at + len(word) + 1])):
@@ -349,7 +350,7 @@ class _TreeRewriter:
 
     @contextmanager
     def collected(self) -> Iterator[None]:
-        """Note the errors of a part, and go on with the next, so that one run reports every error."""
+        """Collect the errors of a part, and continue, so that one run reports every error."""
         try:
             yield
         except DiaError as error:
@@ -498,7 +499,7 @@ class _TreeRewriter:
         self, guard: str, reply: tuple[nodes.Name, list[nodes.Expr]], bound: frozenset[str],
         parts: list[nodes.Expr] | None = None,
     ) -> nodes.Expr:  # fmt: skip
-        """Return the call of a guard for a reply; `parts` are arguments that are rewritten already."""
+        """Return the call of a guard for a reply; `parts` are arguments that have already been rewritten."""
         name, path = reply
         self.names.append(Use(name.name, self.offset(name, name.name)))
         rewritten_arguments = [self.rewritten(index, bound) for index in path] if parts is None else parts
@@ -566,12 +567,12 @@ def of_reply(guard: str, name: str, *arguments: nodes.Expr, lineno: int) -> node
 
 
 def late(scope: Mapping[str, Value], name: str) -> Value:
-    """Return the value that the scope computes when it is asked for it."""
+    """Return the value, which the scope computes when it is looked up."""
     return scope[name]
 
 
 def looped(items: Value, size: int) -> Any:
-    """Return the items of a loop, charged to the budget with the text that each round writes."""
+    """Return the items of a loop, charged to the budget together with the text that each round writes."""
     loop_items = operators.steps(items)
     charge(len(loop_items) * size // 64)
     return loop_items
@@ -592,10 +593,10 @@ GUARDS: dict[str, Callable[..., Value]] = {
 def compile_template(
     parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str], assets: frozenset[str] = frozenset()
 ) -> CompiledTemplate:
-    """Return the parsed template as a function from a scope to text; `values` are the names that the scope holds.
+    """Return the parsed template as a function from a scope to text; `values` are the names in the scope.
 
-    Those of them that are `assets` are printed in the form in which they are delivered, wherever they stand alone.
-    Raises DiaError for names and functions that are not known.
+    Those in `assets` are printed in the form in which they are delivered, if they are the whole expression. Raises
+    DiaError for unknown names and functions.
     """
     source, globals_ = parsed.source, _globals(parsed, namespace, values)
     for name in parsed.printed:
@@ -604,7 +605,7 @@ def compile_template(
         environment = _environment()
         code = environment.compile(parsed.tree, "prompt", "<template>")
         template = environment.template_class.from_code(environment, code, globals_)
-    except (SyntaxError, RecursionError, MemoryError):  # Python nests 20 loops and 100 indentations
+    except (SyntaxError, RecursionError, MemoryError):  # Python allows 20 nested loops and 100 indentations
         raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
     number = next(NUMBERS)
     is_constant = not (parsed.names or parsed.calls or parsed.function_names)
@@ -612,7 +613,7 @@ def compile_template(
 
 
 def unknown_names(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> tuple[Diagnostic, ...]:
-    """Return an error for each name and function of the template that is not known."""
+    """Return an error for each unknown name and function of the template."""
     try:
         _globals(parsed, namespace, values)
     except DiaError as error:
@@ -621,7 +622,7 @@ def unknown_names(parsed: ParsedTemplate, namespace: Namespace, values: frozense
 
 
 def _globals(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str]) -> dict[str, Any]:
-    """Return what the template's code looks up by name. Raises DiaError for names and functions that are not known."""
+    """Return the globals of the template's code. Raises DiaError for unknown names and functions."""
     source, globals_ = parsed.source, dict(GUARDS)
     faults: list[Diagnostic] = []
     for use in parsed.names:
@@ -641,18 +642,18 @@ def _globals(parsed: ParsedTemplate, namespace: Namespace, values: frozenset[str
             globals_[f"_bound_{use.name}"] = _bound(source, use, namespace)
         except DiaError as error:
             faults += error.diagnostics
-    if faults:  # each name once, where it is first
+    if faults:  # each name once, at its first position
         raise DiaError({entry.message: entry for entry in reversed(faults)}.values())
     return globals_
 
 
 def delivered_name(asset: str) -> str:
-    """Return the name under which a scope holds the form of an asset that prompts print; no spec can write it."""
+    """Return the name in a scope of the printed form of an asset; specs cannot write it."""
     return f"_as_{asset}"
 
 
 def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
-    """Return the function as templates call it: with the scope first, which the library does not want."""
+    """Return the function as templates call it: with the scope first, which library functions do not take."""
     if use.name in namespace.own:
         arity = namespace.own[use.name]
         check_arity(source, use, arity or 0, arity, use.name)
@@ -666,7 +667,7 @@ def _callable(source: Source, use: Use, namespace: Namespace) -> Callable[..., V
 
 
 def _bound(source: Source, use: Use, namespace: Namespace) -> Callable[..., Value]:
-    """Return the maker of a function that is passed on by name."""
+    """Return a factory for a function that is passed by name."""
     if use.name in namespace.own:
         return partial(partial, namespace.globals[f"_o_{use.name}"])
     library_function = library().get(use.name)

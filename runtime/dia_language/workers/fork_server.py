@@ -1,9 +1,8 @@
-"""Workers that share the memory of what was imported: one process imports modules once and forks them.
+"""Workers that share the memory of imported modules: one process imports them once and forks the workers.
 
-That process is a fork server, or the command itself (OwnFork), which then need not import everything twice.
-
-Workers are killed by their process id from outside. So the fork server reaps no worker before it is asked to: an id
-that another process might have got meanwhile is never killed. When it ends, for whatever reason, the workers end too.
+That process is a fork server, or the command itself (OwnFork), which then does not import everything twice. Workers are
+killed by process id from outside. So the fork server does not reap a worker until it is asked to: otherwise its id
+could belong to another process when it is killed. When the fork server ends for any reason, the workers end too.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 CONTEXT = multiprocessing.get_context("spawn")
-CAN_FORK = sys.platform == "linux"  # elsewhere libraries may have started what does not survive a fork
+CAN_FORK = sys.platform == "linux"  # on other systems, libraries may have started what does not survive a fork
 SECONDS_TO_END = 5.0
-MOST_BYTES_TO_FORK = 128 << 20  # address space that counts against the worker's limit; `dia check` takes about 50 MB
-GC_THRESHOLD = 150_000  # objects between two garbage collections: most of what an evaluation makes is freed without one
+MOST_BYTES_TO_FORK = 128 << 20  # address space counted against the worker's limit; `dia check` needs about 50 MB
+GC_THRESHOLD = 150_000  # objects between two garbage collections: most objects of an evaluation are freed without one
 
 Serve = Callable[[Connection, Any], None]
 Channel = tuple[Connection, Any]  # a worker's pipe and its heartbeat cell
@@ -40,7 +39,7 @@ class ForkedWorker:
 
     @property
     def pid(self) -> int:
-        """Its process id; waits for it, and returns the fork server's id if that has died."""
+        """Return its process id, after waiting for it; the fork server's id if that has died."""
         return self.server.pids()[self.index]
 
     def kill(self) -> None:
@@ -54,7 +53,7 @@ class ForkedWorker:
 
 
 class ForkServer:
-    """Starts the process, which imports the modules and then forks one worker for each channel."""
+    """Starts the process that imports the modules and then forks one worker for each channel."""
 
     def __init__(
         self, serve: Serve, channels: Sequence[Channel], confine: Callable[[], None], modules: tuple[str, ...]
@@ -96,7 +95,7 @@ class OwnFork:
     def __init__(self, serve: Serve, channel: Channel, other_end: Connection) -> None:
         """Fork it; it closes the other end of its pipe, so that it sees when this process closes it."""
         ours = os.getpid()
-        with _interrupts_blocked():  # the child ignores them from its first line on
+        with _interrupts_blocked():  # the child ignores them from its first line
             self.pid = os.fork()
             if not self.pid:
                 try:
@@ -122,7 +121,7 @@ class OwnFork:
 
 
 def may_fork() -> bool:
-    """Return whether this process can be forked: it has one thread, and leaves a worker most of its memory."""
+    """Return whether this process can be forked: it has one thread, and leaves most of a worker's memory free."""
     if not CAN_FORK:
         return False
     try:
@@ -136,12 +135,12 @@ def may_fork() -> bool:
 
 
 def start_without_interrupts(process: BaseProcess) -> None:
-    """Start the process with Ctrl-C blocked: the terminal sends it to children, too, and only the parent reacts to it.
+    """Start the process with Ctrl-C blocked: terminals also send it to children, but only the parent handles it.
 
     A new interpreter would otherwise print a traceback if Ctrl-C came before `ignore_interrupts` is called there.
     """
     if hasattr(signal, "pthread_sigmask"):
-        resource_tracker.ensure_running()  # when `start` does this itself, it unblocks Ctrl-C
+        resource_tracker.ensure_running()  # this unblocks Ctrl-C if `start` calls it
     with _interrupts_blocked():
         process.start()
 
@@ -159,7 +158,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """Ignore Ctrl-C in this process, also one that is blocked."""
+    """Ignore Ctrl-C in this process, even while it is blocked."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -182,7 +181,7 @@ def _fork_workers(
 
 
 def import_modules(modules: tuple[str, ...]) -> None:
-    """Imports the modules, and keeps the garbage collector away from what they hold: none of it is ever freed."""
+    """Import the modules, and exempt their objects, which are never freed, from garbage collection."""
     gc.disable()
     for module in modules:
         importlib.import_module(module)
@@ -192,7 +191,7 @@ def import_modules(modules: tuple[str, ...]) -> None:
 
 
 def _serve_in_child(serve: Serve, channel: Channel, channels: list[Channel], control: Connection) -> None:
-    """Serves in a child; the others' pipes must not be kept open, or nobody would see when they are closed."""
+    """Run in a child; it closes the pipes of the others, so that their ends are noticed."""
     control.close()
     for pipe, _ in channels:
         if pipe is not channel[0]:
@@ -204,7 +203,7 @@ def _serve_in_child(serve: Serve, channel: Channel, channels: list[Channel], con
 
 
 def _wait_for_end(pids: list[int], control: Connection) -> None:
-    """Send the workers' process ids, and kills and reaps the workers when the other side is closed."""
+    """Send the workers' process ids, then kill and reap the workers when the other side is closed."""
     with contextlib.suppress(EOFError, OSError):
         control.send(pids)
         control.recv()

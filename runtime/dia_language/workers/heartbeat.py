@@ -1,6 +1,6 @@
 """The heartbeat of evaluations: which expression is being evaluated, so that a watcher can kill one that hangs.
 
-In a worker the cell is shared memory that the parent reads; elsewhere it is a plain list that nobody reads.
+In a worker, the cell is shared memory that the parent reads; otherwise it is a plain list that is never read.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def seconds_left() -> float | None:
 
 
 def begin_evaluation(number: int) -> None:
-    """Marks the begin of an evaluation and gives it a full budget."""
+    """Mark the start of an evaluation and give it a full budget."""
     global _STARTED
     cell = _CELL
     cell[0] += 1

@@ -1,10 +1,9 @@
 """Worker processes that can be killed: they evaluate expressions from untrusted specs, with limits on memory and time.
 
 A task is a module-level generator function with its arguments; each item that it yields is sent back at once. A worker
-without a heartbeat (heartbeat.py) for the allowed seconds is killed and its task fails; the other workers go on.
-
-Time is the worker's CPU time where the system reports it, but at least a quarter of the time in which it did not wait
-for a processor or a disk: on a busy machine a valid evaluation must not fail, and a correct reply must not be graded as
+without a heartbeat (heartbeat.py) for the allowed seconds is killed and its task fails; the other workers continue.
+Time is the worker's CPU time if the system reports it, but at least a quarter of the time in which it did not wait for
+a processor or a disk: on a busy machine a valid evaluation must not fail, and a correct reply must not be graded as
 wrong.
 """
 
@@ -42,7 +41,7 @@ MEMORY_BYTES = 512 << 20
 SECONDS = heartbeat.SECONDS
 SECONDS_BETWEEN = 6.0
 PATIENCE = 4
-START_SECONDS = 120.0  # that a single worker may take to import what its first call needs
+START_SECONDS = 120.0  # a worker's time to import what its first call needs
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 WAITS_FOR_THE_MACHINE = (b"R", b"D")  # ready to run, or waiting for a disk: proc(5)
 POLL = 0.05
@@ -53,7 +52,7 @@ _STARTING = threading.Lock()  # one process at a time: a start changes the envir
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Work for a worker: a generator function, its arguments, the seconds that one evaluation may take."""
+    """Work for a worker: a generator function, its arguments, and the seconds for one evaluation."""
 
     key: Any
     function: Callable[..., Iterator[Any]]
@@ -63,7 +62,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a task so far: an item that it yielded, or its end with the diagnostics that ended it."""
+    """A result of a task so far: an item that it yielded, or its end with the diagnostics that ended it."""
 
     key: Any
     item: Any = None
@@ -89,7 +88,7 @@ class _Worker:
 
 
 class Clock:
-    """The seconds of a process since the clock was made: see the module's text."""
+    """The seconds of a process since the clock was created, as the module's docstring defines them."""
 
     __slots__ = ("cpu", "last_cpu", "last_look", "process", "start_time", "waited")
 
@@ -99,7 +98,7 @@ class Clock:
         self.last_look, self.last_cpu = self.start_time, self.cpu
 
     def seconds(self) -> float:
-        """Return the seconds that count; to be called several times a second, for it sees the state at each call."""
+        """Return the seconds that count; to be called several times per second, because each call samples the state."""
         now, (cpu, state) = monotonic(), cpu_seconds_and_state(self.process)
         passed = now - self.start_time
         if self.cpu is None or self.last_cpu is None or cpu is None:
@@ -125,7 +124,7 @@ def cpu_seconds_and_state(process: int) -> tuple[float | None, bytes]:
 
 
 class WorkerPool:
-    """Workers that start at once, so that their imports are done when the first task comes."""
+    """Workers that start at once, so that their imports are complete when the first task arrives."""
 
     def __init__(self, jobs: int, module: str | None = None, also: tuple[str, ...] = ()) -> None:
         """Start `jobs` workers, which import the module and the modules in `also` while they wait.
@@ -140,7 +139,7 @@ class WorkerPool:
         self.workers += [_start_worker(module) for _ in range(jobs - len(self.workers))]
 
     def _fork_workers(self, modules: tuple[str, ...]) -> list[_Worker]:
-        """Workers that one process forks."""
+        """Return workers that one process forks."""
         pipes = [CONTEXT.Pipe() for _ in range(self.jobs)]
         cells = [CONTEXT.RawArray("q", heartbeat.CELLS) for _ in pipes]
         with _STARTING, _safe_path(), _hidden_main():
@@ -160,7 +159,7 @@ class WorkerPool:
     def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:
         """Yield the outcomes of all tasks as they come; closing the generator kills the workers.
 
-        A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for what is not a DiaError.
+        A deque of tasks may grow while its outcomes are taken. Raises WorkerBug for exceptions other than DiaError.
         """
         waiting = tasks if isinstance(tasks, deque) else deque(tasks)
         try:
@@ -173,19 +172,19 @@ class WorkerPool:
         while waiting or any(worker.task for worker in self.workers):
             self._assign_tasks(waiting)
             yield from _collect(self.workers, label)
-            if monotonic() >= self.next_look:  # not all clocks are read whenever one worker sends something
+            if monotonic() >= self.next_look:  # clocks are not all read each time a worker sends something
                 yield from _kill_stuck(self.workers, label)
                 self.next_look = monotonic() + POLL
 
     def refill(self) -> None:
-        """Start a worker for each one that has died, so that it is ready before the next task comes."""
+        """Start a worker for each one that has died, so that it is ready before the next task."""
         self.workers += [self._start() for _ in range(self.jobs - len(self.workers))]
 
     def _start(self) -> _Worker:
         return _start_worker(self.module)
 
     def interrupt(self) -> None:
-        """Kill the workers that are busy; from another thread than the one that takes the outcomes.
+        """Kill the busy workers; called from another thread than the one that takes the outcomes.
 
         Their tasks end with an error.
         """
@@ -202,7 +201,7 @@ class WorkerPool:
             self.fork_server = None
 
     def _assign_tasks(self, waiting: deque[Task]) -> None:
-        """Return every idle worker a task; those that have died are replaced while there is work for them."""
+        """Give every idle worker a task; dead ones are replaced while there is work for them."""
         for worker in [worker for worker in self.workers if worker.task is None]:
             if not waiting:
                 return
@@ -218,7 +217,7 @@ class WorkerPool:
 
 
 class ForkingPool(WorkerPool):
-    """Workers that this process forks at `refill` or with the first task, and which find everything imported.
+    """Workers that this process forks at `refill` or with the first task, so that everything is already imported.
 
     If this process cannot be forked, for example because it has threads, they start as those of any pool.
     """
@@ -240,7 +239,7 @@ class ForkingPool(WorkerPool):
 def run_tasks(tasks: Iterable[Task], jobs: int) -> Generator[Outcome, None, None]:
     """Yield the outcomes of all tasks as they come, with at most `jobs` workers; closing the generator kills them.
 
-    Raises WorkerBug for what is not a DiaError.
+    Raises WorkerBug for exceptions other than DiaError.
     """
     waiting = deque(tasks)
     yield from WorkerPool(min(jobs, len(waiting))).run(waiting)
@@ -260,9 +259,9 @@ class SingleWorker:
         """
         if self.worker is None:
             self.worker = _start_worker(function.__module__)
-            with contextlib.suppress(OSError, EOFError):  # of one that has died; the call says so
+            with contextlib.suppress(OSError, EOFError):  # of a worker that has died, which the call reports
                 self.worker.pipe.send((_nothing, ()))
-                if self.worker.pipe.poll(START_SECONDS):  # imports take no time of the call
+                if self.worker.pipe.poll(START_SECONDS):  # the time of imports does not count
                     self.worker.pipe.recv()
         pipe, result = self.worker.pipe, None
         try:
@@ -307,7 +306,7 @@ def _result_or_error(result: Any, diagnostics: tuple[Diagnostic, ...]) -> Any:
 
 
 def _assign(worker: _Worker, task: Task) -> bool:
-    """Return whether the worker lives and has been given the task."""
+    """Return whether the worker is alive and has received the task."""
     try:
         worker.pipe.send((task.function, task.arguments))
     except OSError:
@@ -328,7 +327,7 @@ def _start_worker(module: str | None = None) -> _Worker:
 
 @contextlib.contextmanager
 def _safe_path() -> Iterator[None]:
-    """A new interpreter begins without the current folder on its path, which may be a stranger's with a signal.py."""
+    """Keep the current folder, which may be untrusted and contain a signal.py, off the path of new interpreters."""
     before = os.environ.get(SAFE_PATH)
     os.environ[SAFE_PATH] = "1"
     try:
@@ -342,7 +341,7 @@ def _safe_path() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _hidden_main() -> Iterator[None]:
-    """Keep new processes from running the program's main script again, which they need for nothing."""
+    """Keep new processes from running the program's main script again, which they do not need."""
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:
@@ -392,7 +391,7 @@ LIMITS_HELP = "reduce the work, or raise `limits` of the template"
 
 
 def _is_stuck(worker: _Worker) -> bool:
-    """Return whether the worker has not beaten for longer than its task allows, or searches in vain for so long."""
+    """Return whether the worker's last heartbeat, or its vain search, is too long ago."""
     assert worker.task is not None
     process = worker.process.pid
     if worker.cell[2] != worker.searches or worker.search_clock is None:
@@ -405,7 +404,7 @@ def _is_stuck(worker: _Worker) -> bool:
 def _searches_too_long(worker: _Worker) -> bool:
     """Return whether a search of many evaluations has been going on for too long.
 
-    A step that took half of the search's time is left to its own limit, whose message says what is slow.
+    If a single step took half of that time, its own limit applies, whose message says what is slow.
     """
     assert worker.task is not None and worker.search_clock is not None and worker.clock is not None
     is_searching, seconds = worker.searches % 2 == 1, max(worker.task.seconds, SECONDS_BETWEEN)
@@ -447,7 +446,7 @@ def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
     heartbeat.attach(cell)
     if module is not None:
         import_modules((module,))
-    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has gone, or reports what has happened
+    with contextlib.suppress(EOFError, OSError, MemoryError):  # the parent has ended, or reports the error
         while True:
             function, arguments = pipe.recv()
             heartbeat.end_search()
@@ -457,7 +456,7 @@ def _serve(pipe: Connection, cell: Any, module: str | None = None) -> None:
 
 
 def _run_task(pipe: Connection, function: Callable[..., Iterator[Any]], arguments: tuple[Any, ...]) -> tuple[str, Any]:
-    """Send what the function yields; gives the message that ends the task, made when all of its values are gone."""
+    """Send what the function yields; return the message that ends the task, made once all of its values are freed."""
     try:
         for item in function(*arguments):
             heartbeat.end_evaluation()
@@ -480,18 +479,18 @@ def _run_task(pipe: Connection, function: Callable[..., Iterator[Any]], argument
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """What a task yields first: where its numbered expressions stand, for the message when one is killed."""
+    """A task's first item: the positions of its numbered expressions, for the message if one is killed."""
 
     positions: dict[int, Position | None]
 
 
 def _limit_process() -> None:
-    """Bounds memory, drops core files, ignores Ctrl-C (the parent decides) and dies with the parent."""
+    """Limit memory, disable core files, ignore Ctrl-C (the parent decides) and die with the parent."""
     ignore_interrupts()
-    with contextlib.suppress(OSError):  # what libraries print on their own is not for the user
+    with contextlib.suppress(OSError):  # output of libraries is not for the user
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.set_int_max_str_digits(INTEGER_DIGITS)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # every thread would reserve its own memory
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # otherwise every thread reserves its own memory
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

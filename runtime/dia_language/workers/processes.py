@@ -1,4 +1,4 @@
-"""Which machine this is, and whether a process on it still runs."""
+"""Identify this machine, and find out whether a process on it is still running."""
 
 from __future__ import annotations
 
