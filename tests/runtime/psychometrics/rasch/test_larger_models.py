@@ -153,6 +153,33 @@ def test_the_rating_scale_is_that_of_erm() -> None:
     assert ours - ours.mean() == pytest.approx(theirs - theirs.mean(), abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "sets", "weights"),
+    [
+        ("PCM", np.arange(5)[:, None], (3, 2, 1)),  # the mean of the sums of thresholds is 0
+        ("RSM", np.zeros((5, 1), dtype=int), (1, 0, 0)),  # the mean of the first thresholds is 0
+    ],
+)
+def test_errors_of_thresholds_are_those_of_erm_for_its_origin(
+    name: str, sets: np.ndarray, weights: tuple[int, ...]
+) -> None:
+    model = partial_credit(MARKS.T, sets, np.full(sets.max() + 1, 3))
+    of_rows = np.broadcast_to(sets, (5, 1)).ravel()
+    slopes = np.zeros((15, len(model.covariance)))  # of the thresholds, by the parameters
+    for row, which in enumerate(of_rows):
+        slopes[3 * row : 3 * row + 3, row] = -1
+        for step, position in enumerate(model.positions[which]):
+            slopes[3 * row + step, position], slopes[3 * row + step + 1, position] = -1, 1
+    covariance = slopes @ model.covariance @ slopes.T
+    ours = [model.threshold_errors(row, which) for row, which in enumerate(of_rows)]
+    assert np.concatenate(ours) == pytest.approx(np.sqrt(np.diag(covariance)), abs=1e-12)
+    assert covariance.sum() == pytest.approx(0, abs=1e-9)  # the error of the mean threshold
+    shift = np.eye(15) - np.tile(weights, 5) / (5 * sum(weights))
+    origin = np.tile(weights, 5) @ np.array(FIGURES[f"{name}_thresholds"])
+    assert origin == pytest.approx(0, abs=1e-6)
+    assert np.sqrt(np.diag(shift @ covariance @ shift.T)) == pytest.approx(FIGURES[f"{name}_errors"], abs=1e-4)
+
+
 def test_partial_credit_is_the_conditional_likelihood_by_enumeration() -> None:
     scores = np.random.default_rng(8).integers(0, 3, (3, 16))
     scores[1, 5] = -1
