@@ -138,8 +138,8 @@ def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_pred
         message = " ".join(capsys.readouterr().err.split())
         assert "sums/add.yaml:1:11: warning[off-target]: the chosen instances are easier than asked" in message
         pattern = (
-            r"mean predicted success is (0\.\d\d) instead of 0\.35, because none of [\d,]+ drawn instances is below 0\.35;"
-            r" they are predicted from (0\.\d\d) to (?:0\.9\d|1\.00)"
+            r"mean predicted success is (0\.\d\d) instead of 0\.35, because none of [\d,]+ drawn instances is predicted"
+            r" from 0\.25 to 0\.35; all are predicted from (0\.\d\d) to (?:0\.9\d|1\.00)"
         )
         match = re.search(pattern, message)
         assert match is not None and 0.41 <= float(match[2]) <= float(match[1]) <= 0.45
@@ -160,7 +160,7 @@ def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_pred
             ["0.41", "0.43"] * 200,
             "harder than asked: their mean predicted success is 0.42 instead of 0.5, because none of",
         ),
-        (["0.41", "0.43"] * 199 + ["0.51"], "because only 1 of 399 drawn instances is above 0.5"),
+        (["0.41", "0.43"] * 199 + ["0.51"], "because only 1 of 399 drawn instances is predicted from 0.5 to 0.6"),
         (["0.46", "0.47"] * 200, None),  # on one side, but near enough
         (["0.41", "0.43", "0.59"] * 200, None),
         (["0.59"], None),  # a single instance is within the tolerance
@@ -175,6 +175,24 @@ def test_the_warning_is_about_means_that_miss_by_more_than_half_of_the_tolerance
         chooser.takes(Prediction(Decimal(0), Decimal(success)))
     warning = chooser.off_target()
     assert warning is None if message is None else message in (warning or "")
+
+
+def test_a_template_with_few_instances_near_the_goal_gives_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
+    """The sums `55 and 1?` to `60 and 1?` have a predicted success of 0.43 to 0.45; all others are easier.
+
+    The balance about the goal would pass most of them over.
+    """
+    spec = Path("sums/add.yaml")
+    spec.write_text(spec.read_text(encoding="utf-8").replace("max: 10000", "max: 60"), encoding="utf-8")
+    options = ["--success", "0.35", "--ability", "-1.6", "--no-cache", "--force", "--k"]
+    numbers = []
+    for k in ("6", "4"):
+        bundle = Path(compiled(capsys, *options, k)["path"])
+        numbers.append([answer["parameters"]["n"] for answer in open_bundle(bundle).answers()])
+        assert recompile(bundle, jobs=1)["same"]
+    assert sorted(numbers[0]) == [55, 56, 57, 58, 59, 60] and numbers[1] == numbers[0][:4]
+    assert run(["compile", "sums", "--bank", "bank.json", "--jobs", "1", *options, "7"]) == 2
+    assert "too few of its instances have a predicted success from 0.25 to 0.45" in capsys.readouterr().err
 
 
 def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,7 +23,7 @@ from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.sampling.instance_tree import ORDER, Exhausted, RecordingChoose, Stream, derived
-from dia_compiler.sampling.steering import Chooser, Prediction
+from dia_compiler.sampling.steering import CANDIDATES, Chooser, Prediction, TargetUnreached
 from dia_compiler.types.base import written
 from dia_compiler.types.choices import Rejected
 from dia_language.answers import answer_type, validate
@@ -198,12 +198,22 @@ class Expansion:
             return
         chooser = steering.chooser()
         self.choosers.append(chooser)
-        for position, scope in self.drawing.positions(item):
-            parameters = {name: scope[name] for name in self.prepared.makers}
-            predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))
-            if chooser.takes(predicted):
-                yield position, scope, predicted
-        raise chooser.unreached()
+        passed_over: list[tuple[tuple[int, Scope], Prediction]] = []
+        shortage: TargetUnreached | Exhausted
+        try:
+            for position, scope in self.drawing.positions(item):
+                parameters = {name: scope[name] for name in self.prepared.makers}
+                predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))
+                if chooser.takes(predicted):
+                    yield position, scope, predicted
+                elif steering.target.takes(predicted) and len(passed_over) < CANDIDATES:
+                    passed_over.append(((position, scope), predicted))
+            shortage = chooser.unreached()
+        except (TargetUnreached, Exhausted) as error:
+            shortage = error
+        for (position, scope), predicted in chooser.take_rest(passed_over):
+            yield position, scope, predicted
+        raise shortage
 
     def skills_of_draw(self, draft: Draft) -> tuple[str, ...]:
         """Return the skills that an instance of the draft will have."""

@@ -8,11 +8,12 @@ the same bytes. All arithmetic is decimal and correctly rounded, so this holds o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.numbers.values import Value
@@ -28,6 +29,7 @@ PLACES = Decimal("0.000001")
 PATIENCE = 32  # instances that are passed over in a row to bring the mean closer to the target
 CANDIDATES = 20_000  # instances in a row without one within the target
 ONE = Decimal(1)
+Draw = TypeVar("Draw")
 
 
 class TargetUnreached(Exception):
@@ -239,6 +241,25 @@ class Chooser:
         self.balance, self.passed_over, self.count = balance, 0, self.count + 1
         return True
 
+    def take_rest(self, passed_over: Sequence[tuple[Draw, Prediction]]) -> Iterator[tuple[Draw, Prediction]]:
+        """Yield the instances within the target that were passed over, with what was drawn for each, if there are no
+        others.
+
+        The nearest to the success that was asked for come first, on the side that brings the mean closer to it.
+        """
+        goal = self.steering.target.success
+        if goal is None:
+            return
+        misses = [(draw, prediction, (prediction.success or goal) - goal) for draw, prediction in passed_over]
+        misses.sort(key=lambda entry: abs(entry[2]))
+        above = deque(entry for entry in misses if entry[2] > 0)
+        below = deque(entry for entry in misses if entry[2] <= 0)
+        while above or below:
+            side = below if below and (self.balance > 0 or not above) else above
+            draw, prediction, miss = side.popleft()
+            self.balance, self.count = self.balance + miss, self.count + 1
+            yield draw, prediction
+
     def off_target(self) -> str | None:
         """Return a warning if the kept instances are on one side of the success that was asked for, otherwise None."""
         goal = self.steering.target.success
@@ -247,14 +268,15 @@ class Chooser:
         miss = self.balance / self.count
         if abs(miss) <= OFF_TARGET:
             return None
-        word, side = ("easier", "below") if miss > 0 else ("harder", "above")
-        beyond = sum(success < goal if miss > 0 else success > goal for success in self.seen)
-        few = f"only {beyond:,}" if beyond else "none"
-        low, high = (f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
+        word, other_end = ("easier", goal - WITHIN) if miss > 0 else ("harder", goal + WITHIN)
+        low, high = sorted((goal, other_end))
+        number = sum(low <= success <= high for success in self.seen)
+        few = f"only {number:,}" if number else "none"
+        ends = " to ".join(f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
         return (
             f"the chosen instances are {word} than asked: their mean predicted success is {goal + miss:.2f} instead of"
-            f" {goal}, because {few} of {len(self.seen):,} drawn instances is {side} {goal}; they are predicted"
-            f" from {low} to {high}"
+            f" {goal}, because {few} of {len(self.seen):,} drawn instances is predicted from {low} to {high}; all are"
+            f" predicted from {ends}"
         )
 
     def unreached(self) -> TargetUnreached:
