@@ -9,6 +9,7 @@ import site_pages
 from mkdocs.structure.files import File, Files
 
 GALLERY = "gallery.md"
+WIDE = (GALLERY, "reference/shortcuts.md")  # pages without a table of contents, whose space they use
 # These pages repeat what single pages say, so the search would find everything twice.
 LEFT_OUT_OF_SEARCH = ("reference/functions.md", "reference/error-codes.md", "functions/index.md", "errors/index.md")
 
@@ -31,6 +32,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Rewrite links and code fences."""
     if page.file.src_uri in LEFT_OUT_OF_SEARCH:
         page.meta["search"] = {"exclude": True}
+    if page.file.src_uri in WIDE:
+        page.meta["hide"] = ["toc"]
     return site_pages.for_site(markdown, page.file.src_uri, lambda _: None)
 
 
