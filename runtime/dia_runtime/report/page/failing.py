@@ -33,11 +33,7 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
-    caption = (
-        "Questions whose reply could not be parsed, failed, was refused, cut off, empty, only reasoning or only calls "
-        "of tools, whose prompt exceeded the context, which were skipped in another form than requested, or which "
-        "could not be decided."
-    )
+    caption = "The number of questions with each flag, which says what went wrong with the reply or with reading it."
     table = grid("Flags and failures: number of questions", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)
     causes = [(model["model"], cause) for model in models for cause in model["error_causes"]]
