@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from dia_language.counts import counted
 from dia_language.diagnostics import BIDIRECTIONAL, DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, Value, decimal
 
@@ -227,23 +228,53 @@ class _Builder:
         if "\t" in line[: place.column]:
             return _error("E104", "there is a tab where YAML expects spaces", place, "use spaces for indentation")
         if "expected ',' or" in problem and error.context_mark and error.context_mark.line < place.line - 1:
-            return _error("E104", "a bracket or brace is not closed", self._place(error.context_mark), QUOTE)
+            opened = self._place(error.context_mark)
+            bracket = CLOSING.get(self.lines[opened.line - 1][opened.column - 1 : opened.column], "the bracket")
+            help = f"close it with {bracket}; a text with brackets needs quotes around the whole value"
+            return _error("E104", "a bracket or brace is not closed", opened, help)
         before, after = line[: place.column - 1], line[place.column - 1 :]
         if "did not find expected" in problem and before.endswith('"') and '"' in after:
             at = Position(self.display_name, place.line, place.column - 1)
             return _error("E104", "the quotes end here, at the second one", at, INNER_QUOTES)
         if "did not find expected key" in problem and not before.strip(" -"):
-            return _error(
-                "E104", "this line is indented differently than the lines above", place, "check the indentation"
-            )
+            return self._wrong_indentation(place)
         if "did not find expected '-'" in problem and before.strip(" -"):
             return _error("E104", "text after a quoted or bracketed value", place, QUOTE)
         if "alias" in problem or "alphabetic" in problem:
             self._refuse_colon(place)
+        if "could not find expected ':'" in problem and error.context_mark is not None:
+            return self._line_without_colon(self._place(error.context_mark))
+        if "mapping values are not allowed" in problem and (mistake := KEY_MISTAKE.match(line)) is not None:
+            at, key = Position(self.display_name, place.line, mistake.end(2) + 1), mistake[2]
+            what = "space" if mistake[3] else "`:`"
+            after = f"{key}:" if mistake[3] else key
+            return _error("E104", f"there is no {what} after `{after}`", at, f"write `{key}: {FORMS[mistake[4]]}`")
         for words, message, help in SYNTAX:
             if words in problem:
                 return _error("E104", message, place, help)
         return _error("E104", f"not YAML: {problem}", place, QUOTE)
+
+    def _wrong_indentation(self, place: Position) -> DiaError:
+        """Return the error for a line whose indentation is that of no line above that it could belong with."""
+        line = self.lines[place.line - 1]
+        levels: list[int] = []
+        for above in reversed(self.lines[: place.line - 1]):
+            level = len(above) - len(above.lstrip(" "))
+            if above.strip() and not above.lstrip().startswith("#") and (not levels or level < levels[-1]):
+                levels.append(level)
+        there = counted(len(line) - len(line.lstrip(" ")), "space")
+        expected = " or ".join(map(str, levels))
+        help = f"it has {there} before it; to belong with a line above, it needs {expected}"
+        return _error("E104", "this line is indented differently than the lines above", place, help)
+
+    def _line_without_colon(self, place: Position) -> DiaError:
+        """Return the error for a line that is no `key: value`."""
+        above = next((line.rstrip() for line in reversed(self.lines[: place.line - 1]) if line.strip()), "")
+        if BLOCK_BEGIN.search(above):
+            help = "indent every line of the text by two spaces more than its key"
+            return _error("E104", f"the text after `{above[-1]}` is not indented", place, help)
+        help = "write `key: value`; indent the line if it continues the value above"
+        return _error("E104", "a line without `:` where YAML expects a key", place, help)
 
     def _refuse_colon(self, place: Position) -> None:
         """Report a `: ` in an unquoted value as the error, if a `*`, `&` or `!` only follows from it."""
@@ -379,6 +410,12 @@ def begin_with(display_name: str) -> str:
 SPLIT = "YAML splits keys at their commas: quote `name(a, b)`, or put it on its own line"
 INNER_QUOTES = "use `'` inside of `\"`, or put the value on its own lines after `|`"
 QUOTE = "quote the whole value, or put it on its own lines after `|`"
+
+FORMS = {"[": "[...]", "{": "{...}", '"': '"..."', "'": "'...'", "": "..."}
+CLOSING = {"[": "`]`", "{": "`}`"}
+BLOCK_BEGIN = re.compile(r":\s+[|>][-+0-9]*$")
+# A key without the space or the colon that must follow it: indentation, key, colon, begin of the value
+KEY_MISTAKE = re.compile(r"(\s*(?:- )?)([A-Za-z_]\w*)(?:(:)(?=[^\s/])|\s+(?=[\[{\"']))([\[{\"']?)")
 
 # libyaml's words -> ours; the first that occurs in the problem decides
 SYNTAX: tuple[tuple[str, str, str], ...] = (

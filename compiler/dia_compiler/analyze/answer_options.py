@@ -20,8 +20,8 @@ OLD_TOLERANCE = "answer-decimals"
 # Names of answer types in other languages, and of parameter types that answers do not have
 OTHER_NAMES = {
     "array": "list", "bool": "boolean", "datetime": "date", "decimal": "real", "dict": "record", "double": "real",
-    "enum": "choice", "float": "real", "fraction": "rational", "int": "integer", "letter": "choice", "number": "real",
-    "object": "record", "str": "text", "string": "text",
+    "enum": "choice", "float": "real", "fraction": "rational", "int": "integer", "label": "choice",
+    "letter": "choice", "number": "real", "object": "record", "str": "text", "string": "text",
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from dia_compiler.parse.spec_schema import structure
@@ -77,11 +77,29 @@ def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
     value = data(root)
     if is_surely_valid(value, name):
         return reported
-    for error in islice(_validator(name).iter_errors(value), ENOUGH):
-        for path, entry in _diagnostics_of(error, root):
-            reported.add(path)
-            diagnostics.entries.append(entry)
+    reports = [report for error in islice(_validator(name).iter_errors(value), ENOUGH)
+               for report in _diagnostics_of(error, root)]  # fmt: skip
+    for path, entry in _with_missing_indentation(reports, root, name):
+        reported.add(path)
+        diagnostics.entries.append(entry)
     return reported
+
+
+def _with_missing_indentation(reports: list[Report], root: Node, name: str) -> list[Report]:
+    """Return the reports with one report for each empty key whose lines are not indented, and none of what follows."""
+    known_keys = structure(name).get("properties", {})
+    pairs = root.pairs if isinstance(root, Mapping) and not root.is_flow else ()
+    for number, (key, value) in enumerate(pairs):
+        if data(value) is not None or not any(path == (key.text,) and entry.code == "E203" for path, entry in reports):
+            continue
+        below = [other for other, _ in takewhile(lambda pair: pair[0].text not in known_keys, pairs[number + 1 :])]
+        if below:
+            names = {key.text, *(other.text for other in below)}
+            reports = [(path, entry) for path, entry in reports if not path or path[0] not in names]
+            words = ", ".join(f"`{other.text}`" for other in below[:3]) + (", ..." if len(below) > 3 else "")
+            help = f"indent the lines below it by two spaces: {words}"
+            reports.append(((key.text,), Diagnostic("E203", f"nothing belongs to `{key.text}`", key.position, help)))
+    return reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +127,8 @@ class _SchemaError:
         return Diagnostic(code, message, place or self.place, help)
 
 
-Reports = Iterator[tuple[Path, Diagnostic]]
+Report = tuple[Path, Diagnostic]
+Reports = Iterator[Report]
 
 
 def _diagnostics_of(error: Any, root: Node) -> Reports:
@@ -241,8 +260,17 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     mend_text: str | None = None
     if isinstance(node, Scalar) and node.text:
         mend_text = _help_for_kind(node, kinds, str(error.path[-1:]), error.error.schema.get("pattern", ""))
+    if "a mapping" in kinds and isinstance(node, Sequence):
+        mend_text = _help_for_list(node, error.path)
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
     yield error.path, error.diagnostic("E203", f"{error.name} must be {_or(kinds)}; this is {shape}", mend_text)
+
+
+def _help_for_list(node: Sequence, path: Path) -> str | None:
+    """Return how to write a mapping in place of a list."""
+    if node.items and all(isinstance(item, Mapping) and len(item.pairs) == 1 for item in node.items):
+        return "remove the `- ` before each name"
+    return "write {type: choice, of: [...]}" if path[:1] == ("params",) and len(path) == 2 else None
 
 
 def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:

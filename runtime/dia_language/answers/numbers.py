@@ -237,6 +237,9 @@ def number_of(name: str, value: Value) -> Value:
     number = normal(value)
     if type(number) in RATIONAL or getattr(number, "is_number", False):
         return number
+    if isinstance(value, (bool, list)):
+        own_type = "boolean" if isinstance(value, bool) else "list"
+        raise unfit(name, value, f"give a number, or use the type {own_type}")
     convert = "convert it, such as with `from_base(text, 10)`" if isinstance(value, str) else "give a number"
     raise unfit(name, value, f"{convert}, or declare another `type`")
 

@@ -384,7 +384,8 @@ def joined(*parts: Value) -> str:
 def steps(items: Value) -> Any:
     """Return the items of a loop, charged to the budget of the evaluation."""
     if not isinstance(items, (list, str, bytes, Record)):
-        raise LanguageError(f"cannot loop over {described(items)}")
+        help = "`range(n)` has the integers from 0 to n - 1" if type(items) is int else "loop over a list"
+        raise LanguageError(f"cannot loop over {described(items)}", help)
     charge(len(items) + 1)
     return items
 

@@ -24,6 +24,14 @@ TAG_BEGIN = re.compile(r"\{\{[-+]?\s*|\{%[-+]?\s*(\w*)")
 FRAMES = {"if": "{}{{% endif %}}", "for": "{}{{% endfor %}}", "elif": "{{% if 1 %}}{}{{% endif %}}"}
 # the open blocks in which a tag may occur
 CONTINUES = {"endif": ("if",), "endfor": ("for",), "elif": ("if",), "else": ("if", "for")}
+ENDINGS = frozenset({"elif", "else", "endif", "endfor"})
+# Tags of other template languages, or of Jinja, and what replaces them
+OTHER_TAGS = {
+    "elseif": "did you mean `elif`?", "elsif": "did you mean `elif`?", "set": "compute it under `let`",
+    "macro": "declare it under `macros`",
+}  # fmt: skip
+WORD = re.compile(r"[a-z]+")
+EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 PLAIN_END = re.compile(r"[^'\"{}]*\}\}")  # of most tags, which saves going character by character
 QUOTED = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""", re.DOTALL)
 # Jinja's words, with ours and the fix; the first that occurs in the problem decides
@@ -68,10 +76,11 @@ def tags_of(text: str) -> list[Tag]:
         word = match[1]
         end = end_of_block_tag(text, match.end()) if word is not None else _end_of_print_tag(text, match.end())
         tags.append(Tag(match.start(), match.start(1) if word else match.end(), end, word))
-        if end is None and word is not None:  # its content is text
+        following = text.find("{%", match.end()) if end is None and word is not None else -1
+        if end is None and word is not None and following < 0:  # its content is text
             break
         unclosed += end is None
-        at = end or match.start() + 2
+        at = end or (following if following > 0 else match.start() + 2)
         if word == "raw" and end is not None:
             raw_end = RAW_END.search(text, at)
             at = raw_end.end() if raw_end else len(text)
@@ -79,10 +88,12 @@ def tags_of(text: str) -> list[Tag]:
 
 
 def end_of_block_tag(text: str, at: int) -> int | None:
-    """Return the offset after the `%}` that ends a tag, ignoring quoted text; None if there is none."""
+    """Return the offset after the `%}` that ends a tag, ignoring quoted text; None if there is none before a `{%`."""
     while at < len(text):
         if text.startswith("%}", at):
             return at + 2
+        if text.startswith("{%", at):
+            return None
         if text[at] in "'\"":
             quoted = QUOTED.match(text, at)
             if quoted is None:
@@ -137,7 +148,7 @@ def faults_of(text: str, environment: Environment) -> Faults:
             if fault is not None and closing and (is_meant or tag.word.startswith("end")):
                 fault = fault._replace(help=is_meant or f"close the block with {{% {closing} %}}")
                 blocks.pop()
-        if fault is None and tag.word in ("if", "for"):
+        if tag.word in ("if", "for"):
             blocks.append(tag)
         elif fault is None and tag.word:
             fault = _out_of_place(tag, blocks)
@@ -149,7 +160,7 @@ def faults_of(text: str, environment: Environment) -> Faults:
             is_readable &= tag.word in (None, "else", "elif", "endif", "endfor", "endraw")
         if len(faults) == MOST_FAULTS:
             return Faults(faults, None)
-    for block in blocks:
+    for block in (block for block in blocks if block not in dropped):
         help = f"close it with {{% end{block.word} %}}"
         faults.append(Fault(block.content, f"the block `{block.word}` is not closed", help))
     if not is_readable:  # without the start of its block, a loop variable would be reported as unknown
@@ -185,7 +196,7 @@ def _fault_in(text: str, tag: Tag, environment: Environment) -> Fault | None:
         is_closed = RAW_END.search(text, tag.end) is not None
         return None if is_closed else Fault(tag.content, "the block `raw` is not closed", "close it with {% endraw %}")
     if tag.word not in TAGS:
-        help = did_you_mean(tag.word, TAGS) or TAG_LIST
+        help = OTHER_TAGS.get(tag.word) or did_you_mean(tag.word, TAGS) or TAG_LIST
         return Fault(tag.content, f"the tag `{tag.word}` is not allowed here", help)
     if tag.word not in FRAMES:
         return None
@@ -195,6 +206,11 @@ def _fault_in(text: str, tag: Tag, environment: Environment) -> Fault | None:
 def _fault_within(source: str, tag: Tag, environment: Environment) -> Fault | None:
     """Return the error of a closed `{{ ... }}`; None if it can be parsed."""
     problem = _problem(source, tag.content, environment)
+    first = WORD.match(source[2:].lstrip("-+ \n"))
+    word = first[0] if first else ""
+    if word in TAGS and (problem is not None or word in ENDINGS):
+        more = " ..." if word in FRAMES else ""
+        return Fault(tag.content, f"`{word}` is a tag", f"write {{% {word}{more} %}}")
     if problem is None:
         return None
     return _missing_operator(source, tag, environment) or _unclosed_bracket(source, tag) or problem
@@ -205,6 +221,10 @@ def _problem(source: str, offset: int, environment: Environment) -> Fault | None
     try:
         environment.parse(source)
     except TemplateSyntaxError as error:
+        if EQUALS.search(QUOTED.sub("", source)) and "'='" in str(error.message):
+            return Fault(offset, "`=` is not part of an expression", "use `==` to compare")
+        if "unexpected char" in str(error.message) and re.search(r"['\"]", QUOTED.sub("", source)):
+            return Fault(offset, "a quote is not closed", "close the quote")
         for words, message, help in SYNTAX_WORDS:
             if words in str(error.message):
                 return Fault(offset, message, help)

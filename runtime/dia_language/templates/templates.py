@@ -512,7 +512,8 @@ class _TreeRewriter:
 
     def rewrite_Call(self, node: nodes.Call, bound: frozenset[str]) -> nodes.Expr:
         if isinstance(node.node, nodes.Getattr):
-            help = "there are no methods: write `f(x)` or `x | f`"
+            name = node.node.attr if node.node.attr in library() else "f"
+            help = f"there are no methods: write `{name}(x)` or `x | {name}`"
             self.refuse(node, "method calls are not part of the language", help, node.node.attr)
         if not isinstance(node.node, nodes.Name):
             self.refuse(node, "only named functions can be called")
