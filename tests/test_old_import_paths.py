@@ -48,6 +48,12 @@ UNMOVED = {
     "dia_runtime.formats.base": ("Extraction", "Format", "FormatRecord", "skip_sentence"),
     "dia_runtime.language.diagnostics": ("DiaError", "Diagnostic", "LanguageError"),
 }
+# Packages that were modules, with the public names of these.
+PACKAGES = {
+    "dia_runtime.store": ("Store", "open_store", "read_store", "require_root"),
+    "dia_compiler.freeze": ("BundlePlan", "Ready", "freeze", "plugins_of", "provenance", "seed_word"),
+    "dia_compiler.explore": ("Explored", "Wanted", "Wishes", "as_record", "explore", "put"),
+}
 # What tasks exported by earlier versions import.
 IN_EXPORTED_TASKS = {
     "dia_runtime.harnesses.for_inspect": ("task_beside",),
@@ -107,6 +113,24 @@ def test_the_worked_plug_in_imports_from_these_paths_alone() -> None:
     source = (ROOT / "docs" / "examples" / "dia-dice" / "src" / "dia_dice.py").read_text(encoding="utf-8")
     imported = [line.split()[1] for line in source.splitlines() if line.startswith("from dia_")]
     assert set(imported) <= set(UNMOVED)
+
+
+@pytest.mark.parametrize("path", PACKAGES)
+def test_a_package_that_was_a_module_has_its_public_names(path: str) -> None:
+    package = importlib.import_module(path)
+    for name in PACKAGES[path]:
+        assert callable(getattr(package, name)), name
+    with pytest.raises(AttributeError):
+        _ = package.no_such_name
+
+
+def test_a_package_that_was_a_module_stays_a_package_beside_the_function_of_its_name() -> None:
+    from dia_compiler.explore import explore
+    from dia_compiler.freeze import freeze
+
+    assert callable(explore) and callable(freeze)
+    assert importlib.import_module("dia_compiler.freeze").freeze is freeze
+    assert importlib.import_module("dia_compiler.explore").explore is explore
 
 
 @pytest.mark.parametrize("path", IN_EXPORTED_TASKS)

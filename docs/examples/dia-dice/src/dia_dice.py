@@ -60,6 +60,7 @@ class Throws(Domain):
 class DiceType(ParameterType):
     """The type `dice`."""
 
+    name = "dice"
     summary = "a throw of several dice"
     options = {
         "number": option("data", "how many dice", required=True),
