@@ -19,12 +19,24 @@ from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
 
 SESSIONS = "sessions"  # the kind of format and of comparison of a question with sessions
-ANSWER, MISTAKE = "the answer", "the mistake"  # characters of a reply in a message
-ENCODED = frozenset({"answer", "accept", "parameters"})  # of an answer's record: `encode` gives only what is canonical
-# fields of records that are the same in most rows of a template
-REPEATED = frozenset(
-    {"assets", "canary", "category", "comparison", "domain", "format", "level", "points", "skills", "template"}
+ANSWER, MISTAKE = "the answer", "the mistake"  # of which the round trip speaks
+# Fields that need no check: what `encode` returns is canonical, and lone surrogates fail when the line is encoded
+CANONICAL = frozenset(
+    {
+        "accept",
+        "answer",
+        "explanation",
+        "id",
+        "instance",
+        "item",
+        "messages",
+        "mistakes",
+        "parameters",
+        "skills",
+        "text",
+    }
 )
+OF_ANSWERS = ("template", "canary")  # of the fields of a template, those that its answers have too
 Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the index entry
 
 
@@ -34,16 +46,21 @@ class Writer:
     def __init__(self, expansion: Expansion, canary: str | None) -> None:
         self.expansion, self.canary = expansion, canary
         self.round_trip = RoundTrip(expansion)
-        self.repeated: dict[str, tuple[Any, str]] = {}  # by field: the last value and its JSON
+        self.of_template = encoded_fields(template_fields(expansion, canary))
+        self.of_answers = {name: self.of_template[name] for name in OF_ANSWERS if name in self.of_template}
+        self.grading: Grading | None = None
+        self.of_grading: dict[str, str] = {}  # the fields that all instances of this grading have
         self.last: tuple[Instance, dict[str, str]] | None = None  # the last instance and the fields of its answer
 
     def row(self, instance: Instance) -> Row:
         """Return the row of an instance. Raises DiaError if the round trip fails."""
-        question = question_record(instance, self.expansion, self.canary)
+        if instance.grading is not self.grading:
+            self.grading, self.of_grading = instance.grading, encoded_fields(grading_fields(instance.grading))
+        question = question_fields(instance, self.expansion)
         answer = self.answer_fields(instance, question["id"])
-        fields = self.encoded_fields(question)
+        fields = {**self.of_template, "format": self.of_grading["format"], **encoded_fields(question)}
         lines = line_of_encoded(fields) + b"\n", line_of_encoded(answer) + b"\n"
-        return *lines, index_entry(instance, leaf_of_encoded(question, fields))
+        return *lines, index_entry(instance, leaf_of_encoded(question["assets"], fields))
 
     def answer_fields(self, instance: Instance, name: str) -> dict[str, str]:
         """Return the JSON of each field of the answer. Raises DiaError if the round trip fails.
@@ -53,25 +70,18 @@ class Writer:
         if self.last is not None and instance.scope is self.last[0].scope and self.last[0].predicted is None:
             return {**self.last[1], "id": encoded(name), "explanation": encoded(instance.explanation)}
         self.round_trip.check(instance)
-        if instance.accept_if is not None or instance.share is not None:
-            self.repeated.pop("comparison", None)  # it contains parameters, and 1 == true
-        fields = self.encoded_fields(answer_record(instance, self.expansion, name, self.canary))
+        own = encoded_fields(answer_fields(instance, name))
+        fields = {**self.of_answers, "comparison": self.of_grading["comparison"], **own}
         self.last = instance, fields
         return fields
 
-    def encoded_fields(self, record: Mapping[str, Any]) -> dict[str, str]:
-        """Return the JSON of each field, cached for values that rows repeat."""
-        fields = {}
-        for name, value in record.items():
-            last = self.repeated.get(name)
-            if last is None or last[0] != value:
-                if name not in ENCODED:
-                    require_canonical(value)
-                last = value, encoded(value)
-                if name in REPEATED:
-                    self.repeated[name] = last
-            fields[name] = last[1]
-        return fields
+
+def encoded_fields(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return the JSON of each field. Raises ValueError for what has no canonical form."""
+    for name, value in record.items():
+        if name not in CANONICAL and value is not None:
+            require_canonical(value)
+    return {name: encoded(value) for name, value in record.items()}
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
@@ -107,58 +117,76 @@ def _has_long_turn(instance: Instance) -> bool:
     return any(isinstance(text, str) and len(text) > LONGEST for text in (*turns, *texts))
 
 
-def _comparison(instance: Instance) -> dict[str, Any]:
-    """Return the comparison as the answer record stores it."""
-    comparison = stored_comparison(instance.grading.comparison)
-    if instance.accept_if is not None:
-        comparison["accept_if"] = instance.accept_if
-    if instance.share is not None:
-        comparison["share"] = instance.share
-    return comparison
-
-
 def question_record(instance: Instance, expansion: Expansion, canary: str | None) -> dict[str, Any]:
     """Return the question as `questions.jsonl` stores it."""
-    template, settings = expansion.prepared.template, expansion.settings
-    facts = template.facts
-    question: dict[str, Any] = {
-        "template": template.name,
-        "item": instance.item.named(template.name),
-        "instance": instance.number,
-        "variant": instance.variant,
-        "category": str(facts.get("category", "uncategorised")),
-        "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
-        "level": str(facts.get("level", "")),
-        "skills": list(instance.skills),
-        "messages": [{"role": "user", "content": instance.content}],
-        "assets": [asset.record() for asset in instance.attachments],
-        "format": dict(instance.grading.format),
-        "points": settings.stored_points,
-    }
-    if instance.rendered_sessions is not None:
-        del question["messages"]
-        question["sessions"] = instance.rendered_sessions.sessions
-        question["format"] = {"kind": SESSIONS, "skip": settings.skip}
-    question["id"] = question_id(expansion.prepared.benchmark.name, question)
-    return question | ({"canary": canary} if canary else {})
+    format = grading_fields(instance.grading)["format"]
+    return {**template_fields(expansion, canary), "format": format, **question_fields(instance, expansion)}
 
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
     """Return the answer as `answers.jsonl` stores it."""
+    of_template = template_fields(expansion, canary)
+    record = {field: of_template[field] for field in OF_ANSWERS if field in of_template}
+    record["comparison"] = grading_fields(instance.grading)["comparison"]
+    return record | answer_fields(instance, name)
+
+
+def template_fields(expansion: Expansion, canary: str | None) -> dict[str, Any]:
+    """Return the fields that all questions of a template have."""
+    template, facts = expansion.prepared.template, expansion.prepared.template.facts
+    return {
+        "template": template.name,
+        "category": str(facts.get("category", "uncategorised")),
+        "domain": str(facts.get("domain", facts.get("category", "uncategorised"))),
+        "level": str(facts.get("level", "")),
+        "points": expansion.settings.stored_points,
+        **({"canary": canary} if canary else {}),
+    }
+
+
+def grading_fields(grading: Grading) -> dict[str, Any]:
+    """Return the fields of all questions and answers that are graded alike."""
+    return {"format": dict(grading.format), "comparison": stored_comparison(grading.comparison)}
+
+
+def question_fields(instance: Instance, expansion: Expansion) -> dict[str, Any]:
+    """Return the fields of a question that differ from instance to instance."""
+    question: dict[str, Any] = {
+        "item": instance.item.named(expansion.prepared.template.name),
+        "instance": instance.number,
+        "variant": instance.variant,
+        "skills": list(instance.skills),
+        "assets": [asset.record() for asset in instance.attachments],
+    }
+    if instance.rendered_sessions is None:
+        question["messages"] = [{"role": "user", "content": instance.content}]
+    else:
+        question["sessions"] = instance.rendered_sessions.sessions
+        question["format"] = {"kind": SESSIONS, "skip": expansion.settings.skip}
+    question["id"] = question_id(expansion.prepared.benchmark.name, question)
+    return question
+
+
+def answer_fields(instance: Instance, name: str) -> dict[str, Any]:
+    """Return the fields of an answer that differ from instance to instance."""
     answer: dict[str, Any] = {
         "id": name,
-        "template": expansion.prepared.template.name,
         "answer": encode(instance.answer),
         "text": instance.text,
-        "comparison": _comparison(instance) if instance.rendered_sessions is None else {"type": SESSIONS},
         "accept": [encode(value) for value in instance.accept],
         "mistakes": dict(instance.mistakes),
         "parameters": encoded_parameters(instance),
         "explanation": instance.explanation,
-        **({"predicted": instance.predicted.as_json()} if instance.predicted is not None else {}),
-        **(instance.rendered_sessions.truth if instance.rendered_sessions is not None else {}),
     }
-    return answer | ({"canary": canary} if canary else {})
+    if instance.accept_if is not None or instance.share is not None:
+        of_instance = {"accept_if": instance.accept_if, "share": instance.share}
+        comparison = stored_comparison(instance.grading.comparison)
+        answer["comparison"] = comparison | {key: part for key, part in of_instance.items() if part is not None}
+    if instance.predicted is not None:
+        answer["predicted"] = instance.predicted.as_json()
+    if instance.rendered_sessions is not None:
+        answer |= {"comparison": {"type": SESSIONS}, **instance.rendered_sessions.truth}
+    return answer
 
 
 def stored_comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:

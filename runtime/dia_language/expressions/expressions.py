@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import count
 from types import CodeType, TracebackType
+from typing import Any
 
 from dia_language.budgets import SIZE, too_large
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, Position
@@ -79,12 +80,29 @@ def compile_expression(
     name = f"<expression {number}>"
     SOURCES[name] = parsed
     tree = ast.Expression(ast.copy_location(function, parsed.tree))
-    ast.fix_missing_locations(tree)
+    locate(tree.body, 1, 0, 1, 0)
     try:
         code: CodeType = compile(tree, name, "eval")
     except (SyntaxError, RecursionError, MemoryError):  # Python allows 20 nested loops
         raise error_at(parsed.source, 0, "E302", "the expression is nested too deeply", "split it with `let`") from None
     return CompiledExpression(parsed, eval(code, namespace.globals), number)  # our own lowered tree, with no builtins
+
+
+def locate(node: Any, line: int, column: int, end_line: int, end_column: int) -> None:
+    """Give each node without a position that of the node around it.
+
+    The same as `ast.fix_missing_locations`, which took a fifth of the time in which templates are prepared.
+    """
+    values = vars(node)
+    if "lineno" in values:
+        line, column, end_line, end_column = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+    elif node._attributes:
+        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = line, column, end_line, end_column
+    for name in node._fields:
+        value = values.get(name)
+        for part in value if type(value) is list else (value,):
+            if isinstance(part, ast.AST):
+                locate(part, line, column, end_line, end_column)
 
 
 def error_at_failing_part(error: Exception, source: Source) -> DiaError:

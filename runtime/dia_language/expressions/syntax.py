@@ -123,6 +123,8 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
 
 def _check_brackets(source: Source) -> None:
     """Reject brackets that do not match, which the added brackets would hide or Python would report elsewhere."""
+    if BRACKETS.keys().isdisjoint(source.text):
+        return
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
     try:

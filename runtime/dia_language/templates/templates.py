@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
+from types import CodeType
 from typing import Any, NoReturn
 
 from dia_language.budgets import charge
@@ -80,6 +81,7 @@ class ParsedTemplate:
     function_names: tuple[Use, ...]
     printed: tuple[nodes.Name, ...] = ()
     tag_offsets: tuple[int, ...] = ()
+    code: list[CodeType] = field(default_factory=list, compare=False)  # once compiled: a wrapper is, for each template
 
 
 class RefusedTemplate(DiaError):
@@ -604,8 +606,9 @@ def compile_template(
         name.name = delivered_name(name.name) if name.name in assets else name.name
     try:
         environment = _environment()
-        code = environment.compile(parsed.tree, "prompt", "<template>")
-        template = environment.template_class.from_code(environment, code, globals_)
+        if assets or not parsed.code:
+            parsed.code[:] = [environment.compile(parsed.tree, "prompt", "<template>")]
+        template = environment.template_class.from_code(environment, parsed.code[0], globals_)
     except (SyntaxError, RecursionError, MemoryError):  # Python allows 20 nested loops and 100 indentations
         raise error_at(source, 0, "E312", "the template is nested too deeply", "use a macro") from None
     number = next(NUMBERS)

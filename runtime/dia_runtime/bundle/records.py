@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dia_runtime.bundle.canonical import canonical_line, encoded, line_of_encoded
@@ -41,15 +41,14 @@ TEMPLATE: Shape = {"template": TEXT}
 
 
 def question_core(question: Record) -> dict[str, Any]:
-    """Return the part of a question that `questions_root` covers: its content, format and points."""
-    content = "sessions" if "sessions" in question else "messages"
-    return {
-        "id": question["id"],
-        content: question[content],
-        "assets": [_asset_hash(asset) for asset in question.get("assets", ())],
-        "format": question["format"],
-        "points": question["points"],
-    }
+    """Return the part of a question that `questions_root` covers: what is asked, in which form, for which points."""
+    core = {name: question[name] for name in core_names(question)}
+    return core | {"assets": [_asset_hash(asset) for asset in question.get("assets", ())]}
+
+
+def core_names(question: Record) -> tuple[str, ...]:
+    """Return the names of the fields that `questions_root` covers, except the assets."""
+    return "id", "sessions" if "sessions" in question else "messages", "format", "points"
 
 
 def leaf(question: Record) -> bytes:
@@ -57,13 +56,11 @@ def leaf(question: Record) -> bytes:
     return leaf_hash(canonical_line(question_core(question)))
 
 
-def leaf_of_encoded(question: Record, fields: Mapping[str, str]) -> bytes:
-    """Return the leaf of a question whose fields are already encoded."""
-    core = question_core(question)
-    lines = {name: fields[name] for name in core}
-    if core["assets"]:
-        lines["assets"] = encoded(core["assets"])
-    return leaf_hash(line_of_encoded(lines))
+def leaf_of_encoded(assets: Sequence[Record], fields: Mapping[str, str]) -> bytes:
+    """Return the leaf of a question with these assets, whose fields are encoded already."""
+    core = {name: fields[name] for name in core_names(fields)}
+    core["assets"] = encoded([_asset_hash(asset) for asset in assets])
+    return leaf_hash(line_of_encoded(core))
 
 
 def leaf_or_none(question: Record) -> bytes | None:
