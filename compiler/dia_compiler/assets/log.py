@@ -147,7 +147,7 @@ def _is_text(value: Any) -> bool:
 
 def _escaped(text: str) -> str:
     """Return the text as Apache logs write it between quotes: bytes that are not printable ASCII in hexadecimal."""
-    signs = (chr(byte) for byte in text.encode("utf-8", "surrogatepass"))
-    return "".join(
-        f"\\{sign}" if sign in '"\\' else sign if " " <= sign <= "~" else f"\\x{ord(sign):02x}" for sign in signs
-    )
+    return text.encode("utf-8", "surrogatepass").decode("latin-1").translate(ESCAPES)
+
+
+ESCAPES = {byte: f"\\x{byte:02x}" for byte in range(256) if not 32 <= byte <= 126} | {34: '\\"', 92: "\\\\"}

@@ -15,11 +15,11 @@ SUBNETS = 65_536
 
 # Lookalikes: pairs of characters first, then single ones. A subset of Unicode's confusables (UTS #39).
 PAIRS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-SINGLES = {
+SINGLES = str.maketrans({
     "0": "o", "1": "l", "i": "l", "|": "l", "5": "s", "3": "e", "8": "b", "9": "g", "2": "z",
     "а": "a", "с": "c", "е": "e", "о": "o", "р": "p", "х": "x", "у": "y", "ѕ": "s", "і": "l", "ј": "j",
     "ԁ": "d", "һ": "h", "ԛ": "q", "ԝ": "w", "ɡ": "g", "ο": "o", "ν": "v", "α": "a", "ı": "l",
-}  # fmt: skip
+})  # fmt: skip
 SWAPS = (
     ("o", "0"), ("l", "1"), ("i", "1"), ("i", "l"), ("l", "i"), ("m", "rn"), ("rn", "m"), ("w", "vv"),
     ("d", "cl"), ("s", "5"), ("e", "3"), ("b", "8"), ("g", "9"),
@@ -156,7 +156,7 @@ def skeleton(text: str) -> str:
         skeleton("rnodern") -> "modem"
     """
     charge(len(text) // 8)
-    simplified = "".join(SINGLES.get(character, character) for character in text.lower())
+    simplified = text.lower().translate(SINGLES)
     for pair, single in PAIRS:
         simplified = simplified.replace(pair, single)
     return simplified

@@ -7,6 +7,8 @@ midnight.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import accumulate
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
@@ -17,6 +19,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
           "November", "December")  # fmt: skip
 LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+DAYS_BEFORE_MONTH = (0, *accumulate(LENGTHS))
 DAY_SECONDS = 86_400
 LAST_DAY = 3_652_058  # 9999-12-31, counted from 0001-01-01, which is day 0 and a Monday
 EPOCH_DAY = 719_162  # 1970-01-01
@@ -126,6 +129,11 @@ def second(moment: Moment) -> int:
 
 def _fields(moment: str) -> tuple[int, ...]:
     charge(1)
+    return _read_fields(moment)
+
+
+@lru_cache(maxsize=16)  # each directive of a pattern reads the same time
+def _read_fields(moment: str) -> tuple[int, ...]:
     match = MOMENT.fullmatch(moment)
     assert match is not None  # the kind of the argument has been checked
     return tuple(int(part or 0) for part in match.groups())
@@ -292,7 +300,7 @@ def _days_before(year: int, month: int, day: int) -> int:
     """The number of days from 0001-01-01 to the date."""
     past = year - 1
     whole = 365 * past + past // 4 - past // 100 + past // 400
-    return whole + sum(_length(year, earlier) for earlier in range(1, month)) + day - 1
+    return whole + DAYS_BEFORE_MONTH[month - 1] + (month > 2 and is_leap_year(year)) + day - 1
 
 
 def _day_number(moment: str) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import NamedTuple
 
 from dia_language.budgets import charge
@@ -154,8 +155,9 @@ def _text_of(element: Element, pieces: list[Piece]) -> str:
     return "".join([html.unescape(piece.content) for piece in inner if piece.kind == "text"])
 
 
+@lru_cache(maxsize=2)
 def _pieces(page: str) -> list[Piece]:
-    """The pieces of the page, in order."""
+    """The pieces of the page, in order; must not be modified. The answer, its checks and mistakes read the same page."""
     pieces: list[Piece] = []
     at = 0
     while (sign := page.find("<", at)) >= 0:

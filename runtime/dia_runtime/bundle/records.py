@@ -41,7 +41,7 @@ TEMPLATE: Shape = {"template": TEXT}
 
 
 def question_core(question: Record) -> dict[str, Any]:
-    """Return the part of a question that `questions_root` covers: what is asked, in which form, for which points."""
+    """Return the part of a question that `questions_root` covers: its content, format and points."""
     core = {name: question[name] for name in core_names(question)}
     return core | {"assets": [_asset_hash(asset) for asset in question.get("assets", ())]}
 
@@ -57,7 +57,7 @@ def leaf(question: Record) -> bytes:
 
 
 def leaf_of_encoded(assets: Sequence[Record], fields: Mapping[str, str]) -> bytes:
-    """Return the leaf of a question with these assets, whose fields are encoded already."""
+    """Return the leaf of a question with these assets, whose fields are already encoded."""
     core = {name: fields[name] for name in core_names(fields)}
     core["assets"] = encoded([_asset_hash(asset) for asset in assets])
     return leaf_hash(line_of_encoded(core))
