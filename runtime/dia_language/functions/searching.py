@@ -109,11 +109,28 @@ def _states(
 
 def _key(name: str, state: Value) -> Hashable:
     """The key that only equal states share. Charges the state's size."""
-    charge(1 + _size(state) // SIZE_OF_STEP)
-    key = hashable(state)
+    key, size = _key_and_size(state)
+    charge(1 + size // SIZE_OF_STEP)
     if key is None:
         raise LanguageError(f"`{name}` cannot use a symbolic expression", "use numbers, texts, lists or records")
     return key
+
+
+def _key_and_size(state: Value) -> tuple[Hashable | None, int]:
+    """The key of `hashable`, and the number of values and characters in a state."""
+    kind = type(state)
+    if kind is list:
+        if NUMBERS.issuperset(map(type, state)):
+            return ("list", tuple(state)), 1 + len(state)
+        keys, size = [], 1
+        for item in state:
+            key, size_of_item = _key_and_size(item)
+            keys.append(key)
+            size += size_of_item
+        return None if None in keys else ("list", tuple(keys)), size
+    if kind is int or kind is str:
+        return state, 1 if kind is int else len(state)
+    return hashable(state), _size(state)
 
 
 def _size(state: Value) -> int:
@@ -161,8 +178,8 @@ def exact_cover(items: list[Value], options: list[list[Value]], limit: int = 2) 
         for key in keys:
             conflicting |= holders[key]
         conflicts.append(conflicting)
-    places = {key: place for place, key in enumerate(required)}
-    covered = [sum(1 << places[key] for key in keys if key in places) for keys in keys_of_options]
+    bits = {key: 1 << place for place, key in enumerate(required)}
+    covered = [sum([bits[key] for key in keys if key in bits]) for keys in keys_of_options]
     return _covers([holders.get(key, 0) for key in required], covered, conflicts, limit)
 
 
@@ -175,14 +192,20 @@ def _covers(holders: list[int], covered: list[int], conflicts: list[int], limit:
         uncovered, options, chosen = waiting.pop()
         if chosen:
             last = chosen[-1]
-            uncovered = tuple([item for item in uncovered if not covered[last] >> item & 1])
+            items = covered[last]
+            uncovered = tuple([item for item in uncovered if not items >> item & 1])
             options &= ~conflicts[last]
         charge(STEPS_OF_COVER + len(uncovered) * (1 + len(covered) // BITS_OF_STEP) // 4)
         if not uncovered:
             solutions.append(sorted(chosen))
             continue
-        fewest = min(uncovered, key=lambda item: (holders[item] & options).bit_count())
-        candidates = holders[fewest] & options
+        candidates, fewest = 0, len(covered) + 1
+        for item in uncovered:
+            options_of_item = holders[item] & options
+            if (count := options_of_item.bit_count()) < fewest:
+                candidates, fewest = options_of_item, count
+                if not count:
+                    break
         while candidates:  # the highest first, so that the lowest is tried first
             option = candidates.bit_length() - 1
             candidates ^= 1 << option
