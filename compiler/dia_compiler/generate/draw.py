@@ -57,6 +57,7 @@ class Drawing:
         self.constants: dict[str, tuple[Value, int]] = {}  # let values that no parameter changes, and their steps
         # failures of costly conditions: the condition, the values, and the steps it took
         self.costly_failures: dict[tuple[Any, ...], tuple[CompiledExpression, Scope, int]] = {}
+        self.draws_to_failure: set[int] = set()  # how many parameters each of them had drawn
         self.drawn = self.rejected = 0
         self.failures: Counter[int] = Counter()  # of conditions, by the number of their code
         self.refusals: Counter[str] = Counter()  # of types that accepted none of their values, by parameter
@@ -68,15 +69,15 @@ class Drawing:
         """Draw parameters, except `fixed` ones, and the let values the draw needs. Raises Rejected and DiaError."""
         scope: Scope = dict(self.lists)
         try:
-            begin = spent()
+            begin, draws = spent(), 0
             for step in self.prepared.plan:
                 if step.kind == "where":
                     self.hold(step, scope, choose, begin)
                     continue
                 self.do(step, scope, choose, fixed, pick)
                 if step.kind == "draw":
-                    begin = spent()
-                    if self.costly_failures:
+                    begin, draws = spent(), draws + 1
+                    if draws in self.draws_to_failure:
                         self.refuse_again(scope, choose)
         except DiaError as error:
             raise self.with_values(error, scope) from None
@@ -120,7 +121,9 @@ class Drawing:
             steps = spent() - begin
             if steps >= COSTLY_STEPS and len(self.costly_failures) < MOST_FAILURES:
                 assert step.code is not None
-                self.costly_failures[self.drawn_key(scope)] = step.code, scope, steps
+                key = self.drawn_key(scope)
+                self.costly_failures[key] = step.code, scope, steps
+                self.draws_to_failure.add(len(key))
             raise
 
     def refuse_again(self, scope: Scope, choose: Any) -> None:

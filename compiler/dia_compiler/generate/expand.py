@@ -91,12 +91,8 @@ class Grading:
     grader: Grader
     rule: str
     instruction: str
+    is_unanswerable: bool  # whether only an abstention is correct
     options: Lettered | None = None
-
-    @property
-    def is_unanswerable(self) -> bool:
-        """Return whether only an abstention is correct."""
-        return self.comparison.get("unanswerable") is True
 
 
 class Draft(NamedTuple):
@@ -120,6 +116,7 @@ class Expansion:
         self.asset_builder = AssetBuilder(prepared.assets, resources)
         self.points_rule = settings.points_rule
         self.choosers: list[Chooser] = []  # of the items, if instances are chosen by their predicted difficulty
+        self.constant_skills: tuple[str, ...] | None = None  # once they are known to be the same in all instances
 
     @property
     def answer(self) -> Answer:
@@ -473,7 +470,8 @@ class Expansion:
             comparison["unanswerable"] = is_unanswerable
         kind = answer_type(comparison)
         instruction = self.settings.instruction(kind.describe(), format)
-        return Grading(comparison, format, kind, Grader(comparison, format), _rule(comparison), instruction)
+        grader = Grader(comparison, format, answer=kind)
+        return Grading(comparison, format, kind, grader, _rule(comparison), instruction, grader.is_unanswerable)
 
     def settled(self, value: Value, grading: Grading) -> Value:
         """Return the value in the form of the answer's type. Raises DiaError at the answer's `value`."""
@@ -576,11 +574,16 @@ class Expansion:
         """Return the skills that the instance needs."""
         if self.prepared.skills is None:
             return ()
+        if self.constant_skills is not None:
+            return self.constant_skills
         skills = self.prepared.skills.evaluate(scope)
         if not isinstance(skills, list) or any(not isinstance(skill, str) for skill in skills):
             place = self.prepared.template.skills.position if self.prepared.template.skills else None
             raise DiaError(Diagnostic("E203", "`skills` must be a list of texts", place))
-        return tuple(dict.fromkeys(skills))
+        names = tuple(dict.fromkeys(skills))
+        if self.prepared.skills.is_constant:
+            self.constant_skills = names
+        return names
 
 
 def compared_values(code: CompiledExpression, namespace: Namespace, scope: Scope) -> list[str]:

@@ -28,7 +28,7 @@ class SessionExpansion(Expansion):
         text, format = {"type": "text"}, {"kind": "whole", "skip": settings.skip, "rules": settings.format["rules"]}
         kind = answer_type(text)
         instruction = self.settings.instruction("in your own words", format)
-        self.free = Grading(text, format, kind, Grader(text, format), "", instruction)
+        self.free = Grading(text, format, kind, Grader(text, format), "", instruction, False)
 
     def make(self, draft: Draft, wording: Wording) -> Instance:
         """Return the instance of a draft in a wording. Raises DiaError if a part fails."""

@@ -24,7 +24,7 @@ ATTEMPTS = 1000
 DRY_POSITIONS = 200_000
 DRY_DRAWS = 100_000
 MOST_NODES = 20_000
-ROUNDS = 6
+ROUNDS = tuple((bytes((number,)), bytes((number + 1,))) for number in range(0, 6, 2))  # in pairs: even and odd
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -117,16 +117,13 @@ def feistel(key: bytes, size: int, value: int) -> int:
     a = isqrt(size - 1) + 1
     b = -(-size // a)
     length = (max(a, b).bit_length() + 7) // 8 + 8
-
-    def round_value(number: int, half: int) -> int:
-        digest = sha256(key + bytes((number,)) + half.to_bytes(17, "big")).digest()
-        return int.from_bytes(digest[:length], "big")
-
     while True:
         right, left = divmod(value, a)
-        for number in range(0, ROUNDS, 2):
-            left = (left + round_value(number, right)) % a
-            right = (right + round_value(number + 1, left)) % b
+        for even, odd in ROUNDS:
+            digest = sha256(key + even + right.to_bytes(17, "big")).digest()
+            left = (left + int.from_bytes(digest[:length], "big")) % a
+            digest = sha256(key + odd + left.to_bytes(17, "big")).digest()
+            right = (right + int.from_bytes(digest[:length], "big")) % b
         value = left + right * a
         if value < size:
             return value

@@ -213,11 +213,13 @@ def checked_function(
         return _mismatch(name, parameter, KINDS[kind][0], argument)
 
     def call(*arguments: Any) -> Any:
-        for takes_all, kind, test, argument in zip(is_any, usual, tests, arguments, strict=False):
-            if not takes_all and type(argument) is not kind and not test(argument):
+        for takes_all, usual_kind, test, argument in zip(is_any, usual, tests, arguments, strict=False):
+            if not takes_all and type(argument) is not usual_kind and not test(argument):
                 raise mismatch(arguments)
         result = raw(*arguments)
-        return result if type(result) in PLAIN else _settled(result)
+        kind = type(result)
+        is_settled = kind in PLAIN or (kind is int and result.bit_length() <= SIZE.bits)
+        return result if is_settled else _settled(result)
 
     def call_variadic(*arguments: Any) -> Any:
         if not usual_of_all.issuperset(map(type, arguments)):
@@ -232,7 +234,9 @@ def checked_function(
         if type(subject) is not first_kind and not first_test(subject):
             raise mismatch((subject,))
         result = raw(subject)
-        return result if type(result) in PLAIN else _settled(result)
+        kind = type(result)
+        is_settled = kind in PLAIN or (kind is int and result.bit_length() <= SIZE.bits)
+        return result if is_settled else _settled(result)
 
     if variadic:
         call = call_variadic
