@@ -157,7 +157,7 @@ def _text_of(element: Element, pieces: list[Piece]) -> str:
 
 @lru_cache(maxsize=2)
 def _pieces(page: str) -> list[Piece]:
-    """The pieces of the page, in order; must not be modified. The answer, its checks and mistakes read the same page."""
+    """The pieces of the page, in order; must not be modified. An answer, its checks and mistakes read the same page."""
     pieces: list[Piece] = []
     at = 0
     while (sign := page.find("<", at)) >= 0:
