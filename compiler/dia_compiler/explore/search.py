@@ -1,4 +1,9 @@
-"""Boundary search over a template: compile variations, ask them, and vary again until enough items are found."""
+"""Boundary search over a template: compile variations, ask them, and vary again until enough items are found.
+
+The items of a round are an ordinary benchmark of varied templates, its bundle one that `dia compile` makes, its replies
+a run. A search depends only on its seed and the replies, so that the same command finds the rounds of an interrupted
+search and asks what is missing.
+"""
 
 from __future__ import annotations
 

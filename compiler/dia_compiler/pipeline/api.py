@@ -196,11 +196,11 @@ def probe_specs(
     allow_programs: str = NO,
     on_progress: Progress | None = None,
 ) -> Probe:
-    """Return how often simple rules, which do not understand the question, are right; they are learned on half of k
-    instances of each template.
+    """Return how often simple rules, which do not understand the questions, are right.
 
-    Shortcuts above their limit are also warnings of the check, unless the template allows them. Raises DiaError (exit
-    code 2) for `k` below 20 and for paths without specs; errors of the specs are in the check.
+    They are learned on half of k instances of each template. Shortcuts above their limit are also warnings of the
+    check, unless the template allows them. Raises DiaError (exit code 2) for `k` below 20 and for paths without specs;
+    errors of the specs are in the check.
     """
     from dia_compiler.probe.probe import FEWEST
 

@@ -1,4 +1,8 @@
-"""Find uses of replies that a `when` may have skipped, by following which conditions are known to hold."""
+"""Find uses of replies that a `when` may have skipped, by following which conditions are known to hold.
+
+What is known is a set of facts: the text of a condition, or `answered(name)`. They come from a `when`, from the test of
+an `if`, and from the operand before an `and` or an `or`.
+"""
 
 from __future__ import annotations
 

@@ -24,10 +24,10 @@ MOST_ITEMS = 100_000
 class TypedReplies:
     """The replies of a transcript by their names, and how they arrived.
 
-    `scope` holds a SessionReply under each name, or a list of them where it was asked for once an item; `steps` has the
+    `scope` has a SessionReply under each name, or a list of them if the turn is repeated for items; `steps` has the
     deciding step of each in the same shape, `token_counts` its number of tokens. `flags` are those of the subject's
-    replies, `tokens` those of all of these together. `of_other_roles` names the replies of other roles that came, or
-    that did not come because of their model.
+    replies, `tokens` the sum over these. `of_other_roles` names the replies of other roles that arrived, or that are
+    missing because of their model.
     """
 
     scope: Mapping[str, Any]

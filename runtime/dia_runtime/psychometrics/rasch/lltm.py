@@ -191,7 +191,7 @@ def predictive_log_likelihood(locations: Array, table: Array, centre: Array, spr
 
 
 def independent(features: Array) -> list[int]:
-    """Return the columns that are no weighted sums of those before them."""
+    """Return the columns that are not linear combinations of those before them."""
     columns: list[int] = []
     basis = np.zeros((len(features), 0))
     for column in range(features.shape[1]):

@@ -20,7 +20,7 @@ MOST = 100_000
 
 
 def algorithm_1(successes: Array, trials: NDArray[Any]) -> tuple[Array, Array, int]:
-    """Abilities, difficulties and the number of iterations."""
+    """Return abilities, difficulties and the number of iterations."""
     every = np.broadcast_to(trials, successes.shape).astype(float)
     abilities, difficulties = np.zeros(len(successes)), np.zeros(successes.shape[1])
     for iteration in range(1, MOST + 1):

@@ -120,7 +120,7 @@ def moved(mark: Mark, x: float, y: float) -> Mark:
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """About how wide the text is in a usual sans-serif, rather too much than too little.
+    """Return the approximate width of the text in a usual sans-serif font, rather too large than too small.
 
     >>> text_width("") == 0, text_width("iii") < text_width("mmm")
     (True, True)
