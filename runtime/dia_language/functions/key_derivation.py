@@ -31,8 +31,9 @@ SHA512_ORDER = (
 def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str = "sha256") -> bytes:
     """A key of `length` bytes derived from `password` by PBKDF2, with HMAC and the hash function called `name`.
 
-    `name` is md5, sha1, or any of the sha2 and sha3 functions. Each iteration of each block costs one step; 1,000,000
-    iterations of one block fit into the budget of an evaluation. Source: RFC 8018, section 5.2.
+    `name` is md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384 or sha3_512. Each iteration of
+    each block costs one step; 1,000,000 iterations of one block fit into the budget of an evaluation. Source: RFC 8018,
+    section 5.2.
 
     Examples:
         hex(pbkdf2(utf8("password"), utf8("salt"), 1, 20, "sha1")) -> "0c60c80f961f0e71f3a9b524af6012062fe037a6"
@@ -49,8 +50,8 @@ def pbkdf2(password: bytes, salt: bytes, iterations: int, length: int, name: str
 def hkdf(secret: bytes, salt: bytes, info: bytes, length: int, name: str = "sha256") -> bytes:
     """A key of `length` bytes derived from `secret` by HKDF with the hash function called `name`.
 
-    `name` is any hash function that `pbkdf2` supports. `length` can be at most 255 times the length of a digest.
-    Source: RFC 5869.
+    `name` is md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256, sha3_384 or sha3_512. `length` can be at
+    most 255 times the length of a digest. Source: RFC 5869.
 
     Examples:
         hex(hkdf(utf8("secret"), utf8("salt"), utf8("session"), 8)) -> "2baf2709adcaa8e0"
