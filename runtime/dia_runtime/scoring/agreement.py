@@ -118,7 +118,7 @@ def agreement(
     """
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
-        facts, rules = bundle_facts(stores[0]), stores[0].rules()
+        facts, rules = bundle_facts(stores[0]), stores[0].rules(source)
         models: list[ModelAgreement] = []
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:

@@ -29,7 +29,7 @@ def question_views(
     Each view lists its first `limit` questions, but counts all.
     """
     with opened(runs, bundle) as (stores, source):
-        facts, rules = bundle_facts(stores[0]), stores[0].rules()
+        facts, rules = bundle_facts(stores[0]), stores[0].rules(source)
         views = _Views(respondent_names(stores), limit)
         for replies in aligned_replies(stores, Rules(chain), source):
             views.add(replies)

@@ -100,7 +100,7 @@ def score(
     comparisons = ComparisonOptions(intervals, figures, respondent_labels, power, difference, abilities)
     question_labels = tuple(dict.fromkeys((*GROUPS, *(label for label in by if label in LABELS))))
     with opened(runs, bundle) as (stores, source):
-        rules = replace(rules, chain=effective_chain(chain, {"rules": stores[0].rules()}))
+        rules = replace(rules, chain=effective_chain(chain, {"rules": stores[0].rules(source)}))
         if TOOLS in compare:
             require_tool_pairs([entry.name for store in stores for entry in store.respondents()])
             comparisons = replace(comparisons, categories=stores[0].categories())
@@ -206,7 +206,7 @@ def _score(stores: Sequence[Store], source: Bundle | None, options: _ScoreOption
         "n": items,
         "over": rules.over,
         "chain": rules.chain,
-        "rules": stores[0].rules(),
+        "rules": stores[0].rules(source),
         "errors": rules.errors,
         "preset": rules.preset,
         "points": {name: str(value) for name, value in (rules.points or {}).items()},

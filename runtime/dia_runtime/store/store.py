@@ -395,18 +395,20 @@ class Store:
         )
         return ((str(id), text) for id, text in self._iterate(query))
 
-    def rules(self) -> int:
+    def rules(self, source: Bundle | None = None) -> int:
         """Return the edition of the rules by which replies are read; all questions of a bundle have the same.
 
-        A question of sessions has a format for each reply, in its answer. Without answers, they are the current rules.
+        A question of sessions has a format for each reply, in its answer, which may be in the bundle alone. Without
+        answers, they are the current rules.
         """
         rows = self.rows("SELECT format FROM question WHERE format NOT LIKE ? LIMIT 1", f"{OF_SESSIONS}%")
         if rows:
             return _edition([self.parsed(rows[0][0])])
         rows = self.rows("SELECT grading FROM question WHERE grading IS NOT NULL LIMIT 1")
-        replies = self.parsed(rows[0][0]).get("replies") if rows else None
+        answer = self.parsed(rows[0][0]) if rows else next(source.answers(), None) if source else None
+        replies = answer.get("replies") if isinstance(answer, dict) else None
         if not isinstance(replies, dict):
-            return RULES if self.size and not rows else 1
+            return RULES if self.size and answer is None else 1
         return _edition([reply.get("format") for reply in replies.values() if isinstance(reply, dict)])
 
     def attempts(self) -> int:

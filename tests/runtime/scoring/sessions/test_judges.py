@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from dia_compiler import compile
 from dia_compiler.commands.cli import run as dia
+from dia_runtime.bundle.open import Bundle
+from dia_runtime.bundle.seal import seal
+from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 
 BENCHMARK = "language: 2\nbenchmark: talks\nversion: 1.0.0\nskip: I-DO-NOT-KNOW\n"
@@ -65,6 +68,26 @@ def test_replies_in_sessions_are_read_by_the_rules_of_their_formats(
     assert (model["counts"]["correct"], model["chain"], model["rules"]) == (3, "standard", 2)
     assert "older rules" not in finding(capsys)
     assert scored("says:**Good.**", chain="strict")["counts"]["unparsed"] == 3
+
+
+def test_a_run_of_a_sealed_bundle_takes_the_rules_from_the_answers(
+    bundle: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seal(bundle, "correct horse battery", Path("sealed"), is_weak=True)
+    assert dia(["run", "sealed", "--model", "says:because", "--role", "judge=says:**Good**", "-o", "s.run", "-q"]) == 0
+    capsys.readouterr()
+    assert dia(["score", "s.run", "--bundle", str(bundle), "--interval", "none", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["rules"], result["chain"], result["models"][0]["counts"]["correct"]) == (2, "standard", 3)
+
+    class OldBundle:
+        """A bundle from before the second edition of the rules."""
+
+        def answers(self) -> Iterator[dict[str, Any]]:
+            yield {"replies": {"response": {"format": {"kind": "text"}, "session": "ask", "turn": 0}}}
+
+    with read_store("s.run") as store:
+        assert store.rules(cast(Bundle, OldBundle())) == 1
 
 
 def test_an_unreadable_judge_is_told_from_an_unreadable_model(
