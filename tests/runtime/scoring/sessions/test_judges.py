@@ -104,7 +104,7 @@ def test_an_unreadable_judge_is_told_from_an_unreadable_model(
 
 @pytest.mark.parametrize(("ending", "content"), [("length", "Let me"), ("content_filter", None)])
 def test_what_happens_to_the_judge_is_no_flag_of_the_model(scored: Judged, ending: str, content: str | None) -> None:
-    with loop.serve(loop.says(content, ending=ending)) as server:  # type: ignore[arg-type]
+    with loop.serve(loop.says(content, ending=ending)) as server:
         model = scored("openai/m", "--role-base-url", f"judge={server.url}")
     assert (model["counts"]["unparsed"], model["flags"]["no_judgement"]) == (3, 3)
     assert not any(model["flags"][name] for name in ("truncated", "refused"))
@@ -124,7 +124,7 @@ def test_the_flags_of_the_model_itself_are_counted_by_run_show_and_score(
 
 
 def test_a_refused_question_is_wrong_without_a_judge(scored: Judged) -> None:
-    with loop.serve(loop.says(None, ending="content_filter")) as server:  # type: ignore[arg-type]
+    with loop.serve(loop.says(None, ending="content_filter")) as server:
         model = scored("says:GOOD", "--base-url", server.url, model="openai/m")
     assert (model["counts"]["wrong"], model["flags"]["refused"], model["flags"]["no_judgement"]) == (3, 3, 0)
 
