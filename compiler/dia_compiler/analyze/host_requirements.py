@@ -15,6 +15,7 @@ from dia_language.diagnostics import install_extra
 # Extra -> the modules that it installs
 EXTRAS = {
     "models": ("litellm",),
+    "tools": ("mcp",),
     "images": ("PIL", "segno", "captcha"),
     "binary": ("ziglang", "reportlab", "pypdf"),
     "report": ("matplotlib",),
