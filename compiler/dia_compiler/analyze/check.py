@@ -427,5 +427,9 @@ HEALTH_WARNINGS: dict[str, str] = {
         "A simple rule, such as the longest word of the prompt, finds the answer without understanding. Only "
         "`dia check --strict` and `dia probe` look for it."
     ),
+    "single-braces": (
+        "A prompt has the name of a value in single braces, such as `{a}`, and prints the value nowhere. `{{ a }}` is "
+        "probably meant."
+    ),
     "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",
 }

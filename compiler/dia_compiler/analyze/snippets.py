@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
 from dia_language.expressions.expressions import CompiledExpression
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import ParsedExpression, Use
+from dia_language.templates.tags import tags_of
 from dia_language.templates.templates import (
     CompiledTemplate,
     ParsedTemplate,
@@ -34,6 +36,7 @@ ENOUGH = 100
 CHARACTERS = 300_000
 INSTEAD = "compute it from the parameters, or remove it"
 PROGRAMS = frozenset({"program", "run_elf"})
+SINGLE_BRACES = re.compile(r"(?<![{\\$^_}\w])\{ *([A-Za-z_]\w*) *\}(?!\})")  # neither a tag nor a part of LaTeX
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,7 @@ class Pieces:
         self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
         has_leak = self.leaks(tree, piece, "a prompt")
         self.note_whole_records(tree, piece)
+        self.note_single_braces(tree, piece)
         code = self.compiled_template(tree, values | answer_if_named(piece))
         return None if has_leak else code
 
@@ -244,6 +248,16 @@ class Pieces:
             message = f"`{parameter.name}` is a record, so the prompt shows its fields in braces"
             help = f"print one field, as in {{{{ {parameter.name}.{field} }}}}"
             self.warn("record-in-prompt", message, piece.place(offset), help)
+
+    def note_single_braces(self, tree: ParsedTemplate, piece: Snippet) -> None:
+        """Warn of a value's name in single braces, which the model reads as text, if the prompt does not print it."""
+        printed = {use.name for use in tree.names}
+        for match in SINGLE_BRACES.finditer(piece.text):
+            name = match[1]
+            if name in self.values and name not in printed and not _is_in_tag(piece.text, match.start()):
+                message = f"the prompt shows `{match[0]}` as text, not the value of `{name}`"
+                help = f"write {{{{ {name} }}}}, or allow it: `allow: {{single-braces: reason}}`"
+                self.warn("single-braces", message, piece.place(match.start()), help)
 
     def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:
         """Report each part of a piece that depends on the answer but must not; return whether there is any."""
@@ -289,6 +303,10 @@ class Pieces:
 def answer_if_named(piece: Snippet) -> frozenset[str]:
     """Return the name `answer` if the piece uses it, so that it is reported as a leak and not as an unknown name."""
     return frozenset({"answer"}) if "answer" in piece.text else frozenset()
+
+
+def _is_in_tag(text: str, offset: int) -> bool:
+    return any(tag.begin <= offset < (tag.end or len(text)) for tag in tags_of(text))
 
 
 def _field_to_print(use: TypeUse) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "oversized-prompt": [("times", "times {{ repeat('x ', 16000) }}")],
     "record-in-prompt": [("  b:", "  c: {type: name, pronouns: true}\n  b:"), ("{{ a }}", "{{ c.they }} {{ c }} {{ a }}")],
     "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],
+    "single-braces": [("{{ a }} times", "{ a } times")],
     "answer-decimals": [("value: a * b, type: integer", "value: a * b, type: real, decimals: 2")],
     "unused-parameter": [("  b:", "  c: {type: boolean}\n  b:")],
 }  # fmt: skip
@@ -102,3 +104,18 @@ def test_the_letters_of_shuffled_options_may_be_few(k: int, tmp_path: Path) -> N
     assert told(tmp_path / "shuffled", LETTERED, k) == set()
     in_order = LETTERED.replace("'[n - 1]'", "'[n - 1]'\n  shuffle: false")
     assert told(tmp_path / "sorted", in_order, k) == {"constant-answer"}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "{{ a }} in {a} or {{ b }}?",
+        "\\frac{a}{b} of {{ n }}",
+        "f'{{ n }} {unknown}'",
+        "{% raw %}{a}{% endraw %} {{ n }}",
+    ],
+)
+def test_braces_may_be_text(prompt: str, tmp_path: Path) -> None:
+    named = PLAIN.replace("answer:", "let: {n: a + 1000 * b}\nanswer:").replace("{{ a }} times {{ b }}?", prompt)
+    quoted = named.replace(f'"{prompt}"', json.dumps(prompt))
+    assert "single-braces" not in told(tmp_path, quoted)
