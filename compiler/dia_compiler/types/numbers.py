@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from dia_language.numbers.values import Value, decimal, plain
 
@@ -234,27 +234,6 @@ def _proven() -> Callable[[int], bool]:
 
 
 @cache
-def _strong_test() -> Callable[[int, int], bool] | None:
-    """gmpy2's strong test, which every prime and hardly any other number passes; None if it is not installed."""
-    try:
-        from gmpy2 import is_strong_prp
-    except ImportError:
-        return None
-    return cast("Callable[[int, int], bool]", is_strong_prp)
-
-
-@cache
-def _large_gcd() -> tuple[Callable[[int, int], int], int]:
-    """Return the faster gcd with the product of small primes, and that product in the form it needs."""
-    try:
-        from gmpy2 import gcd as gmp_gcd
-        from gmpy2 import mpz
-    except ImportError:
-        return gcd, _small_primes_product()
-    return cast("Callable[[int, int], int]", gmp_gcd), cast(int, mpz(_small_primes_product()))
-
-
-@cache
 def coprime() -> bytearray:
     """For each remainder modulo WHEEL, 1 if numbers with this remainder are coprime to WHEEL."""
     sieve = bytearray([1]) * WHEEL
@@ -286,31 +265,13 @@ def _remember(prime: int) -> None:
     _KNOWN[prime] = None
 
 
-def may_be_prime(number: int) -> bool:
-    """Return whether the integer passes cheap tests; with gmpy2's strong test, hardly any composite does.
-
-    They halve the time for safe primes of 256 bits compared with `is_prime` of both numbers. They must not reject any
-    prime.
-    """
-    return _has_no_small_divisor(number) and (number < 50 or _passes_strong_test(number))
-
-
-def _passes_strong_test(number: int) -> bool:
-    """Return whether an odd integer passes gmpy2's strong test to base 2; always true if gmpy2 is not installed."""
-    test = _strong_test()
-    return test is None or test(number, 2)
-
-
 def _has_no_small_divisor(number: int) -> bool:
     """Return whether no prime below 50 (for long integers, 2000) divides the integer; below 50, whether it is prime."""
     if number < 50:
         return number in PRIMES_BELOW_50
     if not coprime()[number % WHEEL] or gcd(number, NEXT_PRIMES) != 1:
         return False
-    if number.bit_length() <= FEW_BITS:
-        return True
-    common, product = _large_gcd()
-    return common(number, product) == 1
+    return number.bit_length() <= FEW_BITS or gcd(number, _small_primes_product()) == 1
 
 
 def is_safe_prime(number: int) -> bool:
@@ -318,15 +279,11 @@ def is_safe_prime(number: int) -> bool:
     if number % 12 != 11:  # neither of the two may be even or a multiple of 3
         return number in (5, 7)
     half = number >> 1
-    if half > 50 and gcd(number * half, ODD_BELOW_50) != 1:
-        return False
-    # for short numbers, no divisors above 50 are tried
-    test = may_be_prime if half <= 50 or number.bit_length() > FEW_BITS else _passes_strong_test
-    return test(number) and test(half) and is_prime(number) and is_prime(half)
+    has_small_divisor = not (_has_no_small_divisor(number) and _has_no_small_divisor(half))
+    return not has_small_divisor and is_prime(number) and is_prime(half)
 
 
 PRIMES_BELOW_50 = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
-ODD_BELOW_50 = prod(PRIMES_BELOW_50[1:])
 WHEEL_PRIMES = PRIMES_BELOW_50[:7]
 WHEEL = prod(WHEEL_PRIMES)
 NEXT_PRIMES = prod(PRIMES_BELOW_50[7:])
