@@ -9,7 +9,7 @@ from random import Random
 from time import process_time
 from typing import Any, TypeVar
 
-from dia_compiler.types.choices import VAST, Choose, Open, Probe, Rejected
+from dia_compiler.types.choices import VAST, Open, Probe, Rejected
 from dia_language.budgets import spent
 from dia_language.diagnostics import DiaError
 
@@ -104,8 +104,11 @@ def is_static(draw: Callable[[Any], Any]) -> bool:
             return False
 
 
-class Weighing(Choose):
-    """Makes random choices and multiplies the numbers of options, to estimate the size of the tree of choices."""
+class Weighing(Probe):
+    """Makes random choices, instead of replaying a path, to estimate the size of the tree of choices.
+
+    The weight is the product of the numbers of options.
+    """
 
     __slots__ = ("random", "weight")
 
@@ -120,27 +123,8 @@ class Weighing(Choose):
         self.weight *= options
         return self.random.randrange(options)
 
-    def weighted(self, weights: tuple[int, ...]) -> int:
-        """One place of the weights; all places are equally likely because each is one way."""
-        return self.below(len(weights))
-
-    def vast(self) -> None:
-        """Give up: the number of ways is not bounded."""
-        raise Open(0)
-
     def balance(self) -> None:
         """Do nothing: a balance decides which instances come first, and excludes none."""
-
-    def check(self, holds: bool) -> None:
-        """Rejects the draw when a condition fails."""
-        if not holds:
-            raise Rejected(False)
-
-    def where(self, draw: Callable[[Any], T], holds: Callable[[T], bool], tries: int = 0) -> T:
-        """Return the drawn value if it holds, as in a count."""
-        value = draw(self)
-        self.check(holds(value))
-        return value
 
 
 def estimate_ways(draw: Callable[[Any], Any]) -> tuple[int, int] | None:

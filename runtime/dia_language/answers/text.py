@@ -30,7 +30,27 @@ def is_no_punctuation(char: str) -> bool:
 UNPUNCTUATED = {ord(char): char if is_no_punctuation(char) else None for char in map(chr, range(128))}  # ASCII
 
 
-class TextAnswer(AnswerType):
+class WordAnswer(AnswerType):
+    """A text of one kind, such as a date: in lists it may be in quotes."""
+
+    def holds(self, value: Value) -> bool:
+        return type(value) is str
+
+    def write(self, value: Value) -> str:
+        return within(value)
+
+    @property
+    def has_quotes(self) -> bool:
+        return True
+
+    def write_inside(self, value: Value, separator: str) -> str:
+        return quoted_if_needed(self.write(value), separator)
+
+    def read_inside(self, piece: str, mode: Mode) -> Value:
+        return self.read(unquoted(piece), mode)
+
+
+class TextAnswer(WordAnswer):
     """Text, compared exactly unless an option says otherwise. Outer whitespace never counts, except in quotes.
 
     - unicode: fold compares after NFKC normalisation, so that full-width forms, ligatures and similar variants are
@@ -63,12 +83,6 @@ class TextAnswer(AnswerType):
             raise unfit(self.name, value, "convert it with `str` or an f-string, or declare another `type`")
         return value
 
-    def holds(self, value: Value) -> bool:
-        return type(value) is str
-
-    def write(self, value: Value) -> str:
-        return within(value)
-
     def read(self, text: str, mode: Mode) -> Value:
         return text.strip()
 
@@ -99,10 +113,6 @@ class TextAnswer(AnswerType):
     def samples(self) -> list[Value]:
         return ["a", "b", "c"]
 
-    @property
-    def has_quotes(self) -> bool:
-        return True
-
     def write_inside(self, value: Value, separator: str) -> str:
         return quoted_if_needed(value, separator)
 
@@ -114,26 +124,6 @@ class TextAnswer(AnswerType):
 
     def key(self, value: Value) -> Hashable | None:
         return self.compared(value)
-
-
-class WordAnswer(AnswerType):
-    """A text of one kind, such as a date: in lists it may be in quotes."""
-
-    def holds(self, value: Value) -> bool:
-        return type(value) is str
-
-    def write(self, value: Value) -> str:
-        return within(value)
-
-    @property
-    def has_quotes(self) -> bool:
-        return True
-
-    def write_inside(self, value: Value, separator: str) -> str:
-        return quoted_if_needed(self.write(value), separator)
-
-    def read_inside(self, piece: str, mode: Mode) -> Value:
-        return self.read(unquoted(piece), mode)
 
 
 def quoted_if_needed(text: str, separator: str) -> str:
