@@ -334,7 +334,7 @@ def _figure_row(figure: Figure) -> tuple[str, ...]:
 def health_warnings() -> str:
     """The page of health warnings."""
     rows = [(f"`{name}`", sentence(meaning)) for name, meaning in HEALTH_WARNINGS.items()]
-    return page(["# Health warnings", NOTE, WARNINGS_HEAD, table(("name", "it warns when"), rows), WARNINGS_TAIL])
+    return page(["# Health warnings", NOTE, WARNINGS_HEAD, table(("name", "meaning"), rows), WARNINGS_TAIL])
 
 
 WARNINGS_HEAD = (
