@@ -76,11 +76,9 @@ class Dependencies:
 
 
 def ordered(names: Sequence[str], needs: Needs) -> list[str]:
-    """Return the names in an order in which each comes after those that it needs, otherwise in their original order.
+    """Return the names ordered so that each comes after those that it needs, otherwise in their original order.
 
-    Names in a cycle come last.
-
-    Names that wait for each other stand at the end.
+    Names in a cycle, and those that need them, come last.
 
     >>> ordered(["a", "b", "c"], {"a": ["c"], "b": [], "c": []})
     ['b', 'c', 'a']

@@ -173,7 +173,7 @@ class Maker:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the domain is the same for every instance."""
+        """Return whether the domain is the same for every instance."""
         return self.is_fixed and not self.where and all(maker.is_constant for maker in self.nested)
 
     def _condition(self, piece: Snippet, namespace: Namespace, values: frozenset[str]) -> CompiledExpression:

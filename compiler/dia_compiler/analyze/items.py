@@ -28,7 +28,7 @@ class Item:
 
 
 def items_of(domain: Domain, position: Position) -> list[Item]:
-    """One item for every value of a domain, in its own order. Raises DiaError if they cannot be listed."""
+    """Return one item for every value of a domain, in its order. Raises DiaError if they cannot be listed."""
     base = domain.base if isinstance(domain, Filtered) else domain
     if not isinstance(base, Enumerable) or base.count > MOST:
         message = "the values of this parameter cannot be listed"

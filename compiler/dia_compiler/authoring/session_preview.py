@@ -1,4 +1,4 @@
-"""Sessions in words, for people who look at a spec: who reads what of whom, and texts with stand-ins for replies."""
+"""Sessions in words, for people who read a spec: which session reads which replies, and texts with placeholders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dia_language.numbers.values import Record, Value, decode
 from dia_language.stored.stored_code import decode_symbolic, load_code
 
 Stored = Mapping[str, Any]
-SEVERAL = 2  # stand-ins for a list of unknown length
+SEVERAL = 2  # placeholders for a list of unknown length
 
 
 def shown_sessions(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -52,7 +52,7 @@ def _session(session: Stored, owners: Mapping[str, str], stand_ins: Mapping[str,
 
 
 def _of_item(entry: Any) -> Any:
-    """Of a reply that a session asks for once an item, that of its own item."""
+    """Return, for a reply that a session requests once per item, the one for its own item."""
     return entry[0] if isinstance(entry, list) and entry else entry
 
 
@@ -68,7 +68,7 @@ def _turn(turn: Stored, scope: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _notes(record: Stored) -> Iterator[str]:
-    """Return what is shown besides the texts: lists, conditions, shared keys."""
+    """Return what is shown in addition to the texts: lists, conditions, shared keys."""
     over = record.get("over")
     if over is not None:
         items = counted(len(over), "item") if isinstance(over, list) else f"`{over['expression']}`"
@@ -120,7 +120,7 @@ def _codes(record: Any) -> Iterator[Stored]:
 
 
 def _stand_ins(sessions: list[dict[str, Any]]) -> dict[str, Any]:
-    """For each reply a stand-in of its kind, or a list of them if there are several."""
+    """Return a placeholder for each reply, or a list of them if there are several replies."""
     stand_ins: dict[str, Any] = {}
     for session in sessions:
         for turn in session["turns"]:

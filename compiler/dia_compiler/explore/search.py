@@ -491,8 +491,8 @@ def _verdicts(path: Path, positions: set[int], chain: str) -> dict[int, bool]:
 def _linked(result: SearchResult) -> Iterator[tuple[Item, float, float]]:
     """Return difficulty and error of each accepted item, with the model's ability fixed.
 
-    To an item a model of known ability is what an item is to a model: it holds out with 1 / (1 + exp(theta - b)).
-    What was foretold has no part in it: it led to the item, and may be wrong.
+    The roles of model and item are exchanged: the item resists the model of known ability with probability 1 / (1 +
+    exp(theta - b)). The predicted difficulty is not used: it led to the item, and may be wrong.
     """
     import numpy as np
 

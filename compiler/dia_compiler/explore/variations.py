@@ -1,11 +1,10 @@
-"""What can be moved in a template, and the template moved: a spec of its own, in the text of the first.
+"""What can be varied in a template, and the varied template: a separate spec, made by editing the template's text.
 
-Moved are whole numbers that options of types give: bounds of integers, bits, lengths, sizes; and the entries of a
-catalog that a parameter takes a subset of. Where one names them, also the items of a choice, a boolean, and the
-categories of a data file's rows: these have no order, and each leaves a template with fewer instances.
-
-A level of a parameter is a set of edits of the template's file, or a condition on the parameter, so that a moved
-template is an ordinary spec, which is checked, compiled and verified as any other.
+Varied are integers in options of types: bounds of integers, bits, lengths, sizes; and the entries of a catalog from
+which a parameter takes a subset. If they are named, also the items of a choice, a boolean, and the categories of a data
+file's rows: these have no order, and each leaves a template with fewer instances. A level of a parameter is a set of
+edits of the template's file, or a condition on the parameter, so that a varied template is an ordinary spec, which is
+checked, compiled and verified like any other.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class Knob:
 
 @dataclass(frozen=True, slots=True)
 class Deck:
-    """The entries of a catalog, of which a parameter takes a subset: their names, groups, lines, and the size's edit.
+    """The entries of a catalog from which a parameter takes a subset: their names, groups, lines, and the size's edit.
 
     `path` is the catalog's file, None if it is in the template's own file; `link` the scalar that names the file;
     `sizing` the parameters that only determine the size.

@@ -126,7 +126,7 @@ def _marked(name: str, content: bytes, canary: str | None) -> bytes:
 
 
 def _freedom(rows: TemplateRows) -> Freedom:
-    """Return the degree of freedom; where only a lower bound is known, what was made is one too."""
+    """Return the degrees of freedom; if only a lower bound is known, at least the number of instances made."""
     freedom, statistics = rows.summary.freedom, rows.statistics
     if freedom.kind != "at_least" or statistics.items != 1:
         return freedom

@@ -58,7 +58,7 @@ def merge(
 ) -> MergedBundle:
     """Return the bundle of the parts, written at the target (default: where a compile would write it).
 
-    Raises DiaError: exit code 2 for parts that are missing, double, or do not belong together, exit code 3 for a
+    Raises DiaError: exit code 2 for parts that are missing, given twice, or not from one compile, exit code 3 for a
     damaged one. Nothing is written then.
     """
     parts = parts_of_one_compile([read_part(folder) for path in paths for folder in part_folders(path)])

@@ -242,10 +242,9 @@ class Chooser:
         return True
 
     def take_rest(self, passed_over: Sequence[tuple[Draw, Prediction]]) -> Iterator[tuple[Draw, Prediction]]:
-        """Yield the instances within the target that were passed over, with what was drawn for each, if there are no
-        others.
+        """Yield the instances within the target that were passed over, with their draws, when there are no others.
 
-        The nearest to the success that was asked for come first, on the side that brings the mean closer to it.
+        Those nearest to the requested success come first, on the side that brings the mean closer to it.
         """
         goal = self.steering.target.success
         if goal is None:

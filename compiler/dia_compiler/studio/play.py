@@ -1,7 +1,7 @@
 """A question's sessions, played with the models that the command line names, turn by turn.
 
-The page can neither choose nor see where requests go and with which key. Whatever a reply is, it is read and judged in
-a worker that can be killed, as in a run.
+The page can neither choose nor see where requests go and with which key. Replies are untrusted, so they are read and
+graded in a worker that can be killed, as in a run.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ LONGEST_VALUE = 4_000  # characters of a value that are shown
 
 @dataclass(frozen=True, slots=True)
 class Players:
-    """Who plays sessions: the model under test, and the models of other roles, None for a role that nobody plays."""
+    """The models in sessions: the one under test, and those of other roles, None for a role without a model."""
 
     subject: AsyncRespondent
     roles: Mapping[str, AsyncRespondent | None]
 
     @classmethod
     def of(cls, model: str, options: ModelOptions, roles: Mapping[str, str], urls: Mapping[str, str]) -> Players:
-        """Return the players. Raises DiaError (exit 2) for a model that cannot be asked, or that is several."""
+        """Return the players. Raises DiaError (exit 2) for a model that cannot be asked, or that stands for several."""
         require_known(model, options)
         subjects = [] if model in BASELINES else create_respondents(model, options)
         if len(subjects) > 1:
@@ -90,7 +90,7 @@ class Players:
 async def play(players: Players, question: Record, answer: Record) -> AsyncGenerator[Record, None]:
     """Yield records while the sessions are played: `asking` and `turn` for each turn, then `sessions` and `verdict`.
 
-    `failed` is the last record where a reply could not be had. Closing the generator stops the requests.
+    `failed` is the last record if a reply could not be obtained. Closing the generator stops the requests.
     """
     why = players.reason_unplayable(question)
     if why is not None:
@@ -139,7 +139,7 @@ class PlayBackend:
         return ""
 
     def model(self, role: str) -> str | None:
-        """Return the model of a role; None if nobody plays it."""
+        """Return the model of a role; None if it has none."""
         player = self.players.get(role)
         return None if player is None else player.model
 
@@ -150,7 +150,7 @@ class PlayBackend:
     async def ask(self, role: str, turn: TurnRequest) -> Reply | Unfinished:
         """Return the reply to a turn; the error after the last try is a reply too."""
         player = self.players[role]
-        assert player is not None  # a role that nobody plays is never asked
+        assert player is not None  # a role without a model is never asked
         async with self.at_once:
             self.records.put_nowait({"kind": "asking", **_place(*turn.place), "name": turn["name"]})
             for number in range(1, TRIES + 1):

@@ -42,7 +42,7 @@ def chains_of(format: Mapping[str, Any]) -> list[str]:
 def readings(record: Mapping[str, Any], format: Mapping[str, Any], reply: str) -> list[Record]:
     """Return how each chain reads the reply: verdict, the steps with what they found, the value, and the reason.
 
-    `record` is the answer's record, as a bundle holds it.
+    `record` is the answer's record in a bundle.
     """
     return [_reading(record, format, reply, chain) for chain in chains_of(format)]
 

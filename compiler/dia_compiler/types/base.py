@@ -20,7 +20,7 @@ RANGE_HELP = "write `{name}: 8`, `{name}: {{min: 4, max: 8}}`, or an expression 
 
 
 class OptionFault(Exception):
-    """An option of a type that cannot be: its name, what is wrong, the fix."""
+    """An invalid option of a type: its name, the error, and how to fix it."""
 
     def __init__(self, option: str | None, message: str, help: str | None = None) -> None:
         super().__init__(message)

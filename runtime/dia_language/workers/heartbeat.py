@@ -55,22 +55,22 @@ def begin_evaluation(number: int) -> None:
 
 
 def begin_search() -> None:
-    """Marks the begin of a search, which is many evaluations: it may not take for ever as a whole either."""
+    """Mark the start of a search, which has many evaluations: its total time is also limited."""
     _CELL[2] |= 1
     _CELL[3] = 0
 
 
 def note_failure(number: int) -> None:
-    """Marks the condition that a draw of the search failed."""
+    """Mark the condition that a draw of the search failed."""
     _CELL[3] = number
 
 
 def end_search() -> None:
-    """Marks the end of a search."""
+    """Mark the end of a search."""
     _CELL[2] += _CELL[2] % 2
 
 
 def end_evaluation() -> None:
-    """Marks that no expression is being computed."""
+    """Mark that no expression is being computed."""
     _CELL[0] += 1
     _CELL[1] = 0

@@ -201,7 +201,7 @@ def _lacks_replies(placed: PlacementResult) -> bool:
 
 
 def _report(progress_line: ProgressLine) -> Callable[[PlacementResult, Progress], None]:
-    """Return a callback that shows where a model stands, and how asking goes."""
+    """Return a callback that shows a model's current placement, and the progress of asking."""
 
     def update(placed: PlacementResult, step: Progress) -> None:
         progress_line.update(placed.model, lambda: progress_text(placed, step))
@@ -210,7 +210,7 @@ def _report(progress_line: ProgressLine) -> Callable[[PlacementResult, Progress]
 
 
 def progress_text(placed: PlacementResult, step: Progress) -> str:
-    """Return where a model stands in a line."""
+    """Return a model's current placement on one line."""
     from dia_runtime.commands.progress_lines import state_text
 
     items = f"{placed.model[:60]}: {counted(len(placed.steps), 'item')}"

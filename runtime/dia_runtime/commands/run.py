@@ -246,7 +246,7 @@ def _run_one(
 
 
 def print_notes(respondents: Sequence[RespondentSummary], quiet: bool) -> None:
-    """Print what is no full answer among the new replies, unless quiet, and always why questions have no reply."""
+    """Print which new replies are no full answers, unless quiet, and always why questions have no reply."""
     notes = [] if quiet else [*_flag_lines(respondents), *_change_lines(respondents), *_version_lines(respondents)]
     notes += [] if quiet else _tool_lines(respondents)
     for line in [*notes, *_cause_lines(respondents)]:
@@ -321,7 +321,7 @@ def note_retry(respondent: str, why: str) -> None:
 
 
 def _flag_lines(respondents: Sequence[RespondentSummary]) -> Iterator[str]:
-    """Yield what is no full answer among the new replies of each model, and what can be done."""
+    """Yield how many new replies of each model are no full answers, and what can be done."""
     from dia_runtime.grading.flags import FLAGS
 
     for entry in respondents:

@@ -303,7 +303,7 @@ def notes_on_rules(result: Score) -> Iterator[str]:
 
 
 def notes_on_gaps(result: Score) -> Iterator[str]:
-    """Report questions that were not asked or ended in an error; the summary lists them among what stands out."""
+    """Report questions that were not asked or ended in an error, which the summary lists among its findings."""
     from dia_runtime.report.tables import with_own_names
 
     for model in with_own_names(result)["models"]:

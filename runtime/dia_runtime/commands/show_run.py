@@ -175,7 +175,7 @@ def run_text(facts: Mapping[str, Any]) -> str:
 
 
 def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the name of a respondent with its replies, then what is no full answer and why replies are missing."""
+    """Yield the name of a respondent with its replies, then which are no full answers and why others are missing."""
     counts = [f"{number:,} {FLAGS[name].heading}" for name, number in entry["flags"].items()]
     expected = entry["replies"] + entry["errors"] + entry["missing"]
     replies = counted(entry["replies"], "reply", "replies")

@@ -1,7 +1,7 @@
 """The one way in which commands print, so that no text from a file reaches a terminal as it is.
 
-Names of models, titles, replies and paths come from strangers, and a terminal obeys escape sequences in them. `echo`
-makes all control, escape and bidirectional characters visible, except line breaks and tabs.
+Names of models, titles, replies and paths are untrusted, and a terminal obeys escape sequences in them. `echo` makes
+all control, escape and bidirectional characters visible, except line breaks and tabs.
 """
 
 from __future__ import annotations

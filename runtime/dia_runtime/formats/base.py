@@ -156,9 +156,9 @@ def ignores_reasoning(chain: str, format: FormatRecord) -> bool:
 
 
 def ignores_markup(chain: str, format: FormatRecord) -> bool:
-    """Return whether an answer may stand in bold, in backticks, in a code fence or between dollar signs.
+    """Return whether an answer may be in bold, in backticks, in a code fence or between dollar signs.
 
-    Where the whole reply is the answer, its markup is a part of it.
+    If the whole reply is the answer, its markup is a part of it.
     """
     return ignores_reasoning(chain, format) and format["kind"] != "whole"
 

@@ -48,7 +48,7 @@ def score_screen(
     *,
     has_notes: bool = True,
 ) -> str:
-    """Return the screen of a score: tables that fit the width, and after the first one what stands out."""
+    """Return the screen of a score: tables that fit the width, and notable findings after the first one."""
     result = with_own_names(result)
     first, *others = [grid_text(grid, width, paint) for grid in _grids(result, by, show)]
     parts = [first]

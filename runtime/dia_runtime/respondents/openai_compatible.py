@@ -90,7 +90,7 @@ class OpenAICompatible:
         attachments: str = "check",
         price: Price | None = None,
     ) -> None:
-        """Raises DiaError (exit 2) if aiohttp is not installed. Without a price, litellm's table has it or none."""
+        """Raises DiaError (exit 2) if aiohttp is not installed. By default, the price is that in litellm's table."""
         if find_spec("aiohttp") is None:
             fix = "pip install aiohttp"
             raise DiaError(Diagnostic("E827", f"`{model}` needs aiohttp, which is not installed", None, fix))

@@ -20,7 +20,7 @@ DEFAULT_PATIENCE = 3600.0
 SHARE_AFTER_REFUSAL, RECOVERY_SECONDS = 0.85, 5.0
 WINDOW_SECONDS, LEAST_WINDOW_SECONDS, WINDOW_REPLIES = 10.0, 0.05, 1000
 FIRST_RATE = 4.0  # requests per second after an outage; doubles every second
-UNLIMITED_RATE = 1000.0  # a pace above this is none
+UNLIMITED_RATE = 1000.0  # a faster pace counts as no limit
 
 
 class RateLimiter:

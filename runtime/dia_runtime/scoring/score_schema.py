@@ -34,7 +34,7 @@ CLOSED = frozenset({Estimate, Selective, ByDenominator})  # types that cannot ha
 
 
 def score_schema() -> Schema:
-    """Return the schema, as `schemas/score.schema.json` has it."""
+    """Return the content of `schemas/score.schema.json`."""
     definitions = {name: _described(kind) for kind, name in DEFINITIONS.items()}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

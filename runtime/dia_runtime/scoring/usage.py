@@ -29,7 +29,7 @@ class UsageTally:
         self.reported = dict.fromkeys((*COUNTS, *AMOUNTS), 0)
 
     def add(self, entry: Judged) -> None:
-        """Count a judged reply; an error is none, but what it is known to have used counts."""
+        """Count a judged reply; an error is not a reply, but its known usage counts."""
         reply = entry.reply
         is_reply = reply.error is None
         self.replies += is_reply

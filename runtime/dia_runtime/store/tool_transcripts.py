@@ -76,7 +76,7 @@ def tool_transcript_text(transcript: ToolTranscript) -> str:
 
 
 def read_tool_transcript(text: str) -> ToolTranscript:
-    """Return the transcript in a text. Raises ValueError if it is none, since anyone may have written it."""
+    """Return the transcript in a text. Raises ValueError if it is malformed, because it is untrusted."""
     if len(text) > LONGEST:
         raise ValueError(f"it is longer than {LONGEST:,} characters")
     try:

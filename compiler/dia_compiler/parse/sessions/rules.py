@@ -112,7 +112,7 @@ def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
 
 
 def _check_preset(body: Node, diagnostics: Diagnostics) -> None:
-    """Report a study that there is not, and a second truth."""
+    """Report a preset with an unknown study, and a second grading."""
     from dia_runtime.scoring.sessions.studies import STUDIES  # Report an unknown study, and a second way to grade.
 
     study = body.get("study") if isinstance(body, Mapping) else None

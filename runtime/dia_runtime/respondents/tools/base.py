@@ -42,7 +42,7 @@ class Tool(Protocol):
 
 
 def definition(tool: Tool, seconds: float, files: str) -> Record:
-    """Return the tool as OpenAI's `tools` parameter has it. `files` is a sentence on the files of the question."""
+    """Return the tool for OpenAI's `tools` parameter. `files` is a sentence on the files of the question."""
     description = " ".join(filter(None, (tool.description(seconds), files)))
     return {
         "type": "function",

@@ -128,7 +128,7 @@ def _from_file(path: Path) -> CommandTool:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value of a file as JSON has it."""
+    """Return a value of a YAML file as a JSON value."""
     if isinstance(value, Mapping):
         return {str(name): _plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple)):

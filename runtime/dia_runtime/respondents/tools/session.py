@@ -105,7 +105,7 @@ def storable_text(text: str) -> str:
 
 
 def requested_calls(message: Mapping[str, Any]) -> list[RequestedCall]:
-    """Return the calls in an assistant's message; what is not a call is one of a tool without a name."""
+    """Return the calls in an assistant's message; a malformed one becomes a call of a tool without a name."""
     calls: Sequence[Any] = message.get("tool_calls") or ()
     return [_requested_call(call, number) for number, call in enumerate(calls, 1)]
 

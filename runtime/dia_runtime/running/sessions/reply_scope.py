@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class ReplyScope:
     """What stored code of a session may see: replies of the sessions that it needs, and its own so far.
 
-    Of a session that is led once an item, each conversation sees its own replies alone, so that it does not matter
-    which of them is quicker.
+    If a session is repeated for items, each conversation only sees its own replies, so that their order does not
+    matter.
     """
 
     runner: SessionRunner
