@@ -265,7 +265,7 @@ class _Builder:
         there = counted(len(line) - len(line.lstrip(" ")), "space")
         expected = " or ".join(map(str, levels))
         help = f"it has {there} before it; to belong with a line above, it needs {expected}"
-        return _error("E104", "this line is indented differently than the lines above", place, help)
+        return _error("E104", "this line is indented differently from the lines above", place, help)
 
     def _line_without_colon(self, place: Position) -> DiaError:
         """Return the error for a line that is no `key: value`."""
@@ -427,7 +427,7 @@ SYNTAX: tuple[tuple[str, str, str], ...] = (
     ("block sequence entries are not allowed", "a value starts with `- `", QUOTE),
     ("mapping keys are not allowed", "a value starts with `? `", QUOTE),
     ("expected comment or line break", "text after `|` or `>`", "start the text on the next line, indented"),
-    ("expected <document start>", "this line is indented differently than the lines above", "check the indentation"),
+    ("expected <document start>", "this line is indented differently from the lines above", "check the indentation"),
     ("Unicode character escape", "an escape for a character that does not exist", "use single quotes"),
     ("could not find expected ':'", "a line without `:` where YAML expects a key", QUOTE),
     ("unexpected end of stream", "a quote is not closed", "close the quote"),

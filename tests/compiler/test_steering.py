@@ -136,10 +136,10 @@ def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_pred
     for again in range(2):  # the second time, the bundle is already there
         assert run([*bank, "--success", "0.35"]) == 0, again
         message = " ".join(capsys.readouterr().err.split())
-        assert "sums/add.yaml:1:11: warning[off-target]: the chosen instances are easier than asked" in message
+        assert "sums/add.yaml:1:11: warning[off-target]: the chosen instances are easier than requested" in message
         pattern = (
-            r"mean predicted success is (0\.\d\d) instead of 0\.35, because none of [\d,]+ drawn instances is predicted"
-            r" from 0\.25 to 0\.35; all are predicted from (0\.\d\d) to (?:0\.9\d|1\.00)"
+            r"mean predicted success is (0\.\d\d) instead of 0\.35, because none of [\d,]+ drawn instances has a"
+            r" prediction from 0\.25 to 0\.35; all predictions are from (0\.\d\d) to (?:0\.9\d|1\.00)"
         )
         match = re.search(pattern, message)
         assert match is not None and 0.41 <= float(match[2]) <= float(match[1]) <= 0.45
@@ -158,9 +158,10 @@ def test_instances_on_one_side_of_what_was_asked_for_get_a_warning_with_the_pred
     [
         (
             ["0.41", "0.43"] * 200,
-            "harder than asked: their mean predicted success is 0.42 instead of 0.5, because none of",
+            "harder than requested: their mean predicted success is 0.42 instead of 0.5, because none of",
         ),
-        (["0.41", "0.43"] * 199 + ["0.51"], "because only 1 of 399 drawn instances is predicted from 0.5 to 0.6"),
+        (["0.41", "0.43"] * 199 + ["0.51"], "because only 1 of 399 drawn instances has a prediction from 0.5 to 0.6"),
+        (["0.41", "0.43"] * 199 + ["0.51"] * 2, "because only 2 of 400 drawn instances have a prediction from 0.5"),
         (["0.46", "0.47"] * 200, None),  # on one side, but near enough
         (["0.41", "0.43", "0.59"] * 200, None),
         (["0.59"], None),  # a single instance is within the tolerance

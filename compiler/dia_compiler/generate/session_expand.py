@@ -68,7 +68,7 @@ class SessionExpansion(Expansion):
         variant = super().make_variant(base, scope, wording, choose)
         assert variant.rendered_sessions is not None and base.rendered_sessions is not None
         if variant.rendered_sessions.truth != base.rendered_sessions.truth:
-            message = f"the variant `{wording.name}` is graded differently than its instance"
+            message = f"the variant `{wording.name}` is graded differently from its instance"
             help = "redraw only parameters that the grading does not depend on"
             raise DiaError(Diagnostic("E511", message, wording.position, help))
         return variant

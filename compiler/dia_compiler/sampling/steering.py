@@ -271,11 +271,12 @@ class Chooser:
         low, high = sorted((goal, other_end))
         number = sum(low <= success <= high for success in self.seen)
         few = f"only {number:,}" if number else "none"
+        have = "have" if number > 1 else "has"
         ends = " to ".join(f"{end:.2f}" for end in (min(self.seen), max(self.seen)))
         return (
-            f"the chosen instances are {word} than asked: their mean predicted success is {goal + miss:.2f} instead of"
-            f" {goal}, because {few} of {len(self.seen):,} drawn instances is predicted from {low} to {high}; all are"
-            f" predicted from {ends}"
+            f"the chosen instances are {word} than requested: their mean predicted success is {goal + miss:.2f} instead"
+            f" of {goal}, because {few} of {len(self.seen):,} drawn instances {have} a prediction from {low} to {high};"
+            f" all predictions are from {ends}"
         )
 
     def unreached(self) -> TargetUnreached:

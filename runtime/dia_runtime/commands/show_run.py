@@ -183,7 +183,7 @@ def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:
         replies = f"{entry['replies']:,} of {counted(expected, 'reply', 'replies')}"
     yield f"  {entry['name']}: {', '.join([replies, *counts])}"
     if entry["missing"]:
-        yield f"    {entry['missing']:,} never asked for"
+        yield f"    {entry['missing']:,} not requested"
     for reason in entry["left_out"]:
         yield f"    {counted(reason['questions'], 'question')} not asked: {reason['why']}"
     for change in entry["request_changes"]:

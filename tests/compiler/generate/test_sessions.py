@@ -246,7 +246,7 @@ def test_instances_that_ask_the_same_are_one_question(tmp_path: Path) -> None:
 
 def test_a_variant_may_not_change_the_truth(tmp_path: Path) -> None:
     spec = TWINS.replace("Well?", "'{{ n }}'") + "variants: {other: {redraw: [n]}}\n"
-    with pytest.raises(DiaError, match="is graded differently than its instance"):
+    with pytest.raises(DiaError, match="is graded differently from its instance"):
         compile([written(tmp_path / "spec", spec)], k=2, out=tmp_path / "out", jobs=1)
 
 

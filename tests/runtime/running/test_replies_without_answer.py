@@ -258,7 +258,7 @@ def test_show_counts_errors_and_what_was_never_asked(tiny: Make, dia: Any, tmp_p
         asking = ("--model", "openai/m", "--base-url", server.url, "--concurrency", "1", "--limit", "4", "-o", "c.run")
         assert dia(tmp_path, "run", str(bundle), *asking, "-q").exit == 1
     text = dia(tmp_path, "show", "c.run").stdout
-    assert "openai/m: 2 of 6 replies\n    2 never asked for\n    2 errors: request: 400 this prompt offends me" in text
+    assert "openai/m: 2 of 6 replies\n    2 not requested\n    2 errors: request: 400 this prompt offends me" in text
     (entry,) = json.loads(dia(tmp_path, "show", "c.run", "--json").stdout)["respondents"]
     assert (entry["replies"], entry["errors"], entry["missing"]) == (2, 2, 2)
 
