@@ -170,6 +170,9 @@ class PolynomialAnswer(WordAnswer):
 
         Raises Unreadable.
         """
+        # a compile writes, reads and compares the same few expressions again and again
+        if is_symbolic(value) and (parts := self._latest.get(value)) is not None:
+            return parts
         builder = TermsBuilder(self.variables)
         value = normal(value)
         if type(value) is str:
@@ -177,19 +180,23 @@ class PolynomialAnswer(WordAnswer):
             return terms
         if not is_symbolic(value):
             return _terms(value, builder)
-        # a compile writes, reads and compares the same few expressions again and again
-        if (parts := self._latest.get(value)) is None:
-            parts = _terms(value, builder)
-            if len(self._latest) >= LATEST:
-                self._latest.clear()
-            self._latest[value] = parts
-        return parts
+        return self._remember(value, _terms(value, builder))
+
+    def _remember(self, value: Value, terms: Terms) -> Terms:
+        if len(self._latest) >= LATEST:
+            self._latest.clear()
+        self._latest[value] = terms
+        return terms
 
     def _value(self, terms: Mapping[tuple[int, ...], Fraction]) -> Value:
         import sympy
 
         symbols = [sympy.Symbol(name) for name in self.variables]
-        return sum_of_monomials((factor, list(zip(symbols, powers, strict=True))) for powers, factor in terms.items())
+        terms = {powers: factor for powers, factor in terms.items() if factor}
+        value = sum_of_monomials((factor, list(zip(symbols, powers, strict=True))) for powers, factor in terms.items())
+        if is_symbolic(value):
+            self._remember(value, terms)
+        return value
 
     def holds(self, value: Value) -> bool:
         try:

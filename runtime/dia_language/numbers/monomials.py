@@ -29,4 +29,5 @@ def sum_of_monomials(monomials: Iterable[tuple[Fraction | int, Sequence[tuple[An
             number = [sympy.Rational(coefficient.numerator, coefficient.denominator)] if coefficient != 1 else []
             terms.append(sympy.Mul._from_args([*number, *factors], True))
     terms.sort(key=in_order)
-    return normal(sympy.Add._from_args([*constants, *terms], True))
+    total = sympy.Add._from_args([*constants, *terms], True)
+    return total if terms else normal(total)  # an expression with symbols is in normal form
