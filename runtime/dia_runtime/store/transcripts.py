@@ -6,7 +6,7 @@ sent, with the model's replies in it; an assistant message whose beginning was g
 under `prefill` in addition to its whole `content`. Each of `replies` has `name, turn, item, text, tokens, seconds,
 finish_reason`, where known `prompt_tokens` and `cost`, and if there is no text `error` with `kind` and `message`:
 
-- `left_out`: nobody plays the role; `condition`: a `when` did not hold; `unset`: what it was to be asked needs a reply
+- `left_out`: no model has the role; `condition`: a `when` did not hold; `unset`: what it was to be asked needs a reply
   that is not there; `language`: what it was to be asked could not be computed; `ended`: the conversation was over
   before, because the provider refused to go on (`finish_reason` says why).
 

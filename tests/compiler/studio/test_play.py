@@ -188,7 +188,7 @@ def test_another_role_needs_a_model_or_is_left_out(play: Play) -> None:
     assert records[-1]["verdict"] == "correct"
     records = play("judged", loop.says("Good day"), {"judge": "none"})
     weigh = next(one for one in of_kind(records, "sessions")[0]["sessions"] if one["name"] == "weigh")
-    assert weigh["state"] == "not asked" and "nobody plays the role" in weigh["replies"][0]["error"]
+    assert weigh["state"] == "not asked" and "no model has the role" in weigh["replies"][0]["error"]
     assert records[-1]["verdict"] == "wrong"
 
 
