@@ -37,6 +37,8 @@ class Rate(ProgressColumn):
         waiting = f", {elsewhere:,} asked by another process" if elsewhere else ""
         if task.fields["pause"] >= 1:
             waiting += f", rate limit: {task.fields['pause']:.0f} s"
+        elif task.fields.get("is_limited"):
+            waiting += ", waiting for the rate limit"
         errors = counted(task.fields["errors"], "error")
         return Text(f"{rate_text(task.speed or 0)}, {errors}{money}{waiting}")
 
@@ -57,7 +59,9 @@ def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
     columns = (name, BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as display:
         tasks = {
-            model: display.add_task(visible(model), total=None, errors=0, cost=None, elsewhere=0, pause=0.0)
+            model: display.add_task(
+                visible(model), total=None, errors=0, cost=None, elsewhere=0, pause=0.0, is_limited=False
+            )
             for model in models
         }
 
@@ -70,6 +74,7 @@ def progress_bars(models: Sequence[str]) -> Iterator[Callable[[Step], None]]:
                 cost=step.cost,
                 elsewhere=step.elsewhere,
                 pause=step.pause,
+                is_limited=step.is_limited,
             )
 
         yield report

@@ -71,5 +71,7 @@ def state_text(step: Progress) -> str:
     """Return the errors, the cost and the current rate limit of a model, as the end of a line of progress."""
     errors = f", {counted(step.errors, 'error')}" if step.errors else ""
     cost = f", {step.cost} US dollars" if step.cost not in (None, "0") else ""
-    pause = f"; the rate limit allows the next request in {step.pause:.0f} s" if step.pause >= 1 else ""
+    pause = "; waiting for the rate limit" if step.is_limited else ""
+    if step.pause >= 1:
+        pause = f"; the rate limit allows the next request in {step.pause:.0f} s"
     return errors + cost + pause

@@ -54,7 +54,8 @@ class Progress:
     """The progress of a respondent; only replies on disk are counted.
 
     `elsewhere` counts questions that another process is asking; `pause` is the number of seconds for which a rate limit
-    allows no request. `number` is the respondent's id in the run.
+    allows no request. `number` is the respondent's id in the run. `is_limited` says whether the provider has refused
+    requests because of a rate limit since the last reply.
     """
 
     respondent: str
@@ -65,6 +66,7 @@ class Progress:
     elsewhere: int = 0
     pause: float = 0.0
     number: int | None = field(default=None, compare=False)
+    is_limited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,7 @@ def _telling(on_progress: Callable[[Progress], None] | None) -> Callable[[Respon
                 state.elsewhere,
                 state.pause,
                 state.number,
+                state.is_limited,
             )
         )
 

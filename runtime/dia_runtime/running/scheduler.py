@@ -74,7 +74,8 @@ class RespondentState:
 
     `is_refused` says whether the provider or the network was the reason; `open` counts the questions that wait for a
     person's reply, `elsewhere` those that another process is asking. `pause` is the
-    number of seconds until the provider may be asked again. `roles` maps the roles of sessions to respondents
+    number of seconds until the provider may be asked again, `is_limited` whether it has refused requests because of a
+    rate limit since the last reply. `roles` maps the roles of sessions to respondents
     or None; this respondent is the `subject`. `not_asked` maps positions of questions that cannot be asked to the
     reason, and `left_out` counts those that have no reply by reason. `flags` counts new replies that are no full
     answers, `request_changes` what a client library changed in requests, `causes` the errors of new replies, and
@@ -92,6 +93,7 @@ class RespondentState:
     failures_in_a_row: int = 0
     elsewhere: int = 0
     pause: float = 0.0
+    is_limited: bool = False
     requests: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -212,8 +214,10 @@ class Scheduler:
         while self.on_progress is not None:
             await asyncio.sleep(PROGRESS_SECONDS)
             for state in states:
-                limiter = self.rate_limiters.get((state.respondent.provider, state.respondent.model))
-                state.pause = 0.0 if limiter is None else limiter.pause()
+                players = [one for one in state.roles.values() if one is not None]
+                limiters = [self.rate_limiters.get((one.provider, one.model)) for one in players]
+                state.pause = max((one.pause() for one in limiters if one is not None), default=0.0)
+                state.is_limited = any(one is not None and one.refused_since is not None for one in limiters)
                 self.on_progress(state)
 
     def new_state(self, respondent: AsyncRespondent) -> RespondentState:

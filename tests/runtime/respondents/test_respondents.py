@@ -605,6 +605,8 @@ def test_a_bar_tells_rate_errors_cost_and_who_else_asks() -> None:
     assert shown == "0/s, 2 errors, $1.2346, 3 asked by another process"
     drawn.update(task, cost=None, elsewhere=0, pause=29.6)
     assert Rate().render(drawn.tasks[task]).plain == "0/s, 2 errors, rate limit: 30 s"
+    drawn.update(task, pause=0.4, is_limited=True)
+    assert Rate().render(drawn.tasks[task]).plain == "0/s, 2 errors, waiting for the rate limit"
 
 
 def test_a_model_that_is_named_twice_is_asked_once(tiny: Make) -> None:

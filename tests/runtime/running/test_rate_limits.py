@@ -268,6 +268,7 @@ def test_a_line_of_progress_comes_every_ten_seconds_where_there_is_no_terminal(
         (10.0, Progress("m", 120, 300, 2, "0.12", pause=29.6)),
         (11.0, Progress("m", 130, 300, 2, "0.12")),
         (12.0, Progress("n", 5, 300, 0)),
+        (14.0, Progress("o", 5, 300, 0, pause=0.3, is_limited=True)),
         (20.0, Progress("m", 299, 300, 1, "0")),
         (31.0, Progress("m", 300, 300, 0)),
     ]
@@ -279,6 +280,7 @@ def test_a_line_of_progress_comes_every_ten_seconds_where_there_is_no_terminal(
     assert printed.err.splitlines() == [
         "m: 120 of 300 replies, 2 errors, 0.12 US dollars; the rate limit allows the next request in 30 s",
         "n: 5 of 300 replies",
+        "o: 5 of 300 replies; waiting for the rate limit",
         "m: 299 of 300 replies, 1 error",
     ]
 
@@ -297,4 +299,4 @@ def test_progress_is_reported_although_no_reply_comes(tiny: Make, monkeypatch: p
     with loop.serve(loop.first(1, loop.fails(429, headers={"Retry-After": "1"}), loop.says())) as server:
         terms = RunOptions(ModelOptions(base_url=server.url))
         run(tiny(templates=1, k=1), "openai/m", "a.run", on_progress=steps.append, terms=terms)
-    assert sum(0.5 < step.pause <= 1 and step.done == 0 for step in steps) >= 3
+    assert sum(0.5 < step.pause <= 1 and step.done == 0 and step.is_limited for step in steps) >= 3

@@ -12,6 +12,8 @@ from dia_compiler import compile
 from dia_compiler.commands.cli import run as dia
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.seal import seal
+from dia_runtime.running import scheduler
+from dia_runtime.running.run import Progress, RunOptions, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
 
@@ -135,3 +137,13 @@ def test_an_error_of_the_judge_names_the_judge(bundle: Path, capsys: pytest.Capt
         judge = ["--role", "judge=openai/m", "--role-base-url", f"judge={server.url}"]
         assert dia(["run", str(bundle), "--model", "says:because", *judge, "-o", "a.run"]) in (1, 4)
     assert f"judge openai/m: {status} no luck" in capsys.readouterr().err
+
+
+def test_the_rate_limit_of_a_judge_is_shown(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler, "PROGRESS_SECONDS", 0.05)
+    steps: list[Progress] = []
+    with loop.serve(loop.first(1, loop.fails(429, headers={"Retry-After": "1"}), loop.says("GOOD"))) as server:
+        terms = RunOptions(roles={"judge": "openai/m"}, role_urls={"judge": server.url})
+        run(bundle, "says:because", "a.run", on_progress=steps.append, terms=terms)
+    assert any(step.pause > 0.5 for step in steps)
+    assert steps[-1].done == 3
