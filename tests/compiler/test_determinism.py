@@ -24,7 +24,7 @@ DIGESTS_AT_FIVE = {
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
     "know_thyself": "e0e7f279cf50ee0d3754d64af38a18bef26d60c4c947fd2c0ad50cdc6bdd2407",
-    "puzzles": "801ad5df55650f67b7febdf1121a52b83574dc24075bdf56e0c0e11e3714117e",
+    "puzzles": "d42cdf0cc6c682c5a06fc1f8f1272242629ff9a379133594bf86f8662ac00a50",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
     "school_math": "f85970fe3b96cd9934b3b0460d05f06f2f7d42b10972f93c9dd7edf7afa8171f",
 }

@@ -388,6 +388,7 @@ def cryptarithm(challenge: str) -> str:
             weights[letter] += sign * 10**power
     known = {letter: int(digit) for letter, digit in re.findall(r"([A-Z]) is (\d)", hints or "")}
     free = [letter for letter in weights if letter not in known]
+    assert len(free) >= 2, "the hints leave nothing to find"
     # the last letter follows from the others
     *tried, last = sorted(free, key=lambda letter: weights[letter] == 0, reverse=True)
     results = set()
