@@ -487,6 +487,10 @@ def test_every_reply_format_is_complete(name: str) -> None:
         lacking.append("test replies with the values that are read in tests/runtime/formats/replies/test_replies.py")
     if not re.search(rf"^\|.*`{name}`.*\|$", content(REFERENCE / "language.md"), re.MULTILINE):
         lacking.append("name it in the table of reply formats in docs/reference/language.md")
+    if not re.search(rf"\bformat: {name}\b", sources("docs/examples/sessions", "*.yaml")):
+        lacking.append("use it in a template of docs/examples/sessions")
+    if f'"{name}"' not in content(ROOT / "schemas" / "template.schema.json"):
+        lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
     assert lacking == [], "; ".join(lacking)
 
 
