@@ -40,7 +40,8 @@ def add(a: Value, b: Value) -> Value:
     if kind is int and type(b) is int:
         return a + b
     if kind is type(b) and kind in (str, list, bytes):
-        return _require_length(a + b)
+        total = a + b
+        return total if len(total) <= LIST_LENGTH else _require_length(total)
     return _arithmetic("add", add_, a, b)
 
 
@@ -341,6 +342,7 @@ def item_of(container: Value, place: Value) -> Value:
 
 
 PLACED = frozenset({list, str, bytes})
+LOOPED = PLACED | {Record}
 BOUNDS = frozenset({int, type(None)})
 
 
@@ -383,7 +385,7 @@ def joined(*parts: Value) -> str:
 
 def steps(items: Value) -> Any:
     """Return the items of a loop, charged to the budget of the evaluation."""
-    if not isinstance(items, (list, str, bytes, Record)):
+    if type(items) not in LOOPED:
         help = "`range(n)` has the integers from 0 to n - 1" if type(items) is int else "loop over a list"
         raise LanguageError(f"cannot loop over {described(items)}", help)
     charge(len(items) + 1)
