@@ -32,7 +32,7 @@ from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Entry, Value, kind_of, plain
-from dia_language.workers.pool import SECONDS, Positions, Task, run_tasks
+from dia_language.workers.pool import SECONDS, ForkingPool, Positions, Task
 
 SHOWN = 3
 COUNTED = 20
@@ -135,10 +135,13 @@ def _gather(
     tasks: list[Task], previews: list[Preview], checked: Checked, count: int, on_progress: Progress | None
 ) -> None:
     """Fill the previews; errors are added to those of the check. `count` instances are made of each template."""
+    pool = ForkingPool(1, __name__)  # one worker, because a second one would disturb the measurement
+    if tasks:
+        pool.refill()  # before a progress bar starts its thread
     if on_progress is not None:
         for preview in previews:
             on_progress(preview.template.name, 0, count)
-    with closing(run_tasks(tasks, 1)) as outcomes:  # one worker, because a second one would disturb the measurement
+    with closing(pool.run(tasks)) as outcomes:
         for outcome in outcomes:
             if outcome.is_end:
                 checked.diagnostics.entries.extend(outcome.diagnostics)
