@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
-from helpers.recorded_replies import COPYING, TEMPERATURES, recorded
+from helpers.recorded_replies import COPYING, PANEL, SEQUENCES, TEMPERATURES, recorded
 
 Dia = Callable[..., Any]
 
@@ -37,7 +37,7 @@ def panel(dia: Dia) -> dict[str, float]:
     dia("run", "out/copying-1.0.0-k30", *models, "-o", "panel.run")
     bank = dia("calibrate", "panel.run", "-o", "plain.json")
     dia("explain", "panel.run", "--bank", "plain.json", "--save", "bank.json")
-    return {entry["name"].split()[-1]: entry["value"] for entry in bank["abilities"]}
+    return {entry["name"].split()[-2]: entry["value"] for entry in bank["abilities"]}
 
 
 def test_a_higher_temperature_copies_worse(panel: dict[str, float]) -> None:
@@ -59,3 +59,30 @@ def test_a_temperature_in_between_is_placed_in_between(dia: Dia, panel: dict[str
         "-o", "placed.run", "--se", "0.5", "--budget", "30", "--concurrency", "1",
     )["models"]  # fmt: skip
     assert panel["1"] < placed["ability"] < panel["0.5"]
+
+
+def observed(dia: Dia, target: str, k: int, degrees: float) -> tuple[float, float]:
+    """Return the predicted and the observed success of sequences that were chosen for a model."""
+    chosen = ["--success", target, "--for", recorded("plain", degrees, SEQUENCES), "--bank", "bank.json"]
+    (bundle,) = dia("compile", str(SEQUENCES), "--k", str(k), "--seed", "1", *chosen)["bundles"]
+    run_file = f"{target}-{degrees}.run"
+    dia("run", bundle["path"], "--model", recorded(f"success {target}", degrees, SEQUENCES), "-o", run_file)
+    (model,) = dia("score", run_file)["models"]
+    return bundle["steering"]["success"]["mean"], model["counts"]["correct"] / k
+
+
+def test_sequences_whose_length_was_chosen_for_a_success_have_it(dia: Dia) -> None:
+    dia("compile", str(SEQUENCES), "--k", "60", "-o", "out")
+    models = [word for run, degrees in PANEL for word in ("--model", recorded(run, degrees, SEQUENCES))]
+    dia("run", "out/sequences-1.0.0-k60", *models, "-o", "panel.run")
+    dia("calibrate", "panel.run", "-o", "plain.json")
+    explanation = dia("explain", "panel.run", "--bank", "plain.json", "--save", "bank.json")
+    (length,) = (effect for effect in explanation["effects"] if effect["name"] == "sequence.animals (length)")
+    assert length["value"] > 5 * length["se"]
+    for target, k in (("0.3", 40), ("0.5", 32), ("0.65", 24)):
+        predicted, success = observed(dia, target, k, 0.4)
+        assert predicted == pytest.approx(float(target), abs=0.02)
+        assert success == pytest.approx(float(target), abs=0.11)  # the standard error is 0.08 to 0.10
+    # At temperature 0, success falls faster with the length than in the panel as a whole.
+    low, middle, high = (observed(dia, target, 40, 0)[1] for target in ("0.3", "0.52", "0.7"))
+    assert low < 0.15 < middle < 0.85 < high
