@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from math import gcd, isqrt, lcm, prod
 from typing import Any
@@ -174,14 +174,21 @@ class RsaKeys(Domain):
         return min(COUNT_CAP, 1 << self.bits)
 
 
-def _unsieved(start: int) -> list[int]:
-    """Return the odd numbers from `start` on, in a range of 2**15, that no prime below 2**16 divides."""
-    is_left = bytearray([1]) * WINDOW
-    for prime in primes_below(SIEVE)[1:]:
-        first = -start * ((prime + 1) // 2) % prime
-        if first < WINDOW:
-            is_left[first::prime] = bytes(len(range(first, WINDOW, prime)))
-    return [start + 2 * place for place in range(WINDOW) if is_left[place]]
+def _unsieved(start: int) -> Iterator[int]:
+    """Yield the odd numbers from `start` on, in a range of 2**15, that no prime below 2**16 divides."""
+    import numpy
+
+    primes = numpy.array(primes_below(SIEVE)[1:], numpy.int64)
+    rests = numpy.zeros(len(primes), numpy.int64)
+    for word in numpy.frombuffer(start.to_bytes(-(-start.bit_length() // 32) * 4), ">u4"):
+        rests = ((rests << 32) + int(word)) % primes  # of the number that the words so far are
+    places = (primes - rests) * ((primes + 1) // 2) % primes  # of the first multiples
+    is_left = numpy.ones(WINDOW, bool)
+    is_large = primes >= WINDOW  # with one multiple at most
+    is_left[places[is_large & (places < WINDOW)]] = False
+    for first, prime in zip(places[~is_large].tolist(), primes[~is_large].tolist(), strict=True):
+        is_left[first::prime] = False
+    return (start + 2 * place for place in numpy.flatnonzero(is_left).tolist())
 
 
 class RsaKeyType(ParameterType):
