@@ -27,6 +27,8 @@ SECONDS_TO_END = 5.0
 MOST_BYTES_TO_FORK = 128 << 20  # address space counted against the worker's limit; `dia check` needs about 50 MB
 GC_THRESHOLD = 150_000  # objects between two garbage collections: most objects of an evaluation are freed without one
 
+_FORKED_FROM: int | None = None  # the process id of the one that forked this one
+
 Serve = Callable[[Connection, Any], None]
 Channel = tuple[Connection, Any]  # a worker's pipe and its heartbeat cell
 
@@ -102,7 +104,8 @@ class OwnFork:
                     gc.set_threshold(GC_THRESHOLD)
                     gc.freeze()
                     other_end.close()
-                    if os.getppid() == ours:
+                    _note_fork_from(ours)
+                    if not is_orphan():
                         serve(*channel)
                 finally:
                     os._exit(1)
@@ -118,6 +121,21 @@ class OwnFork:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(self.pid, 0)
             self.is_over = True
+
+
+def _note_fork_from(parent: int) -> None:
+    global _FORKED_FROM
+    _FORKED_FROM = parent
+
+
+def is_orphan() -> bool:
+    """Return whether the process that started this one has ended.
+
+    An orphan usually belongs to the process 1, but that is also the id of a command that a container starts.
+    """
+    started_by = multiprocessing.parent_process()
+    parent = _FORKED_FROM or (started_by.pid if started_by is not None else None)
+    return os.getppid() != parent if parent is not None else os.getppid() == 1
 
 
 def may_fork() -> bool:
@@ -169,10 +187,11 @@ def _fork_workers(
 ) -> None:
     confine()
     import_modules(modules)
-    pids = []
+    pids, ours = [], os.getpid()
     for channel in channels:
         pid = os.fork()
         if not pid:
+            _note_fork_from(ours)
             _serve_in_child(serve, channel, channels, control)
         pids.append(pid)
     for pipe, _ in channels:

@@ -33,6 +33,7 @@ from dia_language.workers.fork_server import (
     OwnFork,
     ignore_interrupts,
     import_modules,
+    is_orphan,
     may_fork,
     start_without_interrupts,
 )
@@ -502,5 +503,5 @@ def _limit_process() -> None:
 
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if os.getppid() == 1:
+        if is_orphan():
             os._exit(1)

@@ -11,10 +11,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dia_language.workers import heartbeat
+from dia_language.workers import fork_server, heartbeat
 from dia_language.workers.fork_server import CAN_FORK
 from dia_language.workers.pool import Task, WorkerPool
 
@@ -144,3 +145,39 @@ def test_interrupts_while_workers_start_print_nothing_and_end_nothing(can_fork: 
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == ("9\n", "")
+
+
+@pytest.mark.parametrize("forks", [False, True])
+def test_workers_start_for_the_first_process_of_a_container(tmp_path: Path, forks: bool) -> None:
+    """Its id is 1, which otherwise tells an orphan."""
+    namespace = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    try:
+        subprocess.run([*namespace, "true"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this system does not let users make namespaces")
+    (tmp_path / "run.py").write_text(
+        textwrap.dedent(f"""\
+        import os
+        from dia_language.workers.pool import ForkingPool, Task, WorkerPool
+        import tasks
+        if __name__ == "__main__":
+            pool = ForkingPool(1, "tasks") if {forks} else WorkerPool(1, "tasks", ())
+            with pool:
+                print(os.getpid(), [outcome.item for outcome in pool.run([Task(0, tasks.one, (), 5.0)])])
+    """)
+    )
+    (tmp_path / "tasks.py").write_text("def one():\n    yield 1\n")
+    result = subprocess.run([*namespace, sys.executable, tmp_path / "run.py"], capture_output=True, text=True,
+                            timeout=60, env={**os.environ, "PYTHONPATH": str(tmp_path)}, check=False)  # fmt: skip
+    assert result.stdout == "1 [1, None]\n", result.stderr
+
+
+def test_a_process_whose_parent_has_ended_is_an_orphan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_server, "_FORKED_FROM", None)
+    monkeypatch.setattr(fork_server.multiprocessing, "parent_process", lambda: SimpleNamespace(pid=1))
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    assert not fork_server.is_orphan()
+    monkeypatch.setattr(fork_server, "_FORKED_FROM", 5)
+    assert fork_server.is_orphan()
+    monkeypatch.setattr(os, "getppid", lambda: 5)
+    assert not fork_server.is_orphan()
