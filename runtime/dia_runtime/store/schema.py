@@ -19,7 +19,15 @@ from dia_language.json_schema import Keywords
 from dia_runtime.store.file_starts import file_start
 
 # Types of what a run stores about its bundle in `meta`; all others are texts. Any of them can be null.
-FACT_TYPES = {"k": int, "counts": dict, "points": dict, "steering": dict, "points_told": bool}
+FACT_TYPES: dict[str, tuple[type, ...]] = {
+    "k": (int,),
+    "version": (str, int),  # manifests may have either
+    "seed": (str, int),
+    "counts": (dict,),
+    "points": (dict,),
+    "steering": (dict,),
+    "points_told": (bool,),
+}
 APPLICATION_ID = 0x64696172  # "diar"
 VERSION = 4
 FIRST_WITH_TURNS, FIRST_WITH_TOOLS, FIRST_WITH_LEFT_OUT = 3, 4, 4

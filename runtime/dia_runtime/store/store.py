@@ -102,7 +102,7 @@ class Store:
         """Return the facts that the run stores about its bundle. Raises DiaError (exit 3) if one has another type."""
         facts = {key: self.parsed(value) for key, value in self.rows("SELECT key, value FROM meta")}
         for name, value in facts.items():
-            if value is not None and type(value) is not FACT_TYPES.get(name, str):
+            if value is not None and type(value) not in FACT_TYPES.get(name, (str,)):
                 raise self.damaged(f"its fact `{visible(name)}` has the wrong type")
         return facts
 

@@ -329,6 +329,12 @@ def test_a_fact_of_another_type_is_refused_by_every_command(
         assert "E803" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["version", "seed"])
+def test_a_version_and_a_seed_may_be_integers_as_in_manifests(store: Store, name: str) -> None:
+    store._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, "7"))
+    assert store.facts[name] == 7
+
+
 def test_a_run_can_be_read_where_nothing_can_be_written(store: Store, path: Path, tmp_path: Path) -> None:
     store.close()
     copy = tmp_path / "copy"
