@@ -183,9 +183,12 @@ def _kind_of_empty_reply(message: Record) -> str | None:
 
 
 def delta_text(piece: Any) -> str:
-    """Return a piece of a streamed text, which may be a list of parts. Raises TypeError if it is neither."""
+    """Return a piece of a streamed text, which may be a list of parts. Raises TypeError if it is neither.
+
+    Parts that are not text, such as references, are left out, as those of a whole reply are.
+    """
     if isinstance(piece, list):
-        return "".join(str(part["text"]) for part in piece if part.get("type") not in REASONING_PARTS)
+        return "".join(str(part.get("text", "")) for part in piece if part.get("type") not in REASONING_PARTS)
     if piece is not None and not isinstance(piece, str):
         raise TypeError
     return piece or ""

@@ -297,7 +297,8 @@ def _join_stream(events: list[Any]) -> dict[str, Any]:
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
             for name, pieces in texts.items():
-                pieces.append(delta_text(delta.get(name)))
+                value = delta.get(name)  # of reasoning, it only matters whether there is any
+                pieces.append(str(value or "") if name in REASONING_FIELDS else delta_text(value))
             for piece in delta.get("tool_calls") or ():
                 _join_call(calls, piece)
             ending = choice.get("finish_reason") or ending

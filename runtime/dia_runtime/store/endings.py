@@ -46,10 +46,11 @@ EXPECTED: Final = COMPLETE | OF_ENDINGS.keys() | {TOOL_CALLS, REASONING_ONLY}
 def known_ending(reason: str) -> str:
     """Return how a reply ended in our words; a reason that we have no word for stays as it is.
 
-    >>> known_ending("MAX_TOKENS"), known_ending("stop"), known_ending("tired")
-    ('length', 'stop', 'tired')
+    >>> known_ending("MAX_TOKENS"), known_ending("LENGTH"), known_ending("stop"), known_ending("tired")
+    ('length', 'length', 'stop', 'tired')
     """
-    return ALIASES.get(reason.lower(), reason)
+    word = reason.lower()
+    return ALIASES.get(word, word if word in EXPECTED else reason)
 
 
 def is_aborted(reason: object) -> bool:
@@ -66,7 +67,7 @@ def reply_flags(text: str | None, error: str | None, finish_reason: str | None) 
     if error is not None:
         return NO_FLAGS
     ending = known_ending(finish_reason or "")
-    flags = OF_ENDINGS.get(ending, NO_FLAGS if ending.lower() in EXPECTED else UNKNOWN_ENDING)
+    flags = OF_ENDINGS.get(ending, NO_FLAGS if ending in EXPECTED else UNKNOWN_ENDING)
     if text is None:
         return flags
     if not text or text.isspace():

@@ -58,6 +58,9 @@ ENDINGS: dict[str, tuple[str | None, Message, set[str], str]] = {
     "filtered, for Gemini": ("SAFETY", {"content": ""}, {"refused"}, "wrong"),
     "a call, for Anthropic": ("tool_use", {"content": "", "tool_calls": [CALL]}, {"only_tool_calls"}, "unparsed"),
     "an end for another reason": ("tired", {"content": "7 + 1"}, {"unknown_ending"}, "unparsed"),
+    "cut off, in capitals": ("LENGTH", {"content": "<xml>8"}, {"truncated"}, "unparsed"),
+    "filtered, in capitals": ("CONTENT_FILTER", {"content": None}, {"refused"}, "wrong"),
+    "a call, in capitals": ("TOOL_CALLS", {"content": "7 + 1"}, {"only_tool_calls"}, "unparsed"),
     "a stop token": ("eos_token", {"content": "<xml>8</xml>"}, set(), "correct"),
     "no reason": (None, {"content": "<xml>8</xml>"}, set(), "correct"),
     "refused": ("stop", {"content": None, "refusal": "I will not."}, {"refused", "model_refused"}, "wrong"),
@@ -117,6 +120,12 @@ def piece(delta: Message, ending: str | None = None) -> bytes:
 STREAMS: dict[str, tuple[Message, set[str], str]] = {
     "text": ({"content": "<xml>8</xml>"}, set(), "<xml>8</xml>"),
     "parts of a text": ({"content": [{"type": "text", "text": "<xml>8</xml>"}]}, set(), "<xml>8</xml>"),
+    "a reference": (
+        {"content": [{"type": "reference", "reference_ids": [0]}, {"text": "<xml>8</xml>"}]},
+        set(),
+        "<xml>8</xml>",
+    ),
+    "reasoning that is no text": ({"content": "<xml>8</xml>", "reasoning": {"id": 1}}, set(), "<xml>8</xml>"),
     "reasoning": ({"reasoning_content": "7 + 1 is 8"}, {"only_reasoning"}, ""),
     "a refusal": ({"refusal": "I will not."}, {"refused", "model_refused"}, "I will not."),
     "nothing": ({}, {"empty"}, ""),
