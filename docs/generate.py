@@ -300,9 +300,9 @@ ERRORS_HEAD = (
 
 def figures() -> str:
     """The page of verdicts and figures."""
-    verdicts = [(f"`{verdict}`", sentence(verdict.meaning), verdict.colour) for verdict in Verdict]
+    verdicts = [(f"`{verdict}`", sentence(verdict.meaning)) for verdict in Verdict]
     parts = ["# Names of verdicts and figures", NOTE, FIGURE_NAMES_HEAD, "## Verdicts", VERDICTS_HEAD]
-    parts.append(table(("verdict", "meaning", "colour in plots"), verdicts))
+    parts.append(table(("verdict", "meaning"), verdicts))
     parts += ["## Figures", MODEL_FIGURES_HEAD]
     for family in Family:
         rows = [_figure_row(figure) for figure in MODEL_FIGURES.values() if figure.family is family]
@@ -318,7 +318,8 @@ FIGURE_NAMES_HEAD = (
 VERDICTS_HEAD = "The verdict on each reply, in the order of tables and plots."
 MODEL_FIGURES_HEAD = (
     "The figures that `dia score` computes for every model. The name is the key in JSON and the argument of "
-    "`--compare`; tables print shares in percent. Reports, plots and the titles of tables use the words."
+    "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent. Reports, plots "
+    "and the titles of tables use the words. *Plot* is the kind of `dia plot` that shows the figure."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 
@@ -448,9 +449,9 @@ ATTACHMENTS_HEAD = (
 )
 ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
-    "is installed, its own table of models decides next: for other providers, and for types that the table above "
-    "allows. An attachment is not sent if the model's entry says that it lacks the capability. If the entry does not "
-    "mention it, the attachment is sent, except to models of {listed}: their entries are complete."
+    "is installed, dia also reads its table of models, for types that the table above allows and for providers that "
+    "are not in it. An attachment is not sent if the model's entry says that it lacks the capability. If the entry "
+    "does not mention it, the attachment is sent, except to models of {listed}: their entries are complete."
 )
 
 

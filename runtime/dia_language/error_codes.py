@@ -128,8 +128,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E309": (
         "reserved name",
-        "`answer`, `reply`, `it`, `index`, `true`, `false`, `none` and Python's keywords are reserved. "
-        "Choose another name.",
+        "`answer`, `reply`, `it`, `index`, `true`, `false`, `none`, Python's keywords and the names that prompts and "
+        "wrappers see, such as `points`, are reserved. Choose another name.",
     ),
     "E310": (
         "name already taken",
@@ -142,8 +142,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E312": (
         "template feature that is not supported",
-        "Arithmetic, decimals, methods, `set`, `include`, macros and `is` tests are not supported in templates, and"
-        " a template has at most 100,000 characters. Compute values under `let`.",
+        "Arithmetic, decimals, methods, `set`, `include`, `{% macro %}` and `is` tests are not supported in templates, "
+        "and a template has at most 100,000 characters. Compute values under `let`.",
     ),
     "E313": (
         "template in `accept_if`",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command("compile")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--k", default=5, show_default=True, metavar="N", help="Number of instances per template.")
+@click.option("--k", default=5, show_default=True, metavar="N", help="Number of instances per template or `each` item.")
 @click.option(
     "--seed",
     metavar="TEXT",

@@ -32,7 +32,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
             "zeros": one_of(ROUND["zeros"], "Whether to keep or strip trailing zeros."),
             "thousands": one_of(ROUND["thousands"], "The separator between groups of three digits."),
         },
-        "How to round the correct answer; the prompt states it, and replies are compared with the rounded value.",
+        "How to round the correct answer; replies are compared with the result, and prompts print rounding_rule.",
         required=["places", "ties"],
     ),
     "tolerance": mapping(

@@ -52,7 +52,7 @@ def run_brainfuck(code: str, entered: str = "", steps: int = RUN_STEPS) -> str:
 
     The program has 30,000 cells with values from 0 to 255 that wrap around. Reading past the end of the input gives 0.
     Characters that are not commands are comments. `steps` is the largest number of program steps, up to 2,000,000; a
-    run of equal commands is one program step. Ten of them cost one step of the evaluation's budget. Raises an error for
+    run of equal commands is one program step. Ten program steps cost one step of the evaluation. Raises an error for
     unmatched brackets, for moving outside the cells, for too many program steps, and for output that is not UTF-8.
 
     Examples:

@@ -139,8 +139,8 @@ def ntlm_hash(password: str) -> bytes:
 def hotp(secret: bytes, counter: int, length: int = 6, name: str = "sha1") -> str:
     """The one-time code (HOTP) of `length` digits for `counter`.
 
-    For a time-based code (TOTP), the counter is the Unix time divided by 30, rounded down. `length` must be from 6 to
-    10 and `counter` from 0 to 2**64 - 1. Source: RFC 4226, section 5.3; RFC 6238.
+    `name` is the hash function. For a time-based code (TOTP), the counter is the Unix time divided by 30, rounded down.
+    `length` must be from 6 to 10 and `counter` from 0 to 2**64 - 1. Source: RFC 4226, section 5.3; RFC 6238.
 
     Examples:
         hotp(utf8("12345678901234567890"), 0) -> "755224"

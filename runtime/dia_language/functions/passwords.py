@@ -33,8 +33,8 @@ def guesses(text: str) -> int:
     """An upper estimate of the number of guesses needed to find the password.
 
     The size of the alphabet is the sum over the character classes in the password: 26 lowercase letters, 26 uppercase
-    letters, 10 digits, 33 others. A run of three or more characters of one class, each of which follows, repeats or
-    precedes the one before (abcd, aaaa, 4321), counts as alphabet size * 3 * length; any other character counts as the
+    letters, 10 digits, 33 others. A run of three or more characters of one class that go up by one, stay the
+    same or go down by one (abcd, aaaa, 4321) counts as alphabet size * 3 * length; any other character counts as the
     alphabet size. The result is the product of these; 1 for the empty text. At most 1,000 characters.
 
     Examples:

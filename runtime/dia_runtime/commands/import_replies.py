@@ -106,8 +106,8 @@ class ImportOptions:
 def command(options: ImportOptions) -> int:
     """Import replies from a table, or from the log of another harness, as a run that can be scored.
 
-    The fields of logs are known. If the log is about questions of a bundle, name it with --bundle. Otherwise the log
-    must contain the correct answers.
+    For logs, dia knows which field contains what. If the log is about questions of a bundle, name the bundle with
+    --bundle. Otherwise the log must contain the correct answers.
 
     In a table, every row is one reply. The fields id, gold and reply are required. Optional fields are model, attempt,
     accept, item, instance, template, variant, category, domain, level, skills, adversarial, number, error,

@@ -68,8 +68,8 @@ class RunCommandOptions:
 def command(options: RunCommandOptions, model_arguments: ModelArguments) -> int:
     """Ask models the questions of a bundle and store every reply.
 
-    NAME is a provider and its model, such as openai/gpt-4o-mini. The API key comes from the environment or from .env
-    in the current folder. These models need no provider: oracle, abstain, wrong and guess (baselines), replay:FILE
+    --model takes a provider and its model, such as openai/gpt-4o-mini. The API key comes from the environment or from
+    .env in the current folder. These models need no provider: oracle, abstain, wrong and guess (baselines), replay:FILE
     (recorded replies), 'command:PROGRAM ARGUMENTS' (reads and writes one line of JSON for each question),
     manual:FOLDER (prompts as files; you paste the replies), simulated:theta=0.5 (a simulated Rasch model) and says:TEXT
     (always the same text).

@@ -2,7 +2,7 @@
 
 | chain | what is found |
 |---|---|
-| strict | the last non-empty line, if it is exactly one of the labels or the skip token (step `line`) |
+| strict | the last non-empty line, if it is exactly one of the labels or the abstention token (step `line`) |
 | standard | the same; otherwise the label on that line in any case, after `Answer:`, in quotes, asterisks or brackets, or with a full stop (`bare`, rules 2) |
 | lenient | the same, also under rules 1; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
