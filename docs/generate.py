@@ -102,7 +102,8 @@ def builders() -> str:
 BUILDERS_HEAD = (
     "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
     "`checks`, read the files back with the functions of the fields *archives*, *audio*, *drawings*, *elf*, *images*, "
-    "*logs*, *pdf*, *plots*, *tables* and *web_pages*. `dia types NAME` shows an entry in the terminal."
+    "*logs*, *pdf*, *plots*, *tables* and *web_pages*. A builder's *revision* rises when its results change. `dia "
+    "types NAME` shows an entry in the terminal."
 )
 
 
@@ -179,7 +180,7 @@ def flow(value: Any) -> str:
 PARAMETERS_HEAD = (
     "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
     "meet. A condition calls the value `it`, or by the name of the parameter; inside `of:`, it is always `it`. "
-    "`dia types NAME` shows an entry in the terminal."
+    "A type's *revision* rises when its values change. `dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
@@ -451,7 +452,8 @@ ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
     "is installed, dia also reads its table of models, for types that the table above allows and for providers that "
     "are not in it. An attachment is not sent if the model's entry says that it lacks the capability. If the entry "
-    "does not mention it, the attachment is sent, except to models of {listed}: their entries are complete."
+    "does not mention it, the attachment is sent, except to models of {listed}: their entries are complete. "
+    "Attachments for a provider in neither table are sent."
 )
 
 

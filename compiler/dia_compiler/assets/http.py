@@ -34,12 +34,12 @@ class Http(Builder):
     summary = "an HTTP request or response"
     options = {
         "method": data("the request's method (default GET)"),
-        "target": data("the request's target, such as /index.html?page=2"),
+        "target": data("the request's target, such as /index.html?page=2; a message needs `target` or `status`"),
         "status": data("the response's status, such as 404"),
         "reason": data("the reason phrase after the status (default the standard one, if there is one)"),
         "version": data("HTTP/1.1 or HTTP/1.0 (default HTTP/1.1)"),
         "headers": data(
-            "a mapping or a list of [name, value]; give Content-Length without a value to choose its position"
+            "a mapping or a list of [name, value]; Content-Length is added if needed, or filled in if empty"
         ),
         "body": template("the message's body (default empty)"),
         "line_ends": data("line endings before the body: crlf (the standard) or lf (default crlf)"),

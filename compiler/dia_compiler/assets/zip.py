@@ -47,7 +47,7 @@ class Zip(Builder):
         "password": data("the password of all members"),
         "cipher": data("none, zipcrypto, aes128, aes192 or aes256 (default aes256 with a password)"),
         "compression": data("stored or deflated (default stored)"),
-        "time": data("the time of members without their own, such as 2020-01-01T00:00:00"),
+        "time": data("the time of members without their own (default 2020-01-01T00:00:00)"),
         "comment": data("a comment for the whole file, which is never encrypted"),
     }
     extension = "zip"

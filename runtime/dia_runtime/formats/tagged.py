@@ -10,8 +10,8 @@ Under rules 2, `lenient` then looks for an answer without its mark: X in the las
 last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation such as `60 + 65 = X` (`equation`), and the
 reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
-Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing and lenient searches the
-first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW", "rules": 2}`.
+Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
+lenient search the first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW", "rules": 2}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation 
 reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
 Tags must be in lowercase (compat finds them in any case, but then counts the answer as wrong unless they are in
-lowercase). If a reply has more than a million characters, strict finds nothing, and lenient and the step `fenced` search
-the first million.
+lowercase). If a reply has more than a million characters, strict finds nothing, and standard, lenient and the step
+`fenced` search the first million.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
