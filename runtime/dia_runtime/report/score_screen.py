@@ -224,7 +224,9 @@ def _declines(result: Score) -> Iterator[Grid]:
         headings = [heading for name in DECLINES for heading in (FIGURES[name].label, INTERVAL)]
         columns = (Column("model", is_name=True), *map(Column, headings))
         yield Grid(
-            "Questions that cannot be answered, and their answerable twins: declined, in %", columns, tuple(rows)
+            "Questions that cannot be answered, and answerable ones of the same templates: declined, in %",
+            columns,
+            tuple(rows),
         )
 
 
