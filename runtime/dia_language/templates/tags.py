@@ -30,7 +30,7 @@ OTHER_TAGS = {
     "elseif": "did you mean `elif`?", "elsif": "did you mean `elif`?", "set": "compute it under `let`",
     "macro": "declare it under `macros`",
 }  # fmt: skip
-WORD = re.compile(r"[a-z]+")
+WORD = re.compile(r"[a-z]+\b")
 EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
 PLAIN_END = re.compile(r"[^'\"{}]*\}\}")  # of most tags, which saves going character by character
 QUOTED = re.compile(r"""(['"])(?:\\.|(?!\1).)*\1""", re.DOTALL)

@@ -132,6 +132,10 @@ def test_long_rows_and_deep_nests() -> None:
         ),
         ("{% raw %}{{ n b }}{% endraw %}{{ n ] }} {% if n", {35: "nothing opens", 40: "`{%` is not closed"}),
         ("{% autoescape true %}{{ n }}{% endautoescape %}", {3: "`autoescape` is not part"}),
+        (
+            "{{ else_ }}{{ if_x + }}{{ for2 + }}{{ endif }}{{ if n }}",
+            {14: "the expression ends", 26: "the expression ends", 38: "`endif` is a tag", 49: "`if` is a tag"},
+        ),
         ("seen \0# hidden #\0", {5: "a template cannot contain the character NUL"}),
         ("\u0663\n{{ n }} {{ 1\U0001d7d8 }} {{ 2.\U0001d7d8 }}", {13: "`1\U0001d7d8` is not a number"}),
     ],
