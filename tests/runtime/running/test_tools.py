@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
@@ -18,11 +19,15 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner, Result
 from dia_language.confinement import sandboxes
+from dia_language.confinement.tools import SECONDS
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
 from dia_runtime.data import data_folder
 from dia_runtime.respondents import rate_limit
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.respondents.tools.base import definition
+from dia_runtime.respondents.tools.confined import CONFINED_TOOLS
+from dia_runtime.respondents.tools.toolbox import EDITION
 from dia_runtime.running.run import RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
 from dia_runtime.store.tool_transcripts import ToolTranscript, read_tool_transcript
@@ -116,6 +121,13 @@ def test_the_run_says_which_tools_and_sums_all_requests(tiny: Make) -> None:
         (respondent,) = store.respondents()
     tools = json.loads(respondent.settings)["tools"]
     assert (tools["given"], tools["calls"], tools["seconds"]) == (["python"], 5, "7.5")
+
+
+def test_other_texts_of_tools_are_another_edition() -> None:
+    """A run that is continued with other texts would mix replies to different requests."""
+    definitions = [definition(tool, SECONDS, "") for name in sorted(CONFINED_TOOLS) for tool in CONFINED_TOOLS[name]]
+    digest = hashlib.sha256(json.dumps(definitions, sort_keys=True).encode()).hexdigest()
+    assert (EDITION, digest[:16]) == (2, "c843ea266b3b4acd"), "raise EDITION"
 
 
 @needs_sandbox

@@ -21,7 +21,7 @@ from dia_runtime.respondents.tools.session import ToolSession
 
 CALLS = 20
 OUTPUT_CHARACTERS = 8_000
-EDITION = 1  # of the texts and the behaviour of the tools of dia
+EDITION = 2  # of the texts and the behaviour of the tools of dia, so that a run does not mix them
 AssetReader = Callable[[str], bytes]
 
 
