@@ -32,7 +32,7 @@ from dia_runtime.commands import plot, report
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.base import KINDS as OPTION_KINDS
 from dia_runtime.formats.base import POINTS, Format, FormatOption, FormatRecord
-from dia_runtime.formats.replies import REPLY_FORMATS
+from dia_runtime.formats.replies import REPLY_FORMATS, ReplyFormat
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.exporting.base import Exporter, Files, questions_and_answers
@@ -478,20 +478,52 @@ def test_what_an_answer_format_lacks_is_named() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REPLY_FORMATS)
-def test_every_reply_format_is_complete(name: str) -> None:
-    lacking = missing_from_options(REPLY_FORMATS[name].options)
-    if "strict" not in REPLY_FORMATS[name].chains:
+def missing_from_reply_format(name: str, form: ReplyFormat) -> list[str]:
+    """What to add to a reply format."""
+    lacking = missing_from_options(form.options)
+    if "strict" not in form.chains:
         lacking.append("give it the chain `strict`")
-    if not re.search(rf"[\"']kind[\"']: [\"']{name}[\"']", content(TESTS / "runtime" / "formats" / "replies")):
-        lacking.append("test replies with the values that are read in tests/runtime/formats/replies/test_replies.py")
-    if not re.search(rf"^\|.*`{name}`.*\|$", content(REFERENCE / "language.md"), re.MULTILINE):
-        lacking.append("name it in the table of reply formats in docs/reference/language.md")
+    module_words = inspect.getdoc(sys.modules[type(form).__module__]) or ""
+    if not re.search(rf"^\| (?:\w+, )*{name}(?:, \w+)* \| (?:\w+, )*strict\b", module_words, re.MULTILINE):
+        lacking.append(f"describe its chains in the table of its module's docstring: `| {name} | strict | ... |`")
+    tests = content(TESTS / "runtime" / "formats" / "replies")
+    if f'"{name}": {{"kind": "{name}"' not in tests:
+        lacking.append("add a record to FORMATS in tests/runtime/formats/replies/test_replies.py, and values to VALUES")
+    if f'\n    ("{name}", ' not in tests:
+        lacking.append("add replies to CASES in tests/runtime/formats/replies/test_replies.py")
+    if form.options and f'\n    ({{"kind": "{name}"' not in tests:
+        lacking.append("add wrong options to BAD in tests/runtime/formats/replies/test_replies.py")
+    table = content(REFERENCE / "language.md").partition("### Replies\n")[2].partition("\n#")[0]
+    if not re.search(rf"^\|[^|]*`{name}`[^|]*\|.*\|$", table, re.MULTILINE):
+        lacking.append("add a row to the table under `### Replies` of docs/reference/language.md")
     if not re.search(rf"\bformat: {name}\b", sources("docs/examples/sessions", "*.yaml")):
         lacking.append("use it in a template of docs/examples/sessions")
-    if f'"{name}"' not in content(ROOT / "schemas" / "template.schema.json"):
+    reply = json.loads(content(ROOT / "schemas" / "template.schema.json"))["$defs"]["reply"]
+    if name not in reply["properties"]["format"]["enum"]:
         lacking.append(f"{GENERATE}: schemas/template.schema.json lacks it")
+    return lacking
+
+
+@pytest.mark.parametrize("name", REPLY_FORMATS)
+def test_every_reply_format_is_complete(name: str) -> None:
+    lacking = missing_from_reply_format(name, REPLY_FORMATS[name])
     assert lacking == [], "; ".join(lacking)
+
+
+def test_what_a_reply_format_lacks_is_named() -> None:
+    class Unfinished(ReplyFormat):
+        options = {"mark": FormatOption("sign", "")}
+        chains = {}
+
+        def instruction(self, format: FormatRecord) -> str:
+            raise NotImplementedError
+
+        def write(self, value: Any, format: FormatRecord) -> str:
+            raise NotImplementedError
+
+    assert [message.partition(" ")[0] for message in missing_from_reply_format("unfinished", Unfinished())] == [
+        "describe", "let", "give", "describe", "add", "add", "add", "add", "use", "run",
+    ]  # fmt: skip
 
 
 # Exporters and importers
@@ -626,8 +658,8 @@ def missing_from_baseline(name: str) -> list[str]:
     lacking = [] if kind.name == name else [f"set its `name` to `{name}`"]
     if not re.search(rf"\b{name}\b", RUN_HELP):
         lacking.append(f"name `{name}` in the docstring of `dia run`, in commands/run.py")
-    if f"`{name}`" not in sources("docs/howto", "*.md"):
-        lacking.append(f"say in docs/howto/answer-and-score.md what `{name}` replies")
+    if not re.search(rf"^\| `{name}` \| .", content(ROOT / "docs" / "howto" / "answer-and-score.md"), re.MULTILINE):
+        lacking.append(f"add a row for `{name}`, with what it replies, to the table of docs/howto/answer-and-score.md")
     if f'"{name}"' not in content(TESTS / "runtime" / "respondents"):
         lacking.append(f"test `{name}` in tests/runtime/respondents/test_baselines.py")
     return lacking
@@ -642,7 +674,7 @@ def test_every_baseline_is_complete(name: str) -> None:
 def test_what_a_baseline_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "-".join(["half", "asked"])  # in no test as a whole
     monkeypatch.setitem(BASELINES, name, BASELINES["oracle"])
-    assert [message.partition(" ")[0] for message in missing_from_baseline(name)] == ["set", "name", "say", "test"]
+    assert [message.partition(" ")[0] for message in missing_from_baseline(name)] == ["set", "name", "add", "test"]
 
 
 def missing_from_provider(name: str) -> list[str]:

@@ -30,7 +30,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> FrozenBundle:
 
 
 def test_the_bytes_are_pinned(bundle: FrozenBundle) -> None:
-    assert bundle.digest == DIGEST
+    assert bundle.digest == DIGEST, f"after an intended change of docs/examples/sessions, set DIGEST to {bundle.digest}"
 
 
 def test_what_only_grading_needs_stands_with_the_answers_alone(bundle: FrozenBundle) -> None:

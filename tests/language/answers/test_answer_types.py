@@ -479,6 +479,7 @@ FAULTS: list[tuple[Any, str]] = [
     ({"type": "list", "of": TEXT, "separator": " and "}, "cannot contain letters"),
     ({"type": "list", "of": TEXT, "separator": "]"}, "brackets"),
     ({"type": "list", "of": CENTS}, "cannot be the same"),
+    ({"type": "rational", "units": 7}, "`units` must be a unit or a list"),
     ({"type": "integer", "units": 7}, "`units` must be a unit or a list"),
     ({"type": "integer", "units": ["km", "e3"]}, "cannot be part of a number"),
     ({"type": "integer", "units": " km"}, "cannot be part of a number"),
@@ -529,7 +530,15 @@ def test_comparisons_that_fit_have_no_faults() -> None:
     fitting += [TOLERANT, RELATIVE, BOTH, {"type": "integer", "accept_if": {"expression": "reply > 1"}}]
     for comparison in fitting:
         assert validate(comparison) == []
-    assert {comparison["type"] for comparison in fitting} == set(ANSWER_TYPES)
+    missing = set(ANSWER_TYPES) - {comparison["type"] for comparison in fitting}
+    assert not missing, f"add a comparison to SAMPLES in tests/helpers/answer_samples.py for {sorted(missing)}"
+
+
+@pytest.mark.parametrize("name", ANSWER_TYPES)
+def test_every_type_has_its_description_and_the_errors_in_its_options_here(name: str) -> None:
+    assert any(comparison["type"] == name for comparison, _ in PHRASES), f"add what `{name}` describes to PHRASES"
+    wrong = [comparison for comparison, _ in FAULTS if isinstance(comparison, dict) and comparison.get("type") == name]
+    assert wrong or "faults" not in ANSWER_TYPES[name].__dict__, f"add wrong options of `{name}` to FAULTS"
 
 
 def test_nested_lists_have_a_bound() -> None:

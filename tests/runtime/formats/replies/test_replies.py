@@ -44,7 +44,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 
 
 def test_every_format_is_tested() -> None:
-    assert FORMATS.keys() == VALUES.keys() == REPLY_FORMATS.keys()
+    for name, table in (("FORMATS", FORMATS), ("VALUES", VALUES)):
+        assert table.keys() == REPLY_FORMATS.keys(), f"{name} lacks {sorted(REPLY_FORMATS.keys() - table.keys())}"
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -160,6 +161,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "text", "of": []}, "has no option `of`"),
     ({"kind": "lines", "count": 0}, "`count`"),
     ({"kind": "lines", "count": True}, "`count`"),
+    ({"kind": "label", "of": []}, "needs 2 to 1,000 labels"),
     ({"kind": "subset", "of": []}, "needs `of`"),
     ({"kind": "subset", "of": ["a, b"]}, "comma"),
     ({"kind": "subset", "of": ["none"]}, "`none`"),
