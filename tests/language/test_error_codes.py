@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from dia_language.error_codes import CODES, GROUPS
 from helpers.places import ROOT
@@ -18,11 +19,14 @@ def test_the_table_and_the_sources_name_the_same_codes() -> None:
         if path.name != "error_codes.py"
         for code in CODE.findall(path.read_text(encoding="utf-8"))
     }
-    assert sorted(used) == sorted(CODES)
+    unknown, unused = sorted(used - CODES.keys()), sorted(CODES.keys() - used)
+    assert not unknown, f"add a line to CODES in runtime/dia_language/error_codes.py for {unknown}"
+    assert not unused, f"raise these codes where the error occurs, or remove them from CODES: {unused}"
 
 
 def test_codes_are_ordered_and_belong_to_a_group() -> None:
-    assert list(CODES) == sorted(CODES)
+    misplaced = [code for code, following in pairwise(CODES) if code > following]
+    assert not misplaced, f"move these lines of CODES down, so that the numbers ascend: {misplaced}"
     assert {code[:2] for code in CODES} == set(GROUPS)
 
 
