@@ -510,15 +510,15 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E847": (
         "respondent that cannot take part in sessions",
-        "`oracle`, `abstain`, `wrong`, `guess` and `simulated` build their replies from answers, which sessions do "
-        "not have. Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
+        "Baselines, such as `oracle`, and `simulated` build their replies from answers, which sessions do not have. "
+        "Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
     "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
     "E849": (
         "base URL without effect",
-        "`oracle`, `abstain`, `wrong` and `guess` are built into dia and use no network, so `--base-url` has no effect "
-        "on them. The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove it, or name a "
-        "model of the endpoint; `openai/oracle` is its model named oracle.",
+        "Baselines, such as `oracle`, are built into dia and use no network, so `--base-url` has no effect on them. "
+        "The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove it, or name a model "
+        "of the endpoint; `openai/oracle` is its model named oracle.",
     ),
     "E851": (
         "tools without a sandbox",
