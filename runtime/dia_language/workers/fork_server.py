@@ -113,7 +113,8 @@ class OwnFork:
 
     def kill(self) -> None:
         if not self.is_over:
-            os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
 
     def join(self) -> None:
         """Wait for its end."""

@@ -147,3 +147,13 @@ os.kill(pool.workers[0].process.pid, signal.SIGINT)
 print(json.dumps([outcome.item for outcome in pool.run([Task(0, tasks.who, ())])][1:]))
 """
     assert printed(tmp_path, script) == ["end", None]
+
+
+def test_a_worker_that_has_died_is_replaced_even_if_its_id_is_free_again(tmp_path: Path) -> None:
+    """A supervisor may start a command with SIGCHLD ignored; then the system reaps the workers."""
+    script = """
+import signal
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print(json.dumps([messages for _, item, messages in outcomes((tasks.die,), (tasks.who,)) if item is None]))
+"""
+    assert printed(tmp_path, script) == [["the evaluation ran out of memory or died"], []]
