@@ -77,7 +77,7 @@ def tags_of(text: str) -> list[Tag]:
         end = end_of_block_tag(text, match.end()) if word is not None else _end_of_print_tag(text, match.end())
         tags.append(Tag(match.start(), match.start(1) if word else match.end(), end, word))
         following = text.find("{%", match.end()) if end is None and word is not None else -1
-        if end is None and word is not None and following < 0:  # its content is text
+        if end is None and word is not None and (following < 0 or not word):  # its content is text
             break
         unclosed += end is None
         at = end or (following if following > 0 else match.start() + 2)
