@@ -514,7 +514,7 @@ def test_node_is_bounded_by_watching(sandbox: sandboxes.Sandbox) -> None:
 def test_a_slow_program_is_stopped_and_gone(source: str, sandbox: sandboxes.Sandbox) -> None:
     begin = monotonic()
     assert refusal("python", source) == "the program ran longer than 5 s"
-    assert monotonic() - begin < 7
+    assert monotonic() - begin < 20  # of 60 s
     assert_gone()
 
 
