@@ -125,7 +125,7 @@ def test_without_forking_every_worker_is_started_on_its_own(monkeypatch: pytest.
 @pytest.mark.parametrize("can_fork", [True, False])
 def test_interrupts_while_workers_start_print_nothing_and_end_nothing(can_fork: bool) -> None:
     script = f"""
-        import multiprocessing, os, signal, threading
+        import contextlib, multiprocessing, os, signal, threading
         from dia_language.workers import pool
         pool.CAN_FORK = {can_fork}
         is_over = threading.Event()
@@ -133,7 +133,8 @@ def test_interrupts_while_workers_start_print_nothing_and_end_nothing(can_fork: 
         def interrupt_children():  # as a terminal does, which also sends it to the parent
             while not is_over.wait(0.002):
                 for child in multiprocessing.active_children():
-                    os.kill(child.pid, signal.SIGINT)
+                    with contextlib.suppress(ProcessLookupError):  # it has just ended
+                        os.kill(child.pid, signal.SIGINT)
 
         thread = threading.Thread(target=interrupt_children)
         thread.start()
