@@ -5,7 +5,7 @@ python benchmarks/editor_latency.py [--edits N]
 Types into the longest template of a copy of specs/dia_bench, through a client over standard input and output, and waits
 for the two reports on each edit: that of the text, and that with its instances. Prints seconds: median, 95 %, the
 shortest and the longest. Then it changes the file, and runs `dia check` on it as a new process, with its bytecode
-cached, its standard error a terminal or not, beside `python -c pass` as the floor. On a busy machine, compare the
+cached, its standard error a terminal or not; `python -c pass` is printed as the floor. On a busy machine, compare the
 shortest times and the processor time.
 """
 

@@ -41,7 +41,7 @@ class _Preparation(SessionAnalysis):
         return self.result
 
     def prepare(self) -> None:
-        """Prepare all parts in order; stop after so many errors that more would not help."""
+        """Prepare all parts in order; stop once more errors would not help."""
         self.check_names()
         self.prepare_lists()
         self.own_functions()

@@ -374,7 +374,7 @@ class _BoundarySearch:
             return
 
     def _forget_others(self, path: Path, root: str) -> None:
-        """Delete replies to other questions, which a search with more items or queries may have left behind."""
+        """Delete replies to other questions, which a search with more items or queries may have kept."""
         if not path.is_file() or not path.stat().st_size:
             return
         with read_store(path) as store:

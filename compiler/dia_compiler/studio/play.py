@@ -48,7 +48,7 @@ class Players:
 
     @classmethod
     def of(cls, model: str, options: ModelOptions, roles: Mapping[str, str], urls: Mapping[str, str]) -> Players:
-        """Return the players. Raises DiaError (exit 2) for a model that cannot be asked, or that stands for several."""
+        """Return the players. Raises DiaError (exit 2) if a model cannot be asked, or a name gives several models."""
         require_known(model, options)
         subjects = [] if model in BASELINES else create_respondents(model, options)
         if len(subjects) > 1:

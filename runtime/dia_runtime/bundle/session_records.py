@@ -36,7 +36,7 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A turn: what the model is told, how its reply begins, and how the reply is read."""
+    """A turn: the message to the model, the start of its reply, and how the reply is read."""
 
     user: Texts | None = None
     assistant: Texts | None = None

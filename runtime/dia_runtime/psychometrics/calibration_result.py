@@ -18,7 +18,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class LocatedEntry:
-    """A model's ability or an item's difficulty in logits, with its error, its fit and the data behind it."""
+    """A model's ability or an item's difficulty in logits, with its standard error, its fit, and its counts."""
 
     name: str
     value: float | None

@@ -1,8 +1,8 @@
 """Results of promptfoo: `-o out.jsonl`, one line per result, or `-o out.json`, all of them in one value.
 
-A question's name is in the variable `dia_id`, and its root in words of eight digits, because promptfoo blanks out what
-looks like a secret. The results of other tests are named by their position, and their correct answer is the value of
-their first assertion.
+A question's name is in the variable `dia_id`. The root is split into groups of eight digits, because promptfoo blanks
+out what looks like a secret. The results of other tests are named by their position, and their correct answer is the
+value of their first assertion.
 """
 
 from __future__ import annotations

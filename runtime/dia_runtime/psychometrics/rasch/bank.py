@@ -35,7 +35,7 @@ REPEAT = "create it again with `dia calibrate`"
 
 @dataclass(frozen=True, slots=True)
 class BankItem:
-    """An item: its difficulty in logits with its error, the data behind it, and its fit.
+    """An item: its difficulty in logits with its standard error, its fit, and the number of its replies and successes.
 
     `extreme_high` is an item that nobody passed, so its difficulty has no upper limit; `extreme_low` is the opposite.
     """
