@@ -182,18 +182,6 @@ def _kind_of_empty_reply(message: Record) -> str | None:
     return REASONING_ONLY if reasoning else None
 
 
-def delta_text(piece: Any) -> str:
-    """Return a piece of a streamed text, which may be a list of parts. Raises TypeError if it is neither.
-
-    Parts that are not text, such as references, are left out, as those of a whole reply are.
-    """
-    if isinstance(piece, list):
-        return "".join(str(part.get("text", "")) for part in piece if part.get("type") not in REASONING_PARTS)
-    if piece is not None and not isinstance(piece, str):
-        raise TypeError
-    return piece or ""
-
-
 def _count(usage: Any, name: str) -> int | None:
     value = usage.get(name) if isinstance(usage, Mapping) else None
     return value if type(value) is int and 0 <= value < 2**53 else None

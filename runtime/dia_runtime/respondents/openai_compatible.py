@@ -31,7 +31,6 @@ from dia_runtime.respondents.chat import (
     chat_messages,
     classify_refusal,
     decimal_text,
-    delta_text,
     excerpt,
     reply_from_completion,
 )
@@ -287,7 +286,8 @@ def _is_event(line: bytes) -> bool:
 
 def _join_stream(events: list[Any]) -> dict[str, Any]:
     """Join the pieces of a stream to one completion. Raises _IncompleteStream if it says nothing about its end."""
-    texts: dict[str, list[str]] = {name: [] for name in ("content", "refusal", *REASONING_FIELDS)}
+    texts: dict[str, list[str]] = {name: [] for name in ("refusal", *REASONING_FIELDS)}
+    contents: list[Any] = []
     ending, usage, model = None, None, None
     calls: dict[int, dict[str, Any]] = {}
     for event in events:
@@ -296,19 +296,30 @@ def _join_stream(events: list[Any]) -> dict[str, Any]:
         model, usage = event.get("model", model), event.get("usage") or usage
         for choice in event.get("choices") or ():
             delta = choice.get("delta") or {}
+            contents.append(delta.get("content") or "")
             for name, pieces in texts.items():
-                value = delta.get(name)  # of reasoning, it only matters whether there is any
-                pieces.append(str(value or "") if name in REASONING_FIELDS else delta_text(value))
+                pieces.append(str(delta.get(name) or ""))  # of reasoning, it only matters whether there is any
             for piece in delta.get("tool_calls") or ():
                 _join_call(calls, piece)
             ending = choice.get("finish_reason") or ending
     if ending is None:
         raise _IncompleteStream
     joined = {name: "".join(pieces) for name, pieces in texts.items()}
-    message: dict[str, Any] = {name: text for name, text in joined.items() if text or name == "content"}
+    message: dict[str, Any] = {"content": _joined_content(contents)}
+    message |= {name: text for name, text in joined.items() if text}
     message |= {"tool_calls": [calls[at] for at in sorted(calls)]} if calls else {}
     choice = {"message": message, "finish_reason": ending}
     return {"choices": [choice], "usage": usage, "model": model}
+
+
+def _joined_content(pieces: list[Any]) -> str | list[Any]:
+    """Return the text of the pieces; their parts if one is a list of parts. Raises TypeError if one is neither."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    if not all(isinstance(piece, str | list) for piece in pieces):
+        raise TypeError
+    lists = [[{"type": "text", "text": piece}] if isinstance(piece, str) else piece for piece in pieces]
+    return [part for parts in lists for part in parts]
 
 
 def _join_call(calls: dict[int, dict[str, Any]], piece: Mapping[str, Any]) -> None:

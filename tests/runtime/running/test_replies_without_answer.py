@@ -127,6 +127,7 @@ STREAMS: dict[str, tuple[Message, set[str], str]] = {
     ),
     "reasoning that is no text": ({"content": "<xml>8</xml>", "reasoning": {"id": 1}}, set(), "<xml>8</xml>"),
     "reasoning": ({"reasoning_content": "7 + 1 is 8"}, {"only_reasoning"}, ""),
+    "parts of reasoning": ({"content": [{"type": "thinking", "thinking": []}]}, {"only_reasoning"}, ""),
     "a refusal": ({"refusal": "I will not."}, {"refused", "model_refused"}, "I will not."),
     "nothing": ({}, {"empty"}, ""),
 }
