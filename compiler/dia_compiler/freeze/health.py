@@ -16,7 +16,7 @@ from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 
-MANY = 10  # instances from which on a share of answers is meaningful
+MANY = 10  # instances that a meaningful share of answers needs
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ def _warnings(
         )
         warnings["few-distinct-answers"] = (message, place)
     if figures.long:
-        are = "is" if figures.long == 1 else "are"
-        message = f"{figures.long:,} of {figures.rows:,} prompts {are} longer than {LONGEST:,} characters"
+        verb = "is" if figures.long == 1 else "are"
+        message = f"{figures.long:,} of {figures.rows:,} prompts {verb} longer than {LONGEST:,} characters"
         warnings["oversized-prompt"] = (message, template.position)
     if 2 * figures.answers_shown > figures.rows:
         place_of_answer = "the prompt or an attached text" if template.assets else "the prompt"
