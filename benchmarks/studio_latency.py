@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 import aiohttp
-from dia_compiler.studio.server import Studio
+from dia_compiler.authoring.studio.server import Studio
 
 ROOT = Path(__file__).resolve().parents[1]
 TEMPLATES = ("d001_next_prime.yaml", "d002_small_sum.yaml")

@@ -58,7 +58,6 @@ STAGES: dict[str, tuple[frozenset[str], ...]] = {
         frozenset({"distribute"}),
         frozenset({"pipeline"}),
         frozenset({"authoring", "explore"}),
-        frozenset({"studio"}),
         frozenset({"commands"}),
     ),
 }

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from dia_compiler.studio.play import Players
-from dia_compiler.studio.server import Studio
+from dia_compiler.authoring.studio.play import Players
+from dia_compiler.authoring.studio.server import Studio
 
 BENCHMARK = "language: 2\nbenchmark: mine\nversion: 0.1.0\nformat: {kind: xml}\n"
 SUM = """\

@@ -13,8 +13,8 @@ from dia_runtime.commands.terminal import echo
 from dia_compiler.commands.programs import allow_programs
 
 if TYPE_CHECKING:
-    from dia_compiler.studio.play import Players
-    from dia_compiler.studio.server import Studio
+    from dia_compiler.authoring.studio.play import Players
+    from dia_compiler.authoring.studio.server import Studio
 
 # How a run is organised, which a conversation in the page has no use for
 NOT_HERE = frozenset({
@@ -61,8 +61,8 @@ def command(
     """
     import asyncio
 
+    from dia_compiler.authoring.studio.server import Studio
     from dia_compiler.parse.discover import discover
-    from dia_compiler.studio.server import Studio
 
     discover(list(paths))
     players = _players(model, ModelArguments(**chosen, **NO_RUN))
@@ -81,7 +81,7 @@ def _players(model: str | None, arguments: ModelArguments) -> Players | None:
     from dia_runtime.respondents.registry import NOBODY, built_in_beside_url, key_destinations
     from dia_runtime.respondents.roles import role_options
 
-    from dia_compiler.studio.play import Players
+    from dia_compiler.authoring.studio.play import Players
 
     terms = run_options(arguments)
     built_in_beside_url([model], [], terms.model_options)

@@ -9,11 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
-from dia_language.workers import heartbeat
-from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerPool
-from dia_language.yaml_nodes import Mapping
-
 from dia_compiler.analyze.check import CheckedBenchmark, check
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.distribute.gather import Gatherer
@@ -24,6 +19,10 @@ from dia_compiler.parse.discover import Folder, discover
 from dia_compiler.parse.kept_nodes import KeptNodes
 from dia_compiler.pipeline.api import TRIAL
 from dia_compiler.pipeline.phases import explainer, trial_job
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
+from dia_language.workers import heartbeat
+from dia_language.workers.pool import SECONDS, Outcome, Positions, Task, WorkerPool
+from dia_language.yaml_nodes import Mapping
 
 Record = dict[str, Any]
 PATIENT = 10  # checks in the background have a lower priority than what the page shows

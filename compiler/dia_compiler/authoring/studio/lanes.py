@@ -12,7 +12,7 @@ from typing import Any
 from dia_language.diagnostics import Diagnostic
 from dia_language.workers.pool import SECONDS, Outcome, Task, WorkerBug, WorkerPool
 
-MODULE = "dia_compiler.studio.look"
+MODULE = "dia_compiler.authoring.studio.look"
 GRACE = 0.2  # seconds that an abandoned task has to end by itself
 
 

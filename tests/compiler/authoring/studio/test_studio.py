@@ -16,10 +16,10 @@ from urllib.parse import quote
 
 import pytest
 from dia_compiler.authoring.preview import preview
+from dia_compiler.authoring.studio.guard import is_this_machine
+from dia_compiler.authoring.studio.server import Studio
 from dia_compiler.commands.cli import run
 from dia_compiler.pipeline.api import check_specs
-from dia_compiler.studio.guard import is_this_machine
-from dia_compiler.studio.server import Studio
 from helpers.places import ROOT
 from helpers.studio import BENCHMARK, SUM, Running
 
@@ -153,7 +153,8 @@ def test_the_page_runs_nothing_but_its_own_files(running: Running) -> None:
     assert names and not re.search(r"<script(?![^>]*\bsrc=)|\son\w+=|style=", page)
     for name in names:
         assert running.ask(name)[0] == 200
-    scripts = (ROOT / "compiler" / "dia_compiler" / "studio" / "page").glob("*.js")
+    scripts = list((ROOT / "compiler" / "dia_compiler" / "authoring" / "studio" / "page").glob("*.js"))
+    assert scripts
     for script in scripts:
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", script.read_text())
 

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from dia_language.diagnostics import DiaError, Diagnostic
-
 from dia_compiler.authoring.starting import start_from
-from dia_compiler.studio.attachments import PDF, PICTURES
-from dia_compiler.studio.desk import Desk
-from dia_compiler.studio.guard import CONTENT_POLICY, LARGEST_BODY, PDF_POLICY, guard, headers
-from dia_compiler.studio.look import MOST_SHOWN
-from dia_compiler.studio.pdf_pages import pdf_pages
-from dia_compiler.studio.play import Players
+from dia_compiler.authoring.studio.attachments import PDF, PICTURES
+from dia_compiler.authoring.studio.desk import Desk
+from dia_compiler.authoring.studio.guard import CONTENT_POLICY, LARGEST_BODY, PDF_POLICY, guard, headers
+from dia_compiler.authoring.studio.look import MOST_SHOWN
+from dia_compiler.authoring.studio.pdf_pages import pdf_pages
+from dia_compiler.authoring.studio.play import Players
+from dia_language.diagnostics import DiaError, Diagnostic
 
 PAGE = Path(__file__).parent / "page"
 SCRIPTS = ("studio.js", "dom.js", "instance.js", "plots.js", "play.js", "gallery.js")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from dia_compiler.authoring.studio.play import Players
 from dia_compiler.commands.cli import run as dia
-from dia_compiler.studio.play import Players
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.registry import ModelOptions
 from helpers import loopback as loop
@@ -81,7 +81,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         if name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    monkeypatch.setattr("dia_compiler.studio.play.PAUSE", 0.01)
+    monkeypatch.setattr("dia_compiler.authoring.studio.play.PAUSE", 0.01)
 
 
 @pytest.fixture

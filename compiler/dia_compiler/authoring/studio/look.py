@@ -10,10 +10,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from dia_language.counts import counted, freedom_text
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
-from dia_language.workers.pool import Positions
-
 from dia_compiler.analyze.check import check, faults_of
 from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
@@ -21,6 +17,9 @@ from dia_compiler.analyze.settings import seed_of
 from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.authoring.preview import sample_of, shown_instance, value_text
 from dia_compiler.authoring.session_preview import truth_reads
+from dia_compiler.authoring.studio.attachments import attachment_view
+from dia_compiler.authoring.studio.readings import chains_of, readings, spellings
+from dia_compiler.authoring.studio.trial import PARSER, excerpts
 from dia_compiler.distribute.task import TemplateJob, apply_limits
 from dia_compiler.freeze.bundle_plan import BundlePlan
 from dia_compiler.freeze.output import CompileOptions, scratch_folder
@@ -33,9 +32,9 @@ from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Snippet, Template
 from dia_compiler.pipeline.phases import job_of
 from dia_compiler.probe.probe import FEWEST, probe_questions
-from dia_compiler.studio.attachments import attachment_view
-from dia_compiler.studio.readings import chains_of, readings, spellings
-from dia_compiler.studio.trial import PARSER, excerpts
+from dia_language.counts import counted, freedom_text
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
+from dia_language.workers.pool import Positions
 
 Record = dict[str, Any]
 MOST_SHOWN = 20

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from dia_compiler.authoring.preview import value_text
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
 from dia_language.workers.pool import WorkerBug
 from dia_runtime.bundle.session_records import SUBJECT, roles_in
@@ -28,8 +29,6 @@ from dia_runtime.running.sessions import CodeEvaluator, SessionRunner, Unfinishe
 from dia_runtime.running.sessions.conversation import LONGEST_READ
 from dia_runtime.store.schema import StoredTurn
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, read_transcript
-
-from dia_compiler.authoring.preview import value_text
 
 Record = dict[str, Any]
 AT_ONCE = 8  # requests

@@ -12,15 +12,14 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
+from dia_compiler.authoring.starting import shipped_benchmarks
+from dia_compiler.authoring.studio.lanes import Lane
+from dia_compiler.authoring.studio.look import count_freedom, look, read_reply, stress
+from dia_compiler.authoring.studio.play import Players, play
+from dia_compiler.authoring.studio.trial import excerpts, states, survey
+from dia_compiler.parse.discover import BENCHMARK_FILE, SUFFIXES
 from dia_language.diagnostics import Diagnostic
 from dia_language.workers.pool import SECONDS
-
-from dia_compiler.authoring.starting import shipped_benchmarks
-from dia_compiler.parse.discover import BENCHMARK_FILE, SUFFIXES
-from dia_compiler.studio.lanes import Lane
-from dia_compiler.studio.look import count_freedom, look, read_reply, stress
-from dia_compiler.studio.play import Players, play
-from dia_compiler.studio.trial import excerpts, states, survey
 
 Record = dict[str, Any]
 PAUSE = 0.1  # seconds between two checks for changed files

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 from dia_compiler.authoring.starting import shipped_benchmarks, start_from
+from dia_compiler.authoring.studio.attachments import attachment_view, hex_rows
+from dia_compiler.authoring.studio.readings import readings, spellings
 from dia_compiler.pipeline.api import check_specs
-from dia_compiler.studio.attachments import attachment_view, hex_rows
-from dia_compiler.studio.readings import readings, spellings
 from dia_language.diagnostics import DiaError
 from dia_runtime.grading.grader import grade
 from helpers.studio import BENCHMARK
