@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
@@ -530,14 +531,21 @@ def _head(path: Path) -> dict[str, str]:
 
 
 def with_figures(text: str) -> str:
-    """The README with the sentence between its marks made anew: how many types, formats, functions and families."""
-    number = sum("template" in _head(path) for path in SPECS.glob("*.yaml"))
-    types, answers, forms, calls = len(TYPES.own), len(ANSWER_TYPES), len(FORMATS.own), len(FUNCTIONS)
-    figures = (
-        f"It comes with {number} ready-made templates, based on *Dynamic Intelligence Assessment* "
-        f"(Bisztray and others, 2024).\nFor your own templates, it has {calls} functions, {types} parameter types, "
-        f"{answers} answer types and {forms} answer formats."
+    """Return the README with a fresh paragraph between its marks: the shipped benchmarks, and what the language has."""
+    benchmarks = [path.parent for path in SPECS.parent.glob("*/benchmark.yaml")]
+    templates, families = (
+        sum("template" in _head(path) for folder in folders for path in folder.glob("*.yaml"))
+        for folders in (benchmarks, [SPECS])
     )
+    figures = (
+        f"It comes with {templates} templates in {len(benchmarks)} [benchmarks](docs/reference/families.md): "
+        f"{families} question families after *Dynamic Intelligence Assessment* (Bisztray and others, 2024), word "
+        "problems, algebra, puzzles, questions that a model should decline, tests of instruction following and "
+        "refusal, and conversations "
+        f"about a model's own behaviour. For your own templates, it has {len(FUNCTIONS)} functions, {len(TYPES.own)} "
+        f"parameter types, {len(ANSWER_TYPES)} answer types and {len(FORMATS.own)} answer formats."
+    )
+    figures = fill(figures, 120, break_long_words=False, break_on_hyphens=False)
     return FIGURES.sub(lambda found: f"{found[1]}{figures}\n{found[2]}", text)
 
 
