@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 from dia_language.counts import counted
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import (
@@ -30,7 +31,7 @@ PAUSE = 0.3  # seconds between two checks for changes
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "json", "github"]), default="text", show_default=True,
               help="How errors and warnings are printed.")  # fmt: skip
-@click.option("--k", type=click.IntRange(1, 100_000), default=3, show_default=True, metavar="N",
+@click.option("--k", type=IntRange(1, 100_000), default=3, show_default=True, metavar="N",
               help="Instances of each template that are made and checked.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with code 1 if there are warnings.")
 @jobs_option

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.counts import counted, freedom_text
 from dia_runtime.commands.options import json_option
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @jobs_option
 @click.option("--strict", is_flag=True, help="Treat warnings and left-out templates as errors.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
+    "--limit", type=IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
 )
 @click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
 @click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")

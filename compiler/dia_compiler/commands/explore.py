@@ -10,6 +10,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
 from dia_runtime.commands.options import json_option
+from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet
@@ -48,7 +49,7 @@ def asking(command: Any) -> Any:
 @click.option("--model", required=True, metavar="NAME", help="Model to ask, as for `dia run`.")
 @click.option(
     "--ability",
-    type=click.FloatRange(-100, 100),
+    type=FloatRange(-100, 100),
     metavar="LOGITS",
     help="The model's ability, if it is not in the bank.",
 )
@@ -61,16 +62,16 @@ def asking(command: Any) -> Any:
     metavar="NAME",
     help="Vary only this parameter; also a choice, a boolean or a row's column, as row.category. Repeatable.",
 )
-@click.option("--items", type=click.IntRange(1, 1000), default=20, show_default=True, help="Number of items to find.")
+@click.option("--items", type=IntRange(1, 1000), default=20, show_default=True, help="Number of items to find.")
 @click.option(
-    "--budget", type=click.IntRange(min=3), default=1000, show_default=True, help="Maximum number of questions to ask."
+    "--budget", type=IntRange(min=3), default=1000, show_default=True, help="Maximum number of questions to ask."
 )
-@click.option("--at-once", type=click.IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
-@click.option("--accept", type=click.FloatRange(0.5, 0.95), metavar="P",
+@click.option("--at-once", type=IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
+@click.option("--accept", type=FloatRange(0.5, 0.95), metavar="P",
               help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.7 with "
               "predicted difficulties, else 0.78.")  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
+    "--seed", type=IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
 )
 @click.option(
     "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,

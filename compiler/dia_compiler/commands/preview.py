@@ -12,6 +12,7 @@ import click
 from dia_language.counts import counted, freedom_text
 from dia_language.diagnostics import visible
 from dia_runtime.commands.options import json_option
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, is_verbose, print_diagnostics, progress
@@ -25,10 +26,10 @@ BINS, BAR, CUT = 10, 24, 200
 
 @click.command("preview")
 @click.argument("path", metavar="SPEC", type=click.Path(path_type=Path))
-@click.option("--instance", type=click.IntRange(0, 999_999), metavar="N",
+@click.option("--instance", type=IntRange(0, 999_999), metavar="N",
               help="Show only instance N (numbered from 0).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
-@click.option("--stress", type=click.IntRange(min=10, max=1_000_000), metavar="N",
+@click.option("--stress", type=IntRange(min=10, max=1_000_000), metavar="N",
               help="Make N instances, and show run time and answers for each value of a parameter.")  # fmt: skip
 @allow_programs
 @json_option

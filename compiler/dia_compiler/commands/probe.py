@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.counts import counted
 from dia_runtime.commands.options import json_option
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.console import is_quiet, print_diagnostics, progress
@@ -24,7 +25,7 @@ WIDEST_RULE = 60
 
 @click.command("probe")
 @click.argument("paths", metavar="SPEC...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--k", type=click.IntRange(20, 100_000), default=400, show_default=True, metavar="N",
+@click.option("--k", type=IntRange(20, 100_000), default=400, show_default=True, metavar="N",
               help="Number of instances of each template.")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's seed, or 0).")
 @jobs_option

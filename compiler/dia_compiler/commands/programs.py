@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 from dia_language.confinement.permission import NO, WORDS
+from dia_runtime.commands.ranges import IntRange
 
 allow_programs = click.option(
     "--allow-programs",
@@ -16,5 +17,5 @@ allow_programs = click.option(
     ),
 )
 jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
+    "--jobs", type=IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 from dia_compiler.commands.programs import allow_programs
@@ -37,7 +38,7 @@ def asking(command: Any) -> Any:
 
 @click.command("studio")
 @click.argument("paths", metavar="SPECS...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N",
+@click.option("--port", type=IntRange(0, 65535), default=0, metavar="N",
               help="Port of this machine to listen on (default: any that is free).")  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open the page in the default browser.")
 @click.option("--model", metavar="NAME", help="Model that plays conversations in the page, as for `dia run`.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 from dia_runtime.commands.verify import command as runtime_command
 from dia_runtime.commands.verify import is_vouched_for, print_verification, unpacked_folder, verification_facts
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command("verify")
 @click.option("--recompile", is_flag=True, help="Compile the bundle again from its own specs and compare.")
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes for --recompile.")
+@click.option("--jobs", type=IntRange(min=1), metavar="N", help="Number of worker processes for --recompile.")
 @allow_programs
 def command(
     bundle: Path,

@@ -24,6 +24,7 @@ from dia_runtime.commands.options import (
     quiet_option,
 )
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class CalibrateOptions:
 )
 @click.option(
     "--extreme-adjust",
-    type=click.FloatRange(0.01, 0.5),
+    type=FloatRange(0.01, 0.5),
     default=0.3,
     show_default=True,
     metavar="REPLIES",
@@ -143,13 +144,13 @@ class CalibrateOptions:
 @click.option(
     "--plausible-values",
     "plausible",
-    type=click.IntRange(0, 1000),
+    type=IntRange(0, 1000),
     default=0,
     show_default=True,
     help="Number of plausible values of each ability and difficulty in the JSON output.",
 )
 @click.option(
-    "--draws", type=click.IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
+    "--draws", type=IntRange(0, 10_000), default=20, show_default=True, help="Simulated data sets for the checks."
 )
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of folds and simulations.")
 @choice_option(

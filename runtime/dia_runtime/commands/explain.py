@@ -20,6 +20,7 @@ from dia_runtime.commands.options import (
     write_output,
 )
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.ranges import IntRange
 
 
 @click.command("explain")
@@ -27,9 +28,7 @@ from dia_runtime.commands.progress import activity
 @click.option("--bank", required=True, type=PATH, help="Bank calibrated from these runs.")
 @bundle_option
 @chain_option
-@click.option(
-    "--folds", type=click.IntRange(2, 100), default=5, show_default=True, help="Folds of the cross-validation."
-)
+@click.option("--folds", type=IntRange(2, 100), default=5, show_default=True, help="Folds of the cross-validation.")
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds.")
 @click.option(
     "--save", type=PATH, metavar="FILE", help="Write the bank with this explanation, for `dia compile --success`."

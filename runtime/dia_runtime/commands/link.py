@@ -10,6 +10,7 @@ import click
 from dia_language.diagnostics import visible
 
 from dia_runtime.commands.options import PATH, json_option
+from dia_runtime.commands.ranges import FloatRange
 from dia_runtime.commands.terminal import echo
 
 
@@ -18,7 +19,7 @@ from dia_runtime.commands.terminal import echo
 @click.argument("second", metavar="OTHER", type=PATH)
 @click.option(
     "--drift",
-    type=click.FloatRange(1),
+    type=FloatRange(1),
     default=3,
     show_default=True,
     metavar="N",

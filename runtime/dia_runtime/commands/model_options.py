@@ -14,6 +14,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.commands.options import choice_option, combined, price_option
+from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.tool_options import OPTIONS as TOOL_OPTIONS
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
 
@@ -33,7 +34,7 @@ OPTIONS = (
     option("--base-url", metavar="URL", help="URL of an OpenAI-compatible API."),
     option("--key-name", metavar="NAME", help="Environment variable with the API key; its name must end in _API_KEY."),
     option("--temperature", metavar="LIST", help="Temperature, or several (0,0.7,1): each one becomes a respondent."),
-    option("--max-tokens", type=click.IntRange(min=1), help="Maximum number of tokens in a reply."),
+    option("--max-tokens", type=IntRange(min=1), help="Maximum number of tokens in a reply."),
     option("--system", metavar="TEXT", help="System prompt; @FILE reads it from a file."),
     option("--reasoning-effort", metavar="WORD", help="low, medium or high, for models that support it."),
     option("--seed", type=int, help="Sampling seed, passed to the provider."),
@@ -46,15 +47,13 @@ OPTIONS = (
     ),
     option(
         "--concurrency",
-        type=click.IntRange(1, 1024),
+        type=IntRange(1, 1024),
         help="Parallel requests (default 16), or copies of a program (default 1).",
     ),
-    option(
-        "--retries", type=click.IntRange(0, 100), default=6, show_default=True, help="Retries after a failed request."
-    ),
+    option("--retries", type=IntRange(0, 100), default=6, show_default=True, help="Retries after a failed request."),
     option(
         "--patience",
-        type=click.FloatRange(min=0),
+        type=FloatRange(min=0),
         default=3600,
         show_default=True,
         metavar="SECONDS",
@@ -62,7 +61,7 @@ OPTIONS = (
     ),
     option(
         "--timeout",
-        type=click.FloatRange(min=0.001),
+        type=FloatRange(min=0.001),
         default=600,
         show_default=True,
         metavar="SECONDS",
@@ -70,8 +69,8 @@ OPTIONS = (
     ),
     price_option,
     option("--budget-usd", metavar="AMOUNT", help="Stop when this amount has been spent."),
-    option("--budget-tokens", type=click.IntRange(min=1), help="Stop when this many tokens have been used."),
-    option("--budget-requests", type=click.IntRange(min=1), help="Stop after this many requests."),
+    option("--budget-tokens", type=IntRange(min=1), help="Stop when this many tokens have been used."),
+    option("--budget-requests", type=IntRange(min=1), help="Stop after this many requests."),
     option(
         "--role",
         "roles",

@@ -11,13 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator: TypeAlias = Callable[[Function], Function]
 
 PATH = click.Path(path_type=Path)
-SEED = click.IntRange(min=0)
+SEED = IntRange(min=0)
 
 
 def choice_option(*names: str, choices: Sequence[str], help: str, default: str | None = None) -> Decorator[Any]:

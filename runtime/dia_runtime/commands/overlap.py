@@ -10,6 +10,7 @@ import click
 
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.terminal import echo
 
 
@@ -19,14 +20,14 @@ from dia_runtime.commands.terminal import echo
 @click.option("--bank", type=PATH, help="Check only the items of this bank.")
 @click.option(
     "--words",
-    type=click.IntRange(1, 50),
+    type=IntRange(1, 50),
     default=5,
     show_default=True,
     help="Number of words in a shingle (a sequence of consecutive words).",
 )
 @click.option(
     "--least",
-    type=click.FloatRange(0, 1),
+    type=FloatRange(0, 1),
     default=0.5,
     show_default=True,
     metavar="SHARE",

@@ -22,6 +22,7 @@ from dia_runtime.commands.options import (
     options_object,
     quiet_option,
 )
+from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.terminal import echo
 
 if TYPE_CHECKING:
@@ -76,14 +77,14 @@ class PlaceOptions:
 @click.option("-o", "--out", type=PATH, metavar="RUN", help="File for the run.")
 @click.option(
     "--se",
-    type=click.FloatRange(min=0.01),
+    type=FloatRange(min=0.01),
     default=0.3,
     show_default=True,
     metavar="LOGITS",
     help="Stop at this standard error.",
 )
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Maximum number of items to ask.")
-@click.option("--trials", type=click.IntRange(1, 1000), default=1, show_default=True, help="Questions for each item.")
+@click.option("--budget", type=IntRange(min=1), metavar="N", help="Maximum number of items to ask.")
+@click.option("--trials", type=IntRange(1, 1000), default=1, show_default=True, help="Questions for each item.")
 @choice_option("--method", choices=["eap", "map", "wle"], default="eap", help="Estimator of the ability.")
 @choice_option(
     "--quadrature",
@@ -95,7 +96,7 @@ class PlaceOptions:
 @choice_option("--rule", choices=RULES, default="max-info", help="Rule for choosing the next item.")
 @click.option(
     "--exposure",
-    type=click.IntRange(1, 1000),
+    type=IntRange(1, 1000),
     default=5,
     show_default=True,
     help="For randomesque: draw from this many best items.",

@@ -16,6 +16,7 @@ from dia_runtime.commands.options import (
     runs_argument,
     write_output,
 )
+from dia_runtime.commands.ranges import IntRange
 
 
 @click.command("questions")
@@ -24,7 +25,7 @@ from dia_runtime.commands.options import (
 @bundle_option
 @click.option(
     "--limit",
-    type=click.IntRange(min=0),
+    type=IntRange(min=0),
     default=20,
     show_default=True,
     help="Maximum number of questions in each table.",

@@ -25,6 +25,7 @@ from dia_runtime.commands.options import (
     quiet_option,
     runs_argument,
 )
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo, overwrite
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class ReportOptions(GradingOptions):
 )
 @click.option(
     "--replies",
-    type=click.IntRange(min=0),
+    type=IntRange(min=0),
     metavar="N",
     help="Keep at most N characters of each reply; 0 leaves replies out. Default: enough for a page that can be "
     "mailed.",

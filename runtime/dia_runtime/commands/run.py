@@ -17,6 +17,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 from dia_runtime.commands.model_options import ModelArguments, model_options, run_options
 from dia_runtime.commands.options import PATH, is_quiet, json_option, options_object, quiet_option
 from dia_runtime.commands.progress_lines import LineTimer, state_text
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 from dia_runtime.commands.tool_options import tool_notes
 
@@ -52,12 +53,12 @@ class RunCommandOptions:
 @click.option("-o", "--out", type=PATH, metavar="RUN", help="File for the run.")
 @click.option(
     "--attempts",
-    type=click.IntRange(1, 1_000_000),
+    type=IntRange(1, 1_000_000),
     default=1,
     show_default=True,
     help="Number of replies to each question.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="Ask only the first N questions.")
+@click.option("--limit", type=IntRange(min=1), help="Ask only the first N questions.")
 @click.option("--part", metavar="I/N", help="Ask only part I of N: every N-th question, starting with the I-th.")
 @model_options
 @click.option("--dry-run", is_flag=True, help="Send nothing; print the requests, tokens and cost.")

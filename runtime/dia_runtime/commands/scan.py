@@ -12,6 +12,7 @@ import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
 
 from dia_runtime.commands.options import PATH, is_quiet, json_option, out_option, quiet_option, write_output
+from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import overwrite
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ SHOWN = 10
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=PATH)
 @click.option("--bundle", type=PATH, help="Search for the prompts and the canary of this bundle.")
 @click.option("--canary", "canaries", multiple=True, metavar="TEXT", help="Search for this canary. Repeatable.")
-@click.option("--words", type=click.IntRange(5, 50), default=13, show_default=True, metavar="N",
+@click.option("--words", type=IntRange(5, 50), default=13, show_default=True, metavar="N",
               help="Length of the prompt fragments, in words.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(min=0), default=100, show_default=True, metavar="N",
+@click.option("--limit", type=IntRange(min=0), default=100, show_default=True, metavar="N",
               help="List at most N matches of each kind; all are counted.")  # fmt: skip
 @click.option("--strict", is_flag=True, help="Exit with code 1 if anything was found.")
 @json_option

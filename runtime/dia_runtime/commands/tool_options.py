@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
+from dia_runtime.commands.ranges import FloatRange, IntRange
+
 if TYPE_CHECKING:
     from dia_runtime.respondents.tools.base import Tool
     from dia_runtime.respondents.tools.toolbox import Toolbox
@@ -29,14 +31,14 @@ OPTIONS = (
     ),
     click.option(
         "--tool-calls",
-        type=click.IntRange(1, 1000),
+        type=IntRange(1, 1000),
         default=20,
         show_default=True,
         help="Maximum number of tool calls for a question.",
     ),
     click.option(
         "--tool-seconds",
-        type=click.FloatRange(0.1, 3600),
+        type=FloatRange(0.1, 3600),
         default=10,
         show_default=True,
         metavar="SECONDS",

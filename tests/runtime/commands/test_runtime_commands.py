@@ -345,10 +345,19 @@ def test_terminals_are_safe_from_prompts(tiny: Make, bundle_writer: Make, tmp_pa
     assert "\\x1b]0;mine" in printed
 
 
-@pytest.mark.parametrize(("name", "option"), [("calibrate", "--seed"), ("explain", "--seed"), ("place", "--draw")])
-def test_a_seed_below_zero_is_told(name: str, option: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "option", "bounds"),
+    [
+        ("calibrate", "--seed", "0 and up"),
+        ("explain", "--seed", "0 and up"),
+        ("place", "--draw", "0 and up"),
+        ("calibrate", "--draws", "0 to 10,000"),
+        ("calibrate", "--extreme-adjust", "0.01 to 0.5"),
+    ],
+)
+def test_a_number_out_of_bounds_is_told_with_the_bounds(name: str, option: str, bounds: str) -> None:
     result = CliRunner().invoke(command(name), [option, "-1"])
-    assert result.exit_code == 2 and option in result.output and "x>=0" in result.output
+    assert result.exit_code == 2 and option in result.output and f" is not in the range {bounds}." in result.output
 
 
 def test_specs_are_to_be_compiled_first(tmp_path: Path) -> None:
