@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice, takewhile
 from typing import Any
 
-from dia_compiler.parse.spec_schema import structure
+from dia_compiler.parse.spec_schema import DEFINITIONS, structure
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
@@ -247,14 +247,17 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
     node = error.node
     shape = "a mapping" if isinstance(node, Mapping) else "a list" if isinstance(node, Sequence) else ""
     if shape and "text" in kinds and shape not in kinds:
-        message = f"{error.name} must be text, but YAML reads {shape} here"
+        name = f"an entry of {error.name}" if error.path and isinstance(error.path[-1], int) else error.name
+        is_expression = "true or false" in kinds and error.error.schema != DEFINITIONS["template"]
+        one, several = ("an expression", "expressions") if is_expression else ("text", "texts")
+        message = f"{name} must be {one}, but YAML reads {shape} here"
         help = "quote the whole value, or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
             help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
-            message, help = f"{error.name} must be text or a list of texts, but YAML reads {shape} here", QUOTE_EACH
+            message, help = f"{name} must be {one} or a list of {several}, but YAML reads {shape} here", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
