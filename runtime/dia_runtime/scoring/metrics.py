@@ -134,7 +134,7 @@ def counts(tallies: Tallies) -> dict[str, int]:
 
 
 def tsr(table: TallyTable) -> dict[str, int]:
-    """Return TSR@(t,k): for each item, the number of its correct instances."""
+    """Return TSR@(t,k) for each item t: the number of its correct instances."""
     return {item: tally.correct for item, tally in table.items()}
 
 

@@ -51,7 +51,7 @@ def rs(entries: Sequence[str]) -> float:
 
 
 def tsr(entries: Sequence[str]) -> float:
-    """Return the mean over items of TSR@(t,k), the number of the item's instances that are correct."""
+    """Return the mean over items t of TSR@(t,k), the number of correct instances of an item."""
     counts = items_by_tally(entries)
     return sum(tally.correct * times for tally, times in counts.items()) / max(sum(counts.values()), 1)
 
