@@ -180,7 +180,7 @@ def flow(value: Any) -> str:
 
 PARAMETERS_HEAD = (
     "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
-    "meet. A condition calls the value `it`, or by the name of the parameter; inside `of:`, it is always `it`. "
+    "meet. In a condition, `it` or the parameter's name is the value; inside `of:`, only `it` is. "
     "A type's *revision* rises when its values change. `dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (

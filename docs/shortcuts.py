@@ -25,7 +25,8 @@ HEAD = f"""# Shortcuts in the shipped families
 
 How often simple rules are right in each family. [Find shortcuts in a template](../howto/find-shortcuts.md)
 explains the columns. Figures are from {PROBED} instances of each family: rules are learned on one half and tested on
-the other, with the extra `probe` installed. A family is over its limit if the lower end of the interval is above it.
+the other, with the extra `probe` installed. A family is over its limit if the lower end of the interval is above the
+limit.
 """
 
 

@@ -195,8 +195,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E405": (
         "parameter that cannot make items",
-        "`each` needs a parameter whose values can be listed and do not depend on anything drawn: a row of a file, "
-        "a choice, or an integer between bounds.",
+        "`each` needs a parameter whose values can be listed and do not depend on anything drawn, such as a row of "
+        "a file, a choice, or an integer between bounds.",
     ),
     "E406": ("unknown asset builder", "No asset builder has this name. The message lists the available ones."),
     "E407": (
@@ -405,7 +405,7 @@ CODES: dict[str, tuple[str, str]] = {
         " Compile with `--seed secret`, or use `--weak` if the seed need not be secret.",
     ),
     "E723": (
-        "sealed bundle expected, or an unsealed one",
+        "sealed bundle in place of an unsealed one, or the reverse",
         "`dia seal` takes a bundle with its answers; `dia unseal` and `dia prove` take one that `dia seal` made.",
     ),
     "E724": (
@@ -513,7 +513,7 @@ CODES: dict[str, tuple[str, str]] = {
         "Baselines, such as `oracle`, and `simulated` build their replies from answers, which sessions do not have. "
         "Ask a model, a program (`command:`), a person (`manual:`), or `says:TEXT`.",
     ),
-    "E848": ("missing text after `says:`", "`says:TEXT` always replies the text after the colon."),
+    "E848": ("missing text after `says:`", "`says:TEXT` always replies with the text after the colon. Add a text."),
     "E849": (
         "base URL without effect",
         "Baselines, such as `oracle`, are built into dia and use no network, so `--base-url` has no effect on them. "

@@ -414,8 +414,8 @@ HEALTH_WARNINGS: dict[str, str] = {
     "k-equals-d": "The bundle contains every instance that the template can make.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
     "off-target": (
-        "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because (nearly) "
-        "all instances are easier, or harder. Only `dia compile --success` looks for it."
+        "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
+        "nearly all, possible instances are too easy, or too hard. Only `dia compile --success` looks for it."
     ),
     "oversized-prompt": "A prompt is longer than 32,000 characters.",
     "record-in-prompt": (

@@ -78,8 +78,8 @@ def command(
     same bytes on every machine; the printed digest identifies them. With --part, compiles one of N parts, on any
     machine; `dia merge` joins the parts to the same bundle.
 
-    With --success and --for, or with --difficulty, keeps only instances of the right predicted difficulty, and leaves
-    out templates whose difficulty cannot be predicted well enough.
+    With --success (and --for or --ability), or with --difficulty, keeps only instances of the right predicted
+    difficulty, and leaves out templates whose difficulty cannot be predicted well enough.
 
     \b
     Example:

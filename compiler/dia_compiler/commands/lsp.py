@@ -8,7 +8,11 @@ from dia_compiler.commands.programs import allow_programs
 
 
 @click.command("lsp")
-@click.option("--stdio", is_flag=True, help="Use standard input and output, as it always does; some editors add this.")
+@click.option(
+    "--stdio",
+    is_flag=True,
+    help="Has no effect: `dia lsp` always uses standard input and output. Some editors add this option.",
+)
 @allow_programs
 def command(stdio: bool, allow_programs: str) -> int:
     """Serve an editor while you write specs: errors, completion, documentation, fixes and formatting.

@@ -63,8 +63,8 @@ TITLES = {
     "capitals": "uppercase letters",
     "repeats of the commonest number": "occurrences of the most frequent number",
     "repeats of each number": "mean occurrences of a number",
-    "zeros": "digits 0",
-    "ones": "digits 1",
+    "zeros": "occurrences of 0",
+    "ones": "occurrences of 1",
     "longest line": "length of the longest line",
     "longest word": "length of the longest word",
 }

@@ -154,9 +154,7 @@ class FormulaType(ParameterType):
         "variables": option(
             "data", "the names of the variables; at least two of them occur in the formula", required=True
         ),
-        "depth": option(
-            "data", "number of operator levels, or {min, max}; a single variable has depth 0", required=True
-        ),
+        "depth": option("data", "number of operator levels, from 1 to 8, or {min, max}", required=True),
         "operators": option(
             "data",
             "the operators to use: some of and, or, not, xor, implies, iff (default and, or, not, xor)",

@@ -32,8 +32,8 @@ MOST_SIZE = 1_000
 FROM = option("file", "a .jsonl, .csv or .parquet file in the spec folder", required=True)
 COLUMNS = option(
     "columns",
-    "[name, ...]: read only these columns; {name: integer, decimal, boolean or text}: the types of these columns of a "
-    ".csv file, of which all columns are read (default text)",
+    "[name, ...]: read only these columns. Or {name: type}, for a .csv file: read all columns, these as integer, "
+    "decimal, boolean or text, and the others as text",
 )
 
 

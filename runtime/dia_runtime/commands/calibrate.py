@@ -304,7 +304,7 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
     if dependence.families is None and options.cluster == "templates" and result.method != "paper":
         warnings.append(
             "the errors of abilities treat instances of one template as independent: there are fewer than ten "
-            "templates, or the method estimates items and not models (use `--method mml-items`)"
+            "templates, or this method cannot cluster them (use `--method mml-items`)"
         )
     return warnings
 

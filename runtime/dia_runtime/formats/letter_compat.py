@@ -14,10 +14,10 @@ decides; unless noted otherwise, its match that ends last counts:
 | answer-letter | the first "answer B", "answer: B", "answer-B", in either case |
 | option-tail | "option B" or "choice B" in the last 200 characters, in either case |
 
-Up to line-start, only the uppercase letters A to E count. A letter counts "as a word" if it comes after a space or at
-the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a full stop, comma or colon
-(with or without one whitespace character before it), by a space, or by the end. If a reply has more than 300,000
-characters, only the first 300,000 are read.
+In the steps up to line-start, both versions find only the uppercase letters A to E. A letter counts "as a word" if it
+comes after a space or at the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a
+full stop, comma or colon (with or without one whitespace character before it), by a space, or by the end. If a reply
+has more than 300,000 characters, only the first 300,000 are read.
 """  # noqa: E501 - a table
 
 from __future__ import annotations
