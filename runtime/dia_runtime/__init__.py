@@ -1,6 +1,6 @@
 """Frozen bundles to replies, verdicts, metrics and scales.
 
-Five names are public: `open_bundle`, `run`, `grade`, `score` and `calibrate`. They are loaded when first used.
+Six names are public: `open_bundle`, `run`, `Reply`, `grade`, `score` and `calibrate`. They are loaded when first used.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ if TYPE_CHECKING:
     from dia_runtime.psychometrics.calibrate import calibrate as calibrate
     from dia_runtime.running.run import run as run
     from dia_runtime.scoring.score import score as score
+    from dia_runtime.store.schema import Reply as Reply
 
 PUBLIC = {
     "open_bundle": "dia_runtime.bundle.open",
     "run": "dia_runtime.running.run",
+    "Reply": "dia_runtime.store.schema",
     "grade": "dia_runtime.grading.grader",
     "score": "dia_runtime.scoring.score",
     "calibrate": "dia_runtime.psychometrics.calibrate",
 }
-__all__ = ["calibrate", "grade", "open_bundle", "run", "score"]
+__all__ = ["Reply", "calibrate", "grade", "open_bundle", "run", "score"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
 
 import dia_runtime
 import pytest
 from dia_runtime.data import data_folder
+from helpers.places import ROOT
 
 PROGRAM = """
 import sys
@@ -43,6 +46,17 @@ def test_names_are_listed_and_others_refused() -> None:
     assert set(dia_runtime.__all__) <= set(dir(dia_runtime))
     with pytest.raises(AttributeError):
         dia_runtime.__getattr__("nothing")
+
+
+def test_the_how_to_pages_import_only_names_that_are_documented_as_public() -> None:
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "howto").glob("*.md")}
+    public = set(re.findall(r"`(dia_[\w.]+)\.(\w+)[`(]", pages["use-from-python"]))
+    for module, name in public:
+        assert callable(getattr(importlib.import_module(module), name)), name
+    assert {name for module, name in public if module == "dia_runtime"} == set(dia_runtime.__all__)
+    imports = [found for text in pages.values() for found in re.findall(r"^from (dia_[\w.]+) import (.+)$", text, re.M)]
+    assert len(imports) >= 4
+    assert {(module, name) for module, names in imports for name in names.split(", ")} <= public
 
 
 def test_the_data_folder_holds_schemas() -> None:
