@@ -534,7 +534,7 @@ def with_figures(text: str) -> str:
     """Return the README with a fresh paragraph between its marks: the shipped benchmarks, and what the language has."""
     benchmarks = [path.parent for path in SPECS.parent.glob("*/benchmark.yaml")]
     templates, families = (
-        sum("template" in _head(path) for folder in folders for path in folder.glob("*.yaml"))
+        sum("template" in _head(path) for folder in folders for path in folder.rglob("*.yaml"))
         for folders in (benchmarks, [SPECS])
     )
     figures = (
