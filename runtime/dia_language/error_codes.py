@@ -113,14 +113,14 @@ CODES: dict[str, tuple[str, str]] = {
         "The call has too few or too many arguments, or uses keyword arguments. The message shows the signature.",
     ),
     "E306": (
-        "expression misread by YAML",
-        "YAML read part of the expression as a list, a mapping, a second key or a comment. Quote the whole "
-        "expression, or put it on its own lines after `|`.",
+        "expression or text misread by YAML",
+        "YAML read part of the value as a list, a mapping, a second key or a comment. Quote the whole value, or put "
+        "it on its own lines after `|`.",
     ),
     "E307": (
         "circular definition, or a value used too early",
         "Values, functions or types are defined in terms of each other, or a parameter uses one that is drawn after"
-        " it. Move the parameter that is needed up.",
+        " it. Declare that one earlier.",
     ),
     "E308": (
         "answer leak",
@@ -258,8 +258,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E511": (
         "variant with a different answer",
-        "A variant asks for the same instance in other words, so its answer must be the same. Do not redraw "
-        "parameters that the answer depends on.",
+        "A variant asks for the same instance with a different wording, so its answer must be the same. Do not "
+        "redraw parameters that the answer depends on.",
     ),
     "E512": (
         "missing reply",
@@ -303,8 +303,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E612": (
         "parts that do not belong together",
-        "All parts of a bundle, or runs to be joined, must come from the same specs or questions, seed, k and "
-        "versions. Make the ones that differ again.",
+        "The parts of a bundle must come from the same specs, seed, k and versions. Runs must have asked each "
+        "respondent with the same settings. Make the ones that differ again.",
     ),
     "E613": ("missing or duplicate parts", "A bundle needs each part from 1 to N exactly once."),
     "E614": (

@@ -45,7 +45,7 @@ class Png(Picture):
         "colour": data("the colour of the text, as '#rrggbb' (default black)"),
         "background": data("the background colour, as '#rrggbb' (default white)"),
         "noise": data("true for random pixels only, or the largest change of each sample, from 1 to 127"),
-        "hide": data("text or bytes to hide in the least significant bits, after their length in 32 bits"),
+        "hide": data("text or bytes to hide in the least significant bits; their length comes first, in 32 bits"),
         "exif": data(
             "a mapping with any of description, artist, copyright, software, make, model, date_time, user_comment"
         ),

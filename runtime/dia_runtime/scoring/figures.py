@@ -328,9 +328,9 @@ FIGURES = _registry(
     Figure(
         name="false_decline",
         label="false declines",
-        meaning="Share of answerable questions that were declined, of the templates that also have unanswerable "
+        meaning="Share of the answerable questions that were declined, in templates that also have unanswerable "
         "questions; absent if there are no such templates.",
-        glossary="Share of the answerable questions that were declined, of templates with unanswerable questions too.",
+        glossary="Share of answerable questions that were declined, in templates that also have unanswerable ones.",
         unit=Unit.SHARE,
         range=Range.SHARE,
         family=Family.ABSTENTION,
