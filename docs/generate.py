@@ -217,7 +217,7 @@ def commands() -> str:
     parts += ["## Exit codes", table(("code", "meaning"), EXIT_CODES)]
     parts += [
         "## Global options",
-        "These options may come before or after the command's name:",
+        "`--version` needs no command. The others may come before or after the command's name:",
         _options(dia.params),
     ]
     everywhere = {parameter.name for parameter in dia.params}
