@@ -16,6 +16,7 @@ from dia_compiler.freeze.output import CompileOptions, refuse_foreign
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file, sealed_file
 from dia_runtime.bundle.canary import sentence
+from helpers.failures import refused_call
 from helpers.schemas import faults, schema
 
 NAMES = ("keygen", "sign", "seal", "unseal", "prove", "pack", "unpack", "scan", "signature", "commitment", "proof",
@@ -109,10 +110,11 @@ def test_the_canary_changes_no_question_and_is_found_again(bundle: Path, tmp_pat
     assert prompts[0] == prompts[1]
 
 
-def test_what_a_seal_was_made_from_is_kept(bundle: Path) -> None:
+def test_what_a_seal_was_made_from_is_kept(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["seal", str(bundle), "-q"]) == 0
     assert Path("build/mine-1.0.0-k4-sealed").is_dir()
     for place, told in ((bundle, "belongs to the seal"), (Path("build/mine-1.0.0-k4-sealed"), "is sealed")):
         with pytest.raises(DiaError, match=told):
             refuse_foreign(place, CompileOptions())
-    assert run(["verify", "build/mine-1.0.0-k4-sealed", "--recompile"]) == 3  # the specs are sealed
+    error = "`build/mine-1.0.0-k4-sealed` contains no specs, so it cannot be compiled again\n  help: unseal it first"
+    refused_call("E712", error, capsys, "verify", "build/mine-1.0.0-k4-sealed", "--recompile", exit_code=3)

@@ -289,8 +289,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E605": (
         "invalid defaults",
-        "`dia.toml`, or `[tool.dia]` in pyproject.toml, is not valid TOML, or names a command or option that does "
-        "not exist.",
+        "`dia.toml`, or `[tool.dia]` in pyproject.toml, is not valid TOML, names a command or option that does "
+        "not exist or that only the command line may set, or has a value of the wrong kind.",
     ),
     "E606": (
         "missing package",
@@ -374,7 +374,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The question is a session, or has files, several turns or a system prompt, which the other harness cannot "
         "handle. Use `dia run` or export to `inspect`.",
     ),
-    "E715": ("unknown target", "No exporter has this name. The message lists the available ones."),
+    "E715": (
+        "unknown target, or models that do not fit it",
+        "No exporter has this name, or `--model` is missing, repeated, or given for a target that exports questions. "
+        "The message suggests the closest target or lists all of them.",
+    ),
     "E716": (
         "exporter that writes outside its folder",
         "A plug-in names a file outside the folder that it is allowed to write to.",
@@ -416,12 +420,14 @@ CODES: dict[str, tuple[str, str]] = {
     "E725": (
         "rejected archive",
         "The archive is not what `dia pack` writes: the manifest first, then the files that it lists, each exactly "
-        "once, as a regular file with the listed size and digest. Nothing was extracted.",
+        "once, as a regular file with the listed size and digest. Nothing was extracted. Or an archive was given to a "
+        "command that needs the folder of a bundle: unpack it first.",
     ),
     "E726": (
         "bundle that cannot be packed",
-        "A path is too long or a file too large for the tar format (USTAR), or the bundle compresses so well that "
-        "`dia unpack` would reject it as a decompression bomb.",
+        "A path is too long or a file too large for the tar format (USTAR), or `dia unpack` would reject the archive: "
+        "`provenance.json` or `signature.json` is larger than 1 MiB, or the bundle compresses so well that it looks "
+        "like a decompression bomb.",
     ),
     "E727": (
         "corpus that cannot be scanned",

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 if TYPE_CHECKING:
     import click
@@ -26,6 +26,7 @@ NEVER = frozenset(
     | {"allow-programs"}
 )
 NEVER_HERE = frozenset({"allow-programs"})
+REMOVE = "remove it from the file"
 LARGEST = 200_000
 DEEPEST = 300
 
@@ -43,14 +44,17 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            _require(key in command_names, source, f"unknown command `{key}`", key, command_names)
+            _require(
+                key in command_names, source, f"unknown command `{key}`", _nearest(key, command_names, "dia --help")
+            )
         elif key in options:
-            _require(key not in NEVER, source, f"`{key}` can only be given on the command line")
+            _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
             defaults[str(options[key])] = _plain(value, source, key)
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
-        _require(key in options, source, f"`{name}` has no option `{key}`", key, options)
-        _require(key not in NEVER, source, f"`{key}` can only be given on the command line")
+        near = _nearest(key, options, f"dia {name} --help")
+        _require(key in options, source, f"`{name}` has no option `{key}`", near)
+        _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
         defaults[str(options[key])] = _plain(value, source, key)
     return defaults
 
@@ -80,15 +84,21 @@ def _read(name: str) -> Mapping[str, Any]:
         return tomllib.loads(text.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise DiaError(Diagnostic("E605", f"{name} cannot be read: {why}")) from None
+        help = "write TOML, for example `jobs = 2`, or `[compile]` and below it `k = 10`"
+        raise DiaError(Diagnostic("E605", f"{name} cannot be read: {why}", None, help)) from None
 
 
 def _plain(value: Any, source: str, key: str) -> Any:
-    _require(key not in NEVER_HERE, source, f"`{key}` can only be given on the command line")
-    _require(isinstance(value, (str, int, bool, list)), source, f"`{key}` must be text, an integer, a list or true")
+    _require(key not in NEVER_HERE, source, f"`{key}` can only be given on the command line", REMOVE)
+    kinds, help = "text, an integer, a list, true or false", f'write it in quotes: {key} = "{value}"'
+    _require(isinstance(value, (str, int, bool, list)), source, f"`{key}` must be {kinds}, not {value}", help)
     return value
 
 
-def _require(holds: bool, source: str, message: str, key: str = "", candidates: Iterable[str] = ()) -> None:
+def _nearest(name: str, names: Iterable[str], command: str) -> str:
+    return did_you_mean(name, names) or f"`{command}` lists them"
+
+
+def _require(holds: bool, source: str, message: str, help: str) -> None:
     if not holds:
-        raise DiaError(Diagnostic("E605", f"{source}: {message}", None, did_you_mean(key, candidates) if key else None))
+        raise DiaError(Diagnostic("E605", visible(f"{source}: {message}"), None, visible(help)))

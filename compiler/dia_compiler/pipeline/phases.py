@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dia_language.counts import freedom_text
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, Position
 from dia_language.workers.pool import WorkerPool
 from dia_runtime.bundle.files import path_errors
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # modules that only a compile needs are imported there, so th
 
 BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
 MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
+SPECS = "specs/"  # the folder of the specs in a bundle
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # keys of a benchmark that no question depends on
 
 
@@ -132,12 +133,19 @@ def explainer(plans: list[BundlePlan]) -> Callable[[TemplateJob], list[Diagnosti
 def plan_of(item: CheckedBenchmark, options: CompileOptions) -> BundlePlan:
     is_limited = options.limit is not None and options.limit < len(item.clean)
     item.clean = item.clean[: options.limit]
-    if errors := path_errors(f"specs/{name}" for name in item.files):
-        raise DiaError([Diagnostic("E604", message, None, "rename the file") for message in errors])
+    if errors := path_errors(f"{SPECS}{name}" for name in item.files):
+        raise DiaError(
+            [_unusable_name(item.folder.path / name.removeprefix(SPECS), why) for name, why in errors.items()]
+        )
     plan = BundlePlan(item, seed_of(item.benchmark, options.seed), options, is_limited)
     if options.steering is not None:
         _steer(plan, options.steering)
     return plan
+
+
+def _unusable_name(file: Path, why: str) -> Diagnostic:
+    message = f"a bundle cannot contain a file of this name: {why.replace(SPECS, '', 1)}"
+    return Diagnostic("E604", message, Position(file.as_posix(), 1, 1), "rename the file")
 
 
 def _steer(plan: BundlePlan, request: SteeringRequest | Steering) -> None:

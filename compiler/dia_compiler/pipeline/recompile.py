@@ -12,8 +12,9 @@ from typing import Any
 
 from dia_language.confinement.interpreters import LANGUAGES, version_of
 from dia_language.confinement.permission import NO
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import visible
 from dia_language.functions import library
+from dia_runtime.bundle.files import integrity_error
 from dia_runtime.bundle.manifest import NAME, PROVENANCE
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import Recompiled
@@ -33,7 +34,8 @@ def recompile(bundle: Path, jobs: int | None = None, allow_programs: str = NO) -
     """
     manifest = open_bundle(bundle).manifest
     if not (bundle / "specs").is_dir():
-        raise DiaError(Diagnostic("E712", "the bundle contains no specs to compile", None), 3)
+        message = visible(f"`{bundle}` contains no specs, so it cannot be compiled again")
+        raise integrity_error("E712", message, "unseal it first if it is sealed, or leave out `--recompile`")
     differences = _revisions(manifest)
     if manifest["language"] != LANGUAGE:
         differences.append(

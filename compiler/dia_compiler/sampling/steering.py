@@ -376,5 +376,5 @@ def steering_from(record: Mapping[str, Any]) -> Steering:
         refused = tuple((entry["template"], entry["why"]) for entry in record["refused"])
         return Steering(target, record["bank"], rules, refused)
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
-        message = "the manifest's `steering` is malformed"
-        raise DiaError(Diagnostic("E712", message, None), 3) from None
+        message = "the manifest's `steering` is malformed, so the bundle cannot be compiled again"
+        raise DiaError(Diagnostic("E702", message, None, "get a new copy of the bundle"), 3) from None

@@ -79,7 +79,12 @@ def _members(bundle: Bundle) -> Iterator[tuple[str, int]]:
         if (bundle.path / name).is_file():
             size = (bundle.path / name).stat().st_size
             if size > LARGEST_UNLISTED:
-                raise DiaError(Diagnostic("E726", f"`{name}` is larger than {LARGEST_UNLISTED >> 20} MiB"))
+                message = (
+                    f"`{name}` is larger than {LARGEST_UNLISTED >> 20} MiB, so `dia unpack` would refuse the archive"
+                )
+                raise DiaError(
+                    Diagnostic("E726", message, None, "remove it: the digest of the bundle does not cover it")
+                )
             yield name, size
 
 
@@ -100,7 +105,8 @@ def _header(path: str, size: int) -> bytes:
     entry = tarfile.TarInfo(path)
     entry.size, entry.mode = size, 0o644
     if size >= LARGEST:
-        raise DiaError(Diagnostic("E726", visible(f"`{path}` is larger than 8 GiB, the limit of tar (USTAR)")))
+        message = visible(f"`{path}` is larger than 8 GiB, the limit of tar (USTAR)")
+        raise DiaError(Diagnostic("E726", message, None, "compile with fewer or smaller assets"))
     try:
         return entry.tobuf(tarfile.USTAR_FORMAT)
     except ValueError:

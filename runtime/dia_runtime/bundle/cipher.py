@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle.files import integrity_error
 
@@ -22,6 +22,11 @@ MOST_PASSES = 4
 LONGEST_PASSPHRASE = 1024
 
 
+def damaged_seal(message: str, help: str = "get a new copy of the sealed bundle") -> DiaError:
+    """Return the error for a seal that was changed or that belongs to another bundle: exit code 3."""
+    return integrity_error("E721", visible(message), help)
+
+
 def passphrase_bytes(passphrase: str) -> bytes:
     """Return the passphrase in UTF-8, normalised (NFC), so that it is the same from keyboards of all systems.
 
@@ -29,8 +34,8 @@ def passphrase_bytes(passphrase: str) -> bytes:
     """
     encoded = unicodedata.normalize("NFC", passphrase).encode("utf-8", "surrogatepass")
     if not encoded or len(encoded) > LONGEST_PASSPHRASE:
-        message = f"a passphrase must have 1 to {LONGEST_PASSPHRASE:,} bytes"
-        raise DiaError(Diagnostic("E718", message))
+        message = f"a passphrase must have 1 to {LONGEST_PASSPHRASE:,} bytes in UTF-8, not {len(encoded):,}"
+        raise DiaError(Diagnostic("E718", message, None, "choose another passphrase"))
     return encoded
 
 
@@ -99,7 +104,7 @@ def decrypt_blocks(key: bytes, beside: bytes, file: IO[bytes]) -> Iterator[bytes
         clear = decrypt_secret(key, _nonce(number, not after), block, beside)
         if clear is None:
             message = f"the seal is damaged: it was changed or truncated in or before block {number + 1}"
-            raise integrity_error("E721", message, "get a new copy of the sealed bundle")
+            raise damaged_seal(message)
         yield clear
         if not after:
             return

@@ -83,7 +83,12 @@ def check_proof(bundle: Bundle, proof: Record) -> None:
         raise _proof_error(f"it is for the bundle {proof['bundle_id']}, not {bundle.id}")
     if proof["answer"]["id"] != proof["id"]:
         raise _proof_error("its answer is for another question")
-    if commitment(_salt(proof["salt"]), proof["answer"]) != _commitment_in(bundle, proof["id"]):
+    salt = _salt(proof["salt"])
+    try:
+        actual = commitment(salt, proof["answer"])
+    except DiaError:
+        raise _proof_error("its answer has no canonical form") from None
+    if actual != _commitment_in(bundle, proof["id"]):
         raise _proof_error(f"answer and salt do not match the commitment of `{proof['id']}`")
 
 
@@ -111,4 +116,5 @@ def commitments(bundle: Bundle) -> Iterator[dict[str, Any]]:
 
 
 def _proof_error(why: str) -> DiaError:
-    return integrity_error("E724", visible(f"the proof is not valid: {why}"))
+    help = "check it against the bundle from which `dia prove` made it, or ask for a new proof"
+    return integrity_error("E724", visible(f"the proof is not valid: {why}"), help)

@@ -37,7 +37,7 @@ def integrity_error(code: str, message: str, help: str | None = None) -> DiaErro
 def path_error(name: str) -> str | None:
     """Return why a path of a manifest is rejected; None if it stays inside the folder.
 
-    >>> refused_path("../x"), refused_path("specs/a.yaml")
+    >>> path_error("../x"), path_error("specs/a.yaml")
     ('it leads out of the folder', None)
     """
     if not name or len(name) > 1024 or not name.isprintable():
@@ -53,18 +53,18 @@ def path_error(name: str) -> str | None:
     return None if unicodedata.is_normalized("NFC", name) else "its letters are not in Unicode's composed form (NFC)"
 
 
-def path_errors(names: Iterable[str]) -> list[str]:
-    """Return the errors in the paths of a bundle: invalid paths, and paths that some systems cannot tell apart.
+def path_errors(names: Iterable[str]) -> dict[str, str]:
+    """Return what is wrong with paths of a bundle: invalid ones, and those that some systems cannot tell from others.
 
     >>> path_errors(["answers.jsonl", "Answers.jsonl"])
-    ['`Answers.jsonl` and `answers.jsonl` are one file on some systems']
+    {'Answers.jsonl': 'on some systems it is the same file as `answers.jsonl`'}
     """
-    errors, first_spelling = [], dict[str, str]()
+    errors, first_spelling = dict[str, str](), dict[str, str]()
     for name in names:
         if why := path_error(name):
-            errors.append(f"the path {name!r} is refused: {why}")
+            errors[name] = why
         elif (other := first_spelling.setdefault(name.casefold(), name)) != name:
-            errors.append(f"`{name}` and `{other}` are one file on some systems")
+            errors[name] = f"on some systems it is the same file as `{other}`"
     return errors
 
 

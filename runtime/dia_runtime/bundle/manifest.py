@@ -80,7 +80,7 @@ def _shape(manifest: Any) -> list[str]:
 
 
 def _files(files: dict[str, Any]) -> list[str]:
-    faults = path_errors(files)
+    faults = [f"the path {name!r} is refused: {why}" for name, why in path_errors(files).items()]
     for name, entry in files.items():
         if name in OUTSIDE:
             faults.append(f"it lists `{name}`, which it must not list")

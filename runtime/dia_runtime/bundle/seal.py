@@ -24,6 +24,7 @@ from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
 from dia_runtime.bundle.verify import examine
 
 FORMAT = 1
+UNSEALED = "name the bundle with its answers, as `dia compile` or `dia unseal` wrote it"
 LEAST_BITS = 128
 # Entries of the manifest that stay public; the others would reveal specs, seed or answers.
 PUBLIC = frozenset(
@@ -91,9 +92,9 @@ def seal(source: Path, passphrase: str, target: Path, is_weak: bool = False, for
 def require_sealable(bundle: Bundle, is_weak: bool) -> None:
     """Check that the bundle has answers and a seed that cannot be guessed. Raises DiaError (exit 2) otherwise."""
     if bundle.is_sealed:
-        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` is already sealed")))
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` is already sealed"), None, UNSEALED))
     if not bundle.has_answers:
-        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` has no answers to seal")))
+        raise DiaError(Diagnostic("E723", visible(f"`{bundle.path}` has no answers to seal"), None, UNSEALED))
     if not is_weak:
         _refuse_weak(bundle.manifest["seed"])
 

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from dia_language.diagnostics import DiaError, visible
+from dia_language.diagnostics import DiaError
 
 from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.cipher import (
     COST,
     KEY,
     TAG,
+    damaged_seal,
     decrypt_blocks,
     decrypt_secret,
     derive_key,
@@ -125,7 +126,7 @@ def _is_hex(text: Any, size: int) -> bool:
 
 
 def _damaged(why: str) -> DiaError:
-    return integrity_error("E721", visible(f"`{NAME}` is damaged or not from dia: {why}"))
+    return damaged_seal(f"`{NAME}` is damaged or not from dia: {why}")
 
 
 def sealed_bytes(header: Header, sealing_key: bytes, members: Members) -> Iterator[bytes]:

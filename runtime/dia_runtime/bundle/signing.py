@@ -76,7 +76,8 @@ def private_key(place: Path, passphrase: str | None) -> Ed25519PrivateKey:
             raise integrity_error(
                 "E718", visible(message), "use the passphrase with which the key was created"
             ) from None
-        raise _no_key(place, "private") from None
+        fix = f"the private key is `{place.stem}`" if place.suffix == ".pub" and b"PUBLIC KEY" in encoded else PAIR
+        raise _no_key(place, "private", fix) from None
     if not isinstance(key, Ed25519PrivateKey):
         raise _no_key(place, "private")
     return key

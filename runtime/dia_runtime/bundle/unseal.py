@@ -12,6 +12,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
 
 from dia_runtime.bundle import sealed_file
 from dia_runtime.bundle.atomic_output import atomic_folder
+from dia_runtime.bundle.cipher import damaged_seal
 from dia_runtime.bundle.commitments import commitment_record, commitments, make_proof
 from dia_runtime.bundle.files import integrity_error, open_inside
 from dia_runtime.bundle.open import Bundle, open_bundle
@@ -21,6 +22,7 @@ from dia_runtime.bundle.sealed_file import SealedFiles
 from dia_runtime.bundle.strict_json import parse_json
 from dia_runtime.bundle.verify import examine
 
+SEALED_WRONG = "get a new copy; if that fails too, whoever sealed the bundle committed to other answers"
 NEAR = 20_000  # in larger bundles, no similar id is suggested
 
 
@@ -46,11 +48,12 @@ def sealed_bundle(source: Path) -> Bundle:
     """Open a sealed bundle. Raises DiaError: exit 2 if it is not sealed, 3 for a seal of another version."""
     bundle = open_bundle(source)
     if not bundle.is_sealed:
-        raise DiaError(Diagnostic("E723", visible(f"`{source}` is not sealed")))
+        help = "`dia seal` seals a bundle; `dia show` shows the answers of one that is not sealed"
+        raise DiaError(Diagnostic("E723", visible(f"`{source}` is not sealed"), None, help))
     facts = bundle.manifest["sealed"]
     if facts.get("format") != sealed_file.FORMAT or facts.get("file") != sealed_file.NAME:
         message = f"`{source}` was sealed by another version: this one reads format {sealed_file.FORMAT}"
-        raise integrity_error("E721", visible(message))
+        raise damaged_seal(message, "use the version of dia that sealed it")
     return bundle
 
 
@@ -58,7 +61,7 @@ def sealed_bundle(source: Path) -> Bundle:
 def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, SealedFiles]]:
     """Return the sealing key and the sealed files."""
     if sealed_file.NAME not in bundle.manifest["files"]:
-        raise integrity_error("E721", visible(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`"))
+        raise damaged_seal(f"the manifest of `{bundle.path}` does not list `{sealed_file.NAME}`")
     try:
         file = open_inside(bundle.path, sealed_file.NAME)
     except FileNotFoundError:
@@ -66,7 +69,7 @@ def _opened(bundle: Bundle, passphrase: str) -> Iterator[tuple[bytes, SealedFile
     with file:
         header = sealed_file.read_header(file)
         if header.facts.get("questions_root") != bundle.questions_root:
-            raise integrity_error("E721", f"`{sealed_file.NAME}` was sealed for other questions")
+            raise damaged_seal(f"`{sealed_file.NAME}` was sealed for other questions")
         key = header.key(passphrase)
         yield key, sealed_file.open_sealed(header, key, file)
 
@@ -77,9 +80,7 @@ def _write(folder: Path, name: str, pieces: Iterable[bytes]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("xb")
     except (FileExistsError, NotADirectoryError):
-        raise integrity_error(
-            "E721", visible(f"`{sealed_file.NAME}` contains `{name}`, but another file has that path")
-        ) from None
+        raise damaged_seal(f"`{sealed_file.NAME}` contains `{name}`, but another file has that path") from None
     with file:
         file.writelines(pieces)
 
@@ -88,24 +89,24 @@ def _require_same(bundle: Bundle, folder: Path, key: bytes) -> None:
     """Check that the folder is a valid bundle of the same questions whose answers match all commitments."""
     if problems := examine(folder).problems:
         problem = problems[0].as_diagnostic().message
-        raise integrity_error("E721", visible(f"the sealed content is not a valid bundle: {problem}"))
+        raise damaged_seal(f"the sealed content is not a valid bundle: {problem}")
     unsealed = open_bundle(folder)
     if unsealed.questions_root != bundle.questions_root or unsealed.is_sealed:
-        raise integrity_error("E721", f"`{sealed_file.NAME}` contains a bundle of other questions")
+        raise damaged_seal(f"`{sealed_file.NAME}` contains a bundle of other questions")
     _require_same_facts(bundle, unsealed)
     promised = ({"id": entry["id"], "commitment": entry["commitment"]} for entry in commitments(bundle))
     for answer in unsealed.answers():
         actual = commitment_record(key, answer)
         if next(promised, None) != {"id": actual["id"], "commitment": actual["commitment"]}:
             message = f"the answer of `{answer['id']}` does not match its commitment in the sealed bundle"
-            raise integrity_error("E724", visible(message))
+            raise integrity_error("E724", visible(message), SEALED_WRONG)
 
 
 def _require_same_facts(bundle: Bundle, unsealed: Bundle) -> None:
     """Check that the public facts of the sealed bundle (points, k, labels ...) match those of the bundle inside."""
     for what, public, inside in _public_and_sealed_facts(bundle, unsealed):
         if public != inside:
-            raise integrity_error("E721", visible(f"{what} was changed after `{bundle.path}` was sealed"))
+            raise damaged_seal(f"{what} was changed after `{bundle.path}` was sealed")
 
 
 def _public_and_sealed_facts(bundle: Bundle, unsealed: Bundle) -> Iterator[tuple[str, Any, Any]]:
@@ -129,7 +130,7 @@ def prove(source: Path, id: str, passphrase: str) -> dict[str, Any]:
         proof = make_proof(bundle, key, answer)
     if promised != [proof["commitment"]]:
         message = f"the sealed answer of `{name}` does not match its commitment in the bundle"
-        raise integrity_error("E724", visible(message))
+        raise integrity_error("E724", visible(message), SEALED_WRONG)
     return proof
 
 
@@ -153,7 +154,7 @@ def _answer(sealed_files: SealedFiles, id: str) -> dict[str, Any]:
         for raw in lines_of(pieces):
             if (answer := _record(raw))["id"] == id:
                 return answer
-    raise integrity_error("E721", visible(f"`{sealed_file.NAME}` has no answer to `{id}`"))
+    raise damaged_seal(f"`{sealed_file.NAME}` has no answer to `{id}`")
 
 
 def _record(raw: bytes) -> dict[str, Any]:

@@ -116,7 +116,10 @@ def examine(path: str | os.PathLike[str]) -> Verification:
         problems += file_problems(bundle)
         problems += record_problems(bundle, {entry.path for entry in problems})
     except OSError as error:
-        raise integrity_error("E711", f"`{folder}` cannot be verified: {error.strerror}") from None
+        message = visible(
+            f"`{error.filename or folder}` cannot be read, so the bundle is not verified: {error.strerror}"
+        )
+        raise integrity_error("E711", message, "allow reading the file, or copy the bundle again") from None
     return Verification(folder, name, manifest, tuple(problems), _not_covered(folder))
 
 

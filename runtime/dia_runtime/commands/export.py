@@ -98,12 +98,13 @@ def _exporter(target: str, models: tuple[str, ...]) -> Exporter:
     if target not in EXPORTERS:
         targets = sorted([*EXPORTERS, *RUN_EXPORTERS])
         fix = did_you_mean(target, targets) or f"the targets are {', '.join(targets)}"
-        raise DiaError(Diagnostic("E715", f"unknown target `{target}`", None, fix))
+        raise DiaError(Diagnostic("E715", visible(f"unknown target `{target}`"), None, fix))
     exporter = EXPORTERS[target]
     if exporter.takes_model:
         return type(exporter)(models)  # type: ignore[call-arg]
     if models:
-        raise DiaError(Diagnostic("E715", f"`--model` selects replies of a run, but the target `{target}` has none"))
+        message = f"`--model` selects replies of a run, but `{target}` exports questions, which are for any model"
+        raise DiaError(Diagnostic("E715", message, None, "leave out `--model`"))
     return exporter
 
 
@@ -149,7 +150,8 @@ def _write(new_folder: Path, name: str, pieces: Iterator[bytes]) -> str:
     """Write a file and return its name. Raises DiaError for a name that leads out of the folder."""
     why = path_error(name)
     if why is not None:
-        raise DiaError(Diagnostic("E716", f"the exporter wants to write a file `{name}`: {why}", None))
+        message = visible(f"the exporter wants to write the file `{name}`, which is refused: {why}")
+        raise DiaError(Diagnostic("E716", message, None, "nothing was written; tell the author of the plug-in"))
     path = new_folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:

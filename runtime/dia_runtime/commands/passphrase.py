@@ -15,6 +15,7 @@ from dia_runtime.bundle.cipher import LONGEST_PASSPHRASE
 from dia_runtime.commands.options import PATH
 
 VARIABLE = "DIA_PASSPHRASE"
+FIRST_LINE = "write the passphrase, in UTF-8, as the first line of that file"
 FORMS = "use --passphrase-file FILE, or set the environment variable DIA_PASSPHRASE"
 
 
@@ -47,13 +48,17 @@ def _first_line(file: Path) -> str:
             raw = opened.readline(LONGEST_PASSPHRASE + 3)
         if len(raw.rstrip(b"\r\n")) > LONGEST_PASSPHRASE:
             message = f"the first line of the passphrase file `{file}` is longer than {LONGEST_PASSPHRASE:,} bytes"
-            raise DiaError(Diagnostic("E718", visible(message)))
+            raise DiaError(Diagnostic("E718", visible(message), None, FIRST_LINE))
         text = raw.decode("utf-8-sig").rstrip("\r\n")  # some editors start a file with an invisible byte-order mark
     except OSError as error:
         message = visible(f"cannot read the passphrase file `{file}`: {error.strerror}")
         raise DiaError(Diagnostic("E718", message, None, FORMS)) from None
     except UnicodeDecodeError:
-        raise DiaError(Diagnostic("E718", visible(f"the passphrase file `{file}` is not UTF-8"))) from None
+        raise DiaError(
+            Diagnostic("E718", visible(f"the passphrase file `{file}` is not UTF-8"), None, FIRST_LINE)
+        ) from None
     if not text:
-        raise DiaError(Diagnostic("E718", visible(f"the first line of the passphrase file `{file}` is empty")))
+        raise DiaError(
+            Diagnostic("E718", visible(f"the first line of the passphrase file `{file}` is empty"), None, FIRST_LINE)
+        )
     return text

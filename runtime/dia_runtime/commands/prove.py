@@ -85,4 +85,5 @@ def _read(place: Path) -> bytes:
         with place.open("rb") as file:
             return file.read(LONGEST)
     except OSError as error:
-        raise DiaError(Diagnostic("E724", visible(f"cannot read `{place}`: {error.strerror}"))) from None
+        message = visible(f"the proof `{place}` cannot be read: {error.strerror}")
+        raise DiaError(Diagnostic("E724", message, None, "name a file that `dia prove -o` wrote")) from None

@@ -18,6 +18,7 @@ import yaml
 from dia_compiler.authoring.preview import preview
 from dia_compiler.commands.cli import run
 from dia_compiler.pipeline.api import check_specs
+from helpers.failures import refused_call
 from helpers.places import ROOT
 
 FIRST = "my_bench/first_template.yaml"
@@ -254,9 +255,24 @@ def test_doctor_tells_keys_by_name_alone(
     assert facts["libraries"]["sympy"] and facts["extras"].keys() >= {"models", "parquet", "speed"}
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("one:two.yaml", "it contains a backslash or a colon"),
+        ("First_Template.yaml", "on some systems it is the same file as `First_Template.yaml`"),
+    ],
+)
+def test_names_of_files_that_no_bundle_can_have_are_refused(
+    bench: Path, capsys: pytest.CaptureFixture[str], name: str, why: str
+) -> None:
+    Path("my_bench", name).write_text(Path(FIRST).read_text().replace("template: first_", "template: second_"))
+    if len(list(Path("my_bench").glob("*.yaml"))) == 2:
+        pytest.skip("on this system it is the same file")
+    text = refused_call("E604", f"{why}\n  help: rename the file", capsys, "check", "my_bench")
+    assert text.startswith(f"my_bench/{name if ':' in name else 'first_template.yaml'}:1:1: ")
+
+
 # defaults
-
-
 def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (bench / "pyproject.toml").write_text("[tool.dia]\njobs = 1\n[tool.dia.compile]\nk = 2\nout = 'project'\n")
     assert said(capsys, "compile", "my_bench")[1].startswith("project/my_bench-0.1.0-k2\n")
@@ -268,12 +284,21 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[compile]\nkk = 3\n", "dia.toml: `compile` has no option `kk`\n  help: did you mean `k`?"),
-        ("[compil]\nk = 3\n", "dia.toml: unknown command `compil`\n  help: did you mean `compile`?"),
-        ("k = 3\n[[", "dia.toml cannot be read: "),
-        ("[compile]\nk = 1.5\n", "dia.toml: `k` must be text, an integer, a list or true"),
+        ("[compile]\nkk = 3\n", "error[E605]: dia.toml: `compile` has no option `kk`\n  help: did you mean `k`?"),
+        ("[compile]\nzzz = 3\n", "`compile` has no option `zzz`\n  help: `dia compile --help` lists them"),
+        ("[compil]\nk = 3\n", "error[E605]: dia.toml: unknown command `compil`\n  help: did you mean `compile`?"),
+        ("k = 3\n[[", "error[E605]: dia.toml cannot be read: "),
+        ("k = 3\nk 4", "(at line 2, column 3)\n  help: write TOML, for example `jobs = 2`"),
+        (
+            "[compile]\nk = 1.5\n",
+            "`k` must be text, an integer, a list, true or false, not 1.5\n  help: write it in quotes",
+        ),
+        (
+            "[compile]\nallow-programs = 1\n",
+            "`allow-programs` can only be given on the command line\n  help: remove it",
+        ),
         ("[compile]\nk = 'many'\n", "'many' is not a valid integer"),
-        ("k = " + "[" * 5000, "dia.toml cannot be read: "),
+        ("k = " + "[" * 5000, "dia.toml cannot be read: nested too deeply"),
         ("\x00", "dia.toml cannot be read: "),
     ],
 )

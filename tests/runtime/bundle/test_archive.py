@@ -21,6 +21,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import archive
 from dia_runtime.bundle.archive import pack, unpack
 from dia_runtime.bundle.open import open_bundle
+from helpers.failures import refusal, refused_call
 
 Make = Callable[..., Path]
 Member = tuple[tarfile.TarInfo, bytes]
@@ -100,7 +101,8 @@ def test_tar_unpacks_it(tiny: Make, packed: Path, tmp_path: Path) -> None:
 
 def test_a_packed_bundle_is_verified_as_it_is(packed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["verify", str(packed)]) == 0 and f"{packed}: complete, valid" in capsys.readouterr().out
-    assert run(["show", str(packed)]) == 3 and "dia unpack" in capsys.readouterr().err
+    error = "is a packed file, not the folder of a bundle\n  help: use `dia unpack`"
+    refused_call("E725", error, capsys, "show", packed, exit_code=3)
 
 
 def test_nothing_is_replaced_unless_forced(packed: Path, tmp_path: Path) -> None:
@@ -193,7 +195,7 @@ def test_every_changed_or_missing_byte_is_found(packed: Path, tmp_path: Path) ->
 def test_bombs_end_at_once(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad = tmp_path / "bad.tar.zst"
     bad.write_bytes(zstandard.ZstdCompressor().compress(bytes(16 << 20)) * 40)
-    assert "is refused" in refused(bad)
+    refusal("E725", "`dia unpack` accepts only archives from `dia pack`", lambda: unpack(bad, tmp_path / "x"), 3)
     huge = [
         (entry, content + bytes(16 << 20) * (entry.name.endswith("answers.jsonl")))
         for entry, content in members_of(packed)
@@ -205,8 +207,8 @@ def test_bombs_end_at_once(packed: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(archive, "FREE", 100)
     monkeypatch.setattr(archive, "RATIO", 1)
     assert "unpacks to more than 1 times its size" in refused(packed)
-    with pytest.raises(DiaError, match="would be refused as a decompression bomb"):
-        pack(tmp_path / "bundle", tmp_path / "y.tar.zst")
+    error = "would be refused as a decompression bomb\n  help: pack it with `tar --zstd -cf`"
+    refusal("E726", error, lambda: pack(tmp_path / "bundle", tmp_path / "y.tar.zst"))
     assert not (tmp_path / "y.tar.zst").exists()
 
 
@@ -231,6 +233,9 @@ def test_a_path_that_tar_cannot_hold_is_told(tiny: Make, manifest_writer: Callab
     deep.mkdir(parents=True)
     (deep / "x.yaml").write_text("x")
     manifest_writer(path, {k: v for k, v in json.loads((path / "manifest.json").read_bytes()).items() if k != "files"})
-    with pytest.raises(DiaError, match="too long for a path") as error:
-        pack(path, tmp_path / "x.tar.zst")
-    assert error.value.exit_code == 2 and not (tmp_path / "x.tar.zst").exists()
+    error = "x.yaml` is too long for a path in tar (USTAR)\n  help: shorten the file names in specs/"
+    refusal("E726", error, lambda: pack(path, tmp_path / "x.tar.zst"))
+    (path / "provenance.json").write_bytes(bytes((1 << 20) + 1))
+    error = "`provenance.json` is larger than 1 MiB, so `dia unpack` would refuse the archive\n  help: remove it"
+    refusal("E726", error, lambda: pack(path, tmp_path / "x.tar.zst"))
+    assert not (tmp_path / "x.tar.zst").exists()

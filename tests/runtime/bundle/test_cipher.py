@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.cipher import (
     decrypt_secret,
     derive_key,
@@ -21,6 +20,7 @@ from dia_runtime.bundle.cipher import (
 )
 from dia_runtime.bundle.key_file import ROUNDS, encrypted_pem
 from dia_runtime.bundle.merkle import leaf_hash, root
+from helpers.failures import refusal
 
 OPENSSL = shutil.which("openssl")
 needs_openssl = pytest.mark.skipif(OPENSSL is None, reason="openssl is not installed")
@@ -133,9 +133,8 @@ def test_key_files_open_elsewhere(tmp_path: Path) -> None:
 
 def test_passphrases_are_composed_and_bounded() -> None:
     assert passphrase_bytes("e\u0301") == passphrase_bytes("\u00e9") == b"\xc3\xa9"
-    for text in ("", "x" * 1025):
-        with pytest.raises(DiaError):
-            passphrase_bytes(text)
+    refusal("E718", "must have 1 to 1,024 bytes in UTF-8, not 0", lambda: passphrase_bytes(""))
+    refusal("E718", "not 1,025\n  help: choose another", lambda: passphrase_bytes("x" * 1025))
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ from dia_runtime.bundle.seal import seal, seed_bits
 from dia_runtime.bundle.sealed_file import padded_size
 from dia_runtime.bundle.unseal import prove, unseal
 from dia_runtime.bundle.verify import verify
+from helpers.failures import refusal, refused_call
 from helpers.places import ROOT
 from helpers.schemas import faults
 
@@ -101,7 +102,7 @@ def test_the_formats_keep_their_schemas(sealed: Path) -> None:
 def test_wrong_passphrases_are_told(sealed: Path) -> None:
     for secret in ("", SECRET + " ", SECRET.upper(), "x"):
         if secret:
-            assert "wrong passphrase" in refused(sealed, secret)
+            refusal("E718", "the passphrase with which the bundle", lambda: unseal(sealed, secret, Path("x")), 3)  # noqa: B023
     assert run(["unseal", str(sealed), "-o", "back"]) == 0
 
 
@@ -118,7 +119,7 @@ def test_every_changed_byte_is_found_even_where_the_manifest_is_forged(sealed: P
         assert SECRET not in message
 
 
-def test_a_seal_that_was_cut_or_lengthened_is_found(sealed: Path) -> None:
+def test_a_seal_that_was_cut_or_lengthened_is_found(sealed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = sealed / "sealed.bin"
     held = place.read_bytes()
     header = held.index(b"\n") + 1
@@ -127,6 +128,8 @@ def test_a_seal_that_was_cut_or_lengthened_is_found(sealed: Path) -> None:
         place.write_bytes(changed)
         forged(sealed)
         assert "damaged" in refused(sealed)
+    refusal("E721", "damaged", lambda: unseal(sealed, SECRET, Path("x")), 3)
+    refused_call("E721", "get a new copy of the sealed bundle", capsys, "unseal", sealed, "-o", "x", exit_code=3)
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000])
@@ -232,8 +235,8 @@ def test_commitments_of_others_are_found(sealed: Path, whole: Path, tmp_path: Pa
     shutil.copy(other / "commitments.jsonl", sealed)
     forged(sealed)
     assert verify(sealed) == [] and "does not match its commitment in the sealed bundle" in refused(sealed)
-    with pytest.raises(DiaError, match="does not match its commitment"):
-        prove(sealed, "sum_0/0", SECRET)
+    error = "of `tiny/sum_0/0` does not match its commitment in the bundle\n  help: get a new copy"
+    refusal("E724", error, lambda: prove(sealed, "sum_0/0", SECRET), 3)
     lines = (other / "commitments.jsonl").read_bytes().splitlines(keepends=True)
     for wrong in (lines[1:], lines + lines[:1], lines[::-1]):
         (sealed / "commitments.jsonl").write_bytes(b"".join(wrong))
@@ -243,9 +246,11 @@ def test_commitments_of_others_are_found(sealed: Path, whole: Path, tmp_path: Pa
 
 def test_a_seed_that_can_be_guessed_is_refused(tiny: Make, tmp_path: Path) -> None:
     path = tiny(seed="spring-2026")
-    with pytest.raises(DiaError, match="so it can be guessed") as error:
-        seal(path, SECRET, tmp_path / "sealed")
-    assert error.value.exit_code == 2 and not (tmp_path / "sealed").exists()
+    error = (
+        "only about 72 bits, so it can be guessed and the answers generated from it\n  help: use `dia compile --seed"
+    )
+    refusal("E722", error, lambda: seal(path, SECRET, tmp_path / "sealed"))
+    assert not (tmp_path / "sealed").exists()
     seal(path, SECRET, tmp_path / "sealed", is_weak=True)
     assert unseal(tmp_path / "sealed", SECRET, tmp_path / "back").manifest["seed"] == "spring-2026"
 
@@ -260,11 +265,14 @@ def test_bits_of_seeds(seed: str, is_strong: bool) -> None:
     assert (seed_bits(seed) >= 128) is is_strong
 
 
-def test_what_cannot_be_sealed_or_unsealed_is_told(whole: Path, sealed: Path, tiny: Make, tmp_path: Path) -> None:
-    assert run(["seal", str(sealed), "-o", "x"]) == 2
-    assert run(["seal", str(tiny("bare", sealed=True, seed=SEED)), "-o", "x"]) == 2
-    assert run(["unseal", str(whole), "-o", "x"]) == 2
-    assert run(["prove", str(whole), "sum_0/0"]) == 2
+def test_what_cannot_be_sealed_or_unsealed_is_told(
+    whole: Path, sealed: Path, tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused_call("E723", "is already sealed\n  help: name the bundle with its answers", capsys, "seal", sealed)
+    bare = tiny("bare", sealed=True, seed=SEED)
+    refused_call("E723", "has no answers to seal\n  help: name the bundle with its answers", capsys, "seal", bare)
+    refused_call("E723", "is not sealed\n  help: `dia seal` seals", capsys, "unseal", whole, "-o", "x")
+    refused_call("E723", "is not sealed\n  help: `dia seal` seals", capsys, "prove", whole, "sum_0/0")
     assert run(["seal", str(whole), "-o", str(sealed)]) == 2  # something lies there
     with (whole / "answers.jsonl").open("ab") as file:
         file.write(b"\n")
@@ -272,7 +280,9 @@ def test_what_cannot_be_sealed_or_unsealed_is_told(whole: Path, sealed: Path, ti
     assert not (tmp_path / "x").exists()
 
 
-def test_a_proof_shows_one_answer_and_fails_when_changed(sealed: Path, whole: Path, tmp_path: Path) -> None:
+def test_a_proof_shows_one_answer_and_fails_when_changed(
+    sealed: Path, whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["prove", str(sealed), "sum_1/2", "-o", "proof.json"]) == 0
     proof = json.loads((tmp_path / "proof.json").read_bytes())
     assert proof["answer"] == list(open_bundle(whole).answers())[5]
@@ -290,10 +300,11 @@ def test_a_proof_shows_one_answer_and_fails_when_changed(sealed: Path, whole: Pa
     ]  # fmt: skip
     for change in changes:
         (tmp_path / "wrong.json").write_text(json.dumps({**proof, **change}))
-        assert run(["prove", str(sealed), "--check", "wrong.json"]) == 3, change
+        refused_call("E724", "the proof is not valid: ", capsys, "prove", sealed, "--check", "wrong.json", exit_code=3)
     (tmp_path / "wrong.json").write_text("[" * 100_000)
-    assert run(["prove", str(sealed), "--check", "wrong.json"]) == 3
-    assert run(["prove", str(sealed), "--check", "none.json"]) == 2
+    refused_call("E724", "check it against the", capsys, "prove", sealed, "--check", "wrong.json", exit_code=3)
+    error = "the proof `none.json` cannot be read: No such file or directory\n  help: name a file that"
+    refused_call("E724", error, capsys, "prove", sealed, "--check", "none.json")
     assert run(["prove", str(sealed), "sum_7/7"]) == 2
     assert run(["prove", str(sealed)]) == 2
 
@@ -305,7 +316,7 @@ def test_a_sealed_bundle_runs_exports_and_is_scored_later(
             for asked, answer in zip(open_bundle(whole).questions(), open_bundle(whole).answers(), strict=True)]  # fmt: skip
     Path("said.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert run(["run", str(sealed), "--model", "replay:said.jsonl", "-o", "a.run", "-q"]) == 0
-    assert run(["score", "a.run"]) == 2
+    refused_call("E808", "`a.run` has no answers\n  help: name the bundle that has them", capsys, "score", "a.run")
     held = Path("a.run").read_bytes()
     assert b"comparison" not in held and SEED.encode() not in held
     unseal(sealed, SECRET, tmp_path / "back")

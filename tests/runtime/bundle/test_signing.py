@@ -12,6 +12,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import key_file
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.signing import keygen, private_key, public_key, sign
+from helpers.failures import refused_call
 
 Make = Callable[..., Path]
 SECRET = "correct horse battery staple"
@@ -122,16 +123,16 @@ def test_a_wrong_passphrase_and_wrong_files_are_told(
     path = str(tiny())
     (tmp_path / "wrong").write_text("no\n")
     (tmp_path / "empty").write_text("\n")
-    call = ["sign", path, "--key", str(key), "--passphrase-file"]
-    assert run([*call, str(tmp_path / "wrong")]) == 3
-    assert run([*call, str(tmp_path / "empty")]) == 2
-    assert run([*call, str(tmp_path / "none")]) == 2
-    assert run(["sign", path, "--key", f"{key}.pub"]) == 2
-    assert run(["sign", path, "--key", str(tmp_path / "none")]) == 2
-    capsys.readouterr()
-    assert run(["verify", path, "--public-key", str(key)]) == 2
-    assert f"the public key is `{key.name}.pub`" in capsys.readouterr().err
-    assert run(["verify", path, "--public-key", str(tmp_path / "none")]) == 2
+    call = ["sign", path, "--key", key, "--passphrase-file"]
+    refused_call("E718", "the passphrase with which the key was", capsys, *call, tmp_path / "wrong", exit_code=3)
+    refused_call("E718", "is empty\n  help: write the passphrase", capsys, *call, tmp_path / "empty")
+    refused_call("E718", "none`: No such file", capsys, *call, tmp_path / "none")
+    error = f"contain a private Ed25519 key in PEM format\n  help: the private key is `{key.name}`"
+    refused_call("E717", error, capsys, "sign", path, "--key", f"{key}.pub")
+    refused_call("E717", "create a pair of keys with `dia keygen`", capsys, "sign", path, "--key", tmp_path / "none")
+    error = f"contain a public Ed25519 key in PEM format\n  help: the public key is `{key.name}.pub`"
+    refused_call("E717", error, capsys, "verify", path, "--public-key", key)
+    refused_call("E717", "none` cannot be read: No such", capsys, "verify", path, "--public-key", tmp_path / "none")
     assert not (Path(path) / "signature.json").exists()
 
 

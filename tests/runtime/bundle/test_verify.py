@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import Problem, examine, verify
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 
@@ -302,3 +304,16 @@ def test_an_item_without_a_name_counts_too(tiny: Make, bundle_writer: Make, tmp_
     questions[0]["item"] = ""
     path = bundle_writer(tmp_path / "nameless", questions, answers, 1)
     assert "counts" not in {problem.kind for problem in verify(path)}
+
+
+def test_a_file_that_the_system_does_not_allow_to_be_read_is_named(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tiny()
+
+    def forbidden(*arguments: object, **options: object) -> None:  # root may read files of mode 000
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path / "answers.jsonl"))
+
+    monkeypatch.setattr("dia_runtime.bundle.verify.measure", forbidden)
+    error = (
+        f"`{path / 'answers.jsonl'}` cannot be read, so the bundle is not verified: Permission denied\n  help: allow"
+    )
+    refusal("E711", error, lambda: examine(path), 3)

@@ -11,8 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_runtime.commands.passphrase import passphrase
+from helpers.failures import refusal
 
 SECRET = b"seven quiet herons"
 
@@ -26,22 +26,18 @@ def test_a_file_wins_over_the_environment(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_bytes(b"\xef\xbb\xbfone\r\n")  # as Notepad saves it; nobody could type that mark
     assert passphrase(tmp_path / "file", "a key") == "one"
     (tmp_path / "file").write_bytes("é".encode() * 700)
-    with pytest.raises(DiaError, match="longer than 1,024 bytes"):
-        passphrase(tmp_path / "file", "a key")
-    for raw in (b"", b"\nsecond", b"\xff\xfe"):
+    refusal("E718", "is longer than 1,024 bytes\n  help: write", lambda: passphrase(tmp_path / "file", "a key"))
+    for raw, words in ((b"", "is empty\n  help: write"), (b"\nsecond", "is empty"), (b"\xff\xfe", "is not UTF-8\n")):
         (tmp_path / "file").write_bytes(raw)
-        with pytest.raises(DiaError):
-            passphrase(tmp_path / "file", "a key")
-    with pytest.raises(DiaError, match="cannot read"):
-        passphrase(tmp_path, "a key")
+        refusal("E718", words, lambda: passphrase(tmp_path / "file", "a key"))
+    refusal("E718", f"cannot read the passphrase file `{tmp_path}`", lambda: passphrase(tmp_path, "a key"))
 
 
 def test_without_a_terminal_nobody_is_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("DIA_PASSPHRASE", raising=False)
     with (tmp_path / "empty").open("w+") as file:
         monkeypatch.setattr(sys, "stdin", file)
-        with pytest.raises(DiaError, match="no passphrase for a key"):
-            passphrase(None, "a key")
+        refusal("E718", "no passphrase for a key\n  help: use --passphrase-file", lambda: passphrase(None, "a key"))
 
 
 @pytest.mark.parametrize("again", [SECRET, b"another"])

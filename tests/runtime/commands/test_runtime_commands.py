@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.canonical import manifest_bytes
 from dia_runtime.bundle.manifest import with_checksum
+from helpers.failures import require_error
 from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
@@ -287,7 +288,7 @@ def test_verify_compares_with_a_pinned_digest(tiny: Make) -> None:
     found = facts(result, "verify")
     assert result.return_value == 3 and not found["valid"]
     assert found["problems"][0]["expected"] == "0" * 64 and found["problems"][0]["found"] == digest
-    assert failed("verify", bundle, "--expect", digest[:10]).exit_code == 2
+    require_error(failed("verify", bundle, "--expect", digest[:10]), "E710", "is not a digest\n  help: use the 64 hex")
 
 
 def test_verify_of_a_manifest_that_cannot_be_read(tiny: Make) -> None:

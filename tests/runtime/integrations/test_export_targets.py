@@ -21,6 +21,7 @@ from dia_runtime.integrations.exported_tasks.grading import Graded, grade_reply
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.huggingface.card import escaped, license_of, size_of
 from dia_runtime.integrations.promptfoo import grader
+from helpers.failures import refused_call
 from helpers.files import lines
 from helpers.session_records import session, turn
 
@@ -128,8 +129,12 @@ def test_what_a_target_cannot_hold_is_refused_with_its_reason(
             assert reason in said and "E714" in said and "tiny/sum_0/1" in said
     exported(tmp_path / "system", "lm-eval", tmp_path / "held")
     assert lines(tmp_path / "held" / "questions.jsonl")[1]["dia_system"] == "y"
-    assert run(["export", str(tiny("other")), "--to", "openai-batch", "-o", str(tmp_path / "b")]) == 2
-    assert "`--model`" in capsys.readouterr().err
+    batch = ["export", tiny("other"), "--to", "openai-batch", "-o", tmp_path / "b"]
+    refused_call("E715", "but `--model` names none\n  help: give one `--model`", capsys, *batch)
+    refused_call("E715", "but `--model` names 2\n", capsys, *batch, "--model", "a", "--model", "b")
+    bare = tiny("bare", sealed=True)
+    error = f"needs the answers, but `{bare}` has none\n  help: unseal the bundle first; some targets, such as `jsonl`"
+    refused_call("E713", error, capsys, "export", bare, "--to", "lm-eval", "-o", tmp_path / "b")
 
 
 def test_exported_modules_say_in_one_line_that_dia_is_missing(

@@ -17,6 +17,7 @@ from dia_runtime.grading.grader import grade
 from dia_runtime.integrations.dia_bench.export import prompt_parts
 from dia_runtime.integrations.exporters import EXPORTERS
 from dia_runtime.integrations.exporting.base import Exporter, Files
+from helpers.failures import refused_call
 from helpers.places import ROOT
 
 FAMILIES = ("d002_small_sum", "d088_pin_among_decoys", "d012_ten_primality_tests")
@@ -158,23 +159,27 @@ class Leaves(Exporter):
 
 
 @pytest.mark.parametrize(
-    ("exporter", "message"), [(Breaks(), "No space left on device"), (Leaves(), "it leads out of the folder")]
+    ("exporter", "code", "words"),
+    [
+        (Breaks(), "E602", "No space left on device"),
+        (Leaves(), "E716", "wants to write the file `../outside.txt`, which is refused: it leads out of the folder"),
+    ],
 )
 def test_what_fails_leaves_nothing(
     bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-    exporter: Exporter, message: str,
+    exporter: Exporter, code: str, words: str,
 ) -> None:  # fmt: skip
     monkeypatch.setitem(EXPORTERS.own, "mine", exporter)  # type: ignore[index]
-    assert run(["export", str(bundle), "--to", "mine", "-o", str(tmp_path / "x")]) == 2
-    assert message in capsys.readouterr().err
+    refused_call(code, words, capsys, "export", bundle, "--to", "mine", "-o", tmp_path / "x")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_damaged_bundle_and_an_unknown_target_are_refused(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["export", str(bundle), "--to", "jsnl"]) == 2
-    assert "did you mean `jsonl`?" in capsys.readouterr().err
+    refused_call(
+        "E715", "unknown target `jsnl`\n  help: did you mean `jsonl`?", capsys, "export", bundle, "--to", "jsnl"
+    )
     copy = tmp_path / "copy"
     copy.mkdir()
     for path in bundle.rglob("*"):

@@ -39,7 +39,8 @@ def pairs(bundle: Bundle, sessions: bool = False) -> Iterator[tuple[Record, Reco
     """
     if not bundle.has_answers:
         help = "unseal the bundle first; some targets, such as `jsonl`, export questions without answers"
-        raise DiaError(Diagnostic("E713", f"the answers of `{bundle.path}` are withheld", None, help))
+        message = visible(f"this target needs the answers, but `{bundle.path}` has none")
+        raise DiaError(Diagnostic("E713", message, None, help))
     for question, answer in questions_and_answers(bundle, sessions):
         if answer is not None:
             yield question, answer

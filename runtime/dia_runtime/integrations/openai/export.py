@@ -27,8 +27,8 @@ class OpenAiBatch(Exporter):
     def files(self, bundle: Bundle) -> Files:
         """Return the requests. Raises DiaError (exit 2) unless exactly one model is named."""
         if len(self.models) != 1:
-            message = "a request file is for exactly one model"
-            raise DiaError(Diagnostic("E715", message, None, "give one `--model`"))
+            message = f"a request file is for exactly one model, but `--model` names {len(self.models) or 'none'}"
+            raise DiaError(Diagnostic("E715", message, None, "give one `--model`, such as `--model gpt-4o-mini`"))
         requests = _requests(bundle, self.models[0])
         for number, first_request in enumerate(requests):
             yield (

@@ -17,6 +17,7 @@ from dia_runtime.data import data_folder
 from dia_runtime.integrations.exporting import parquet_writer as tables
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import APPLICATION_ID, FIRST_SCHEMA
+from helpers.failures import refused_call
 from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
@@ -110,9 +111,10 @@ def test_parquet_needs_pyarrow_and_says_so(
 def test_respondents_are_chosen(held: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = rows(exported(held, "replies", tmp_path / "out", "--model", "oracle", "--model", "abstain"))
     assert [row["respondent"] for row in found] == ["abstain"] * 12 + ["oracle"] * 12
-    assert run(["export", str(held), "--to", "replies", "--model", "oracel"]) == 2
-    assert "did you mean `oracle`?" in capsys.readouterr().err
-    assert run(["export", str(tmp_path / "bundle"), "--to", "jsonl", "--model", "oracle"]) == 2
+    error = "has no respondent `oracel`\n  help: did you mean `oracle`?"
+    refused_call("E806", error, capsys, "export", held, "--to", "replies", "--model", "oracel")
+    error = "`jsonl` exports questions, which are for any model\n  help: leave out `--model`"
+    refused_call("E715", error, capsys, "export", tmp_path / "bundle", "--to", "jsonl", "--model", "oracle")
 
 
 def test_the_facts_and_the_default_folder(
