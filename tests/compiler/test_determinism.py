@@ -26,7 +26,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "e0e7f279cf50ee0d3754d64af38a18bef26d60c4c947fd2c0ad50cdc6bdd2407",
     "puzzles": "d42cdf0cc6c682c5a06fc1f8f1272242629ff9a379133594bf86f8662ac00a50",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "f85970fe3b96cd9934b3b0460d05f06f2f7d42b10972f93c9dd7edf7afa8171f",
+    "school_math": "d28981acd6b7ebe1ac94e4bcfe7b467885dec7071689ad3ff04e239f9755b6ea",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]

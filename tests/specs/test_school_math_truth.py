@@ -57,9 +57,9 @@ def meeting_travelers(challenge: str) -> str:
         rf"somewhere on the road between the two towns, which is {way} long\. (?P=q) {MOVED} at a steady (?P<second>\d+) miles per "
         rf"hour without a stop\. (?P=p) {MOVED} at a steady (?P<first>\d+) miles per hour(?P<stops>(?:, but stopped [^.]+ before they met)?)\."
         rf" How far from (?P=a), in miles, was the place where they met\?",
-        rf"Two friends are \w+ing toward each other on the same road:\n\n- (?P<p>{NAME}): from (?P<a>{NAME}) to (?P<b>{NAME}), "
-        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour(?P<stops>(?:\n- before they meet, (?P=p) stops"
-        rf" for \d+ minutes [^.]+)?)\n\nThey start at the same time, and the road is {way} long\. How many miles from (?P=a) do they meet\?"
+        rf"Two friends were \w+ing toward each other on the same road:\n\n- (?P<p>{NAME}): from (?P<a>{NAME}) to (?P<b>{NAME}), "
+        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour(?P<stops>(?:\n- before they met, (?P=p) stopped"
+        rf" for \d+ minutes [^.]+)?)\n\nThey started at the same time, and the road was {way} long\. How many miles from (?P=a) did they meet\?"
         rf"",
         rf"How many miles had (?P<p>{NAME}) covered by the time s?he met (?P<q>{NAME})\? The two had set out toward each other at "
         rf"the same time, (?P=p) from {NAME} and (?P=q) from {NAME}, {way} away along the only road they used\. (?P=p)'s speed was "
@@ -89,10 +89,10 @@ def meeting_travelers_hard(challenge: str) -> str:
         rf"other's town, on the road between the two towns, which is {way} long\. They kept going back and forth between the "
         rf"towns without a break\. (?P=q) {MOVED} at a steady (?P<second>\d+) miles per hour\. (?P=p) {MOVED} at a steady (?P<first>\d+) miles per hour\."
         rf" How far from (?P=a), in miles, was the place where they met for the {which} time\?",
-        rf"Two friends are \w+ing toward each other on the same road:\n\n- {NAME}: from (?P<a>{NAME}) to (?P<b>{NAME}), "
-        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour\n- in each town: whoever arrives turns around at once and heads back"
-        rf"\n\nThey start at the same time, and the road is {way} long\. How many miles "
-        rf"from (?P=a) do they meet for the {which} time\?",
+        rf"Two friends were \w+ing toward each other on the same road:\n\n- {NAME}: from (?P<a>{NAME}) to (?P<b>{NAME}), "
+        rf"(?P<first>\d+) miles per hour\n- {NAME}: from (?P=b) to (?P=a), (?P<second>\d+) miles per hour\n- in each town: whoever arrived turned around at once and headed back"
+        rf"\n\nThey started at the same time, and the road was {way} long\. How many miles "
+        rf"from (?P=a) did they meet for the {which} time\?",
         rf"How many miles was (?P<p>{NAME}) away from (?P<a>{NAME}) when s?he met (?P<q>{NAME}) for the {which} time\? The two had "
         rf"set out toward each other at the same time, (?P=p) from (?P=a) and (?P=q) from {NAME}, {way} away along the only road "
         rf"they used\. Each of them turned back at once whenever they reached an end of the road\. (?P=p)'s speed was "

@@ -357,7 +357,7 @@ OF_COUNTS = (
     rf"On another day, {NAME} had counted \d+ [a-z ]+ somewhere else\.",
     r"It was \d+ minutes before noon\.",
     rf"{NAME} stayed there for \d+ minutes\.",
-    r"Each of the [a-z ]+ had cost \d+ dollars\.",
+    rf"{NAME} took \d+ pictures there\.",
     rf"{NAME} had been there \d+ times before\.",
 )
 PLACE = r"(?:in|on) (?:the storeroom of a restaurant|a large aquarium|the window of a toy store|a tray in a bakery)"
@@ -478,7 +478,7 @@ OF_JOBS = (
     rf"{NAME} had worked there for \d+ months\.",
     r"The trip to work took \d+ minutes\.",
     r"There were \d+ other people on the same team\.",
-    rf"The week before, {NAME} had earned {MONEY} there\.",
+    rf"{NAME} had {MONEY} in a savings account\.",
     rf"{NAME} had \d+ days of vacation left\.",
 )
 FACTORS = {
@@ -502,11 +502,11 @@ def overtime_pay(challenge: str) -> str:
         without(challenge, *OF_JOBS),
         rf"{NAME} worked {job} for {rate} an hour\. Each day, any time beyond the first {hours} was paid at {factor} that rate\. One week, "
         rf"s?he worked {worked}, and not at all on the other days\. How much did s?he earn that week, in dollars\?",
-        rf"{NAME}'s timesheet for a week {job}:\n\n(?P<worked>(?:- {NAME}: \d+(?:\.5)? hours\n)+)\nThe pay is {rate} an hour for up to "
-        rf"{hours} a day\. Any further time on the same day is paid at {factor} that rate\. How many dollars did {NAME} earn in that "
+        rf"{NAME}'s timesheet for a week {job}:\n\n(?P<worked>(?:- {NAME}: \d+(?:\.5)? hours\n)+)\nThe pay was {rate} an hour for up to "
+        rf"{hours} a day\. Any further time on the same day was paid at {factor} that rate\. How many dollars did {NAME} earn in that "
         r"week\?",
-        rf"{NAME} works {job}\. (?:His|Her) contract says: \"The hourly wage is {rate}\. Time beyond {hours} on a single day is overtime, for which the "
-        rf"hourly wage is {factor}\.\" Last week, {NAME} worked {worked}\. What was (?:his|her) pay for these \w+ days, in dollars\?",
+        rf"{NAME} worked {job}\. (?:His|Her) contract said: \"The hourly wage is {rate}\. Time beyond {hours} on a single day is overtime, for which the "
+        rf"hourly wage is {factor}\.\" One week, {NAME} worked {worked}\. What was (?:his|her) pay for these \w+ days, in dollars\?",
         rf"How many dollars did {NAME} earn for {worked}\? (?:She|He) worked {job}, where the normal pay was {rate} an hour\. Whatever "
         rf"s?he worked beyond {hours} in one day was paid at {factor} the normal rate\.",
     )

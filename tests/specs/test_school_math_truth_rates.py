@@ -128,7 +128,7 @@ OF_JOBS = (
     r"The [a-z ]+ is \d+ (?:yards|feet|inches) (?:long|wide|high)\.",
     r"It is \d+ degrees outside\.",
     r"A company offered to do the job in \d+ minutes, but nobody hired it\.",
-    r"Another job later in the day takes \d+ minutes\.",
+    r"This job has had to wait for \d+ days\.",
     r"Last year, somebody else was paid \$\d+ for the same job\.",
 )
 WHO = rf"(?:(?:Mower|Pump|Hose|Printer) [A-D]|{NAME})"
@@ -200,7 +200,7 @@ OF_GROUPS = (
     r"The [a-z ]+ met \d times a month\.",
     r"The [a-z ]+ had been founded \d+ years earlier\.",
     r"Each [a-z]+ paid a fee of \$\d+\.",
-    r"Another [a-z ]+ in town had \d+ [a-z]+\.",
+    r"There were \d+ other [a-z ]+ in town\.",
     r"The treasurer of the [a-z ]+ had been in office for \d+ months\.",
 )
 UNIT = "(?:inches|years|pounds|miles|points)"
@@ -265,10 +265,10 @@ def group_average_hard(challenge: str) -> str:
 
 
 OF_GROWTH = (
-    r"Another [a-z ]+ had (?:\$\d+|\d+ [a-z]+) at that time\.",
+    r"Another [a-z ]+ had (?:\$\d+|\d+ [a-z]+)\.",
     r"The [a-z ]+ was \d+ years old at the start\.",
     r"An expert had predicted growth of \d+% per [a-z]+\.",
-    r"The records about this fill \d+ pages\.",
+    r"The records fill \d+ pages\.",
     r"The records were checked on \d+ different days\.",
 )
 START = r"\$?(?P<start>\d+)(?: [a-z]+)?"
@@ -284,7 +284,7 @@ ASKED = r"How many [a-z]+ were (?P<asked>[a-z ]+) each (?:year|month|week)\?"
 
 def growth_wordings(change: str, ends: tuple[str, str, str]) -> list[str]:
     """The three wordings that begin with the start, each with its end."""
-    first = rf"At the start, there (?:were|was) {START} (?:in|on) an? (?P<place>[a-z ]+)\. In each [a-z]+ after that, "
+    first = rf"At the start, there (?:were|was) {START} (?:in|on) an? (?P<place>[a-z ]+)\. Each [a-z]+, "
     records = rf"These are the records for an? (?P<place>[a-z ]+):\n\n- start: {START}\n- in each of the {SPAN} that followed: "
     story = rf"{NAME} managed an? (?P<place>[a-z ]+) for {SPAN}\. When {THEY} started, it had {START}\. Each [a-z]+, "
     return [
@@ -392,7 +392,7 @@ OF_SCHEDULES = (
     r"The room has \d+ seats\.",
     r"Last year, the whole day was \d+ minutes shorter\.",
     r"Lunch costs \$\d+\.",
-    r"On the following day, everything starts \d+ minutes later\.",
+    r"Next year, everything will start \d+ minutes later\.",
 )
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 

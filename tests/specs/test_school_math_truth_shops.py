@@ -121,7 +121,7 @@ def sale_price(challenge: str) -> str:
         rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: (?P<price>{MONEY})\n(?P<history>.+)\n- {NAME}: "
         rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time\n\nEach percentage refers to the price "
         rf"before that change\. How many dollars did {NAME} pay, including the tax\?",
-        rf"A store opened in January with an? [a-z ]+ in its window that cost (?P<price>{MONEY})\. (?P<history>.+)\. In {NAME}, "
+        rf"In January, a store put an? [a-z ]+ in its window at a price of (?P<price>{MONEY})\. (?P<history>.+)\. In {NAME}, "
         rf"{NAME} bought the [a-z ]+ at its current price plus a sales tax of (?P<tax>\d+)%\. What was the amount on (?:his|her) "
         r"receipt, in dollars\?",
         rf"How many dollars did {NAME} spend on an? [a-z ]+\? In {NAME}, s?he bought it in a store where sales tax of "
@@ -144,7 +144,7 @@ def sale_price_hard(challenge: str) -> str:
         rf"{NAME} followed the price of an? [a-z ]+ at a store:\n\n- January: \(not written down\)\n(?P<history>.+)\n- {NAME}: "
         rf"bought by {NAME}, plus (?P<tax>\d+)% sales tax on the price at that time, (?P<paid>{MONEY}) in all\n\nEach percentage "
         r"refers to the price before that change\. What was the price in January, in dollars, before tax\?",
-        rf"A store opened in January with an? [a-z ]+ in its window\. (?P<history>.+)\. In {NAME}, {NAME} bought the [a-z ]+ at its current price plus a sales tax of (?P<tax>\d+)%\."
+        rf"In January, a store put an? [a-z ]+ in its window\. (?P<history>.+)\. In {NAME}, {NAME} bought the [a-z ]+ at its current price plus a sales tax of (?P<tax>\d+)%\."
         rf" The amount on (?:his|her) receipt was (?P<paid>{MONEY})\. What "
         r"was the price in the window in January, in dollars\?",
         rf"How many dollars did an? [a-z ]+ cost in January, before tax\? In {NAME}, {NAME} spent (?P<paid>{MONEY}) on it in a "
