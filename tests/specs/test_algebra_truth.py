@@ -158,7 +158,7 @@ def least_common_multiple(challenge: str) -> str:
             challenge,
             r"What is the least common multiple of ([\d, and]+)\?",
             r"A harbor has (?:two|three) ferry lines\. A ferry leaves ((?:every \d+ minutes on line [ABC](?:,? and |, )?)+)\. "
-            r"Ferries on all lines have just left together\. In how many minutes will that happen next\?",
+            r"Ferries on (?:both|all three) lines have just left together\. In how many minutes will that happen next\?",
         )
         numbers = integers(text)
     step, multiple = max(numbers), max(numbers)
@@ -374,7 +374,7 @@ def derivative(challenge: str) -> str:
         order = times[word]
     elif challenge.startswith("Let"):
         name, formula, word, again = read(
-            challenge, r"Let f\(([a-z])\) = (.+)\. Find the ([a-z]+) derivative of f as a polynomial in ([a-z])\."
+            challenge, r"Let [fg]\(([a-z])\) = (.+)\. Find the ([a-z]+) derivative of [fg] as a polynomial in ([a-z])\."
         )
         assert name == again
         order = nth[word]
@@ -406,7 +406,7 @@ def polynomial_roots(challenge: str) -> str:
     if challenge.startswith("What"):
         _, name, formula = read(
             challenge,
-            r"What are the ([a-z]+) zeros of the function f\(([a-z])\) = (.+)\? Each of them is an integer or a fraction\.",
+            r"What are the ([a-z]+) zeros of the function [fg]\(([a-z])\) = (.+)\? Each of them is an integer or a fraction\.",
         )
     elif challenge.startswith("Solve"):
         formula, name = read(challenge, r"Solve (.+) = 0 for ([a-z])\. All solutions are rational\. List them all\.")
@@ -710,7 +710,7 @@ def simplify_powers(challenge: str) -> str:
     else:
         *names, formula, again = read(
             challenge,
-            r"For positive ([a-z]), the expression (.+) equals ([a-z]) raised to a constant exponent\. Find this exponent\. If it "
+            r"For positive ([a-z]), the expression (.+) is equal to a single power of ([a-z])\. Find the exponent of this power\. If it "
             r"is not an integer, write it as a fraction in lowest terms\.",
         )
         names.append(again)
