@@ -23,7 +23,7 @@ DIGESTS_AT_FIVE = {
     "algebra": "f9249dd4b757311da3710aa07dc96845211db20aa8a45a6c35c29ea3838e935b",
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
-    "know_thyself": "e0e7f279cf50ee0d3754d64af38a18bef26d60c4c947fd2c0ad50cdc6bdd2407",
+    "know_thyself": "607c0f14f8ece2168bc5d8ad8bcbee14fc874bbac0826179283de7ba186e1468",
     "puzzles": "d42cdf0cc6c682c5a06fc1f8f1272242629ff9a379133594bf86f8662ac00a50",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
     "school_math": "d28981acd6b7ebe1ac94e4bcfe7b467885dec7071689ad3ff04e239f9755b6ea",

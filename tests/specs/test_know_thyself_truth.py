@@ -137,7 +137,7 @@ def kinds_of_creatures(challenge: str) -> Answers:
     assert len(every) == 5 and len(no) == 1
     name, first, other, last = read(
         challenge,
-        r".+\n\n(\w+) is a (\w+)\. Is (\w+) a (\w+)\? Answer yes or no\.",
+        r".+\n\nA kind may have no members at all\. (\w+) is a (\w+)\. Is (\w+) a (\w+)\? Answer yes or no\.",
         r".+ One of the creatures there, (\w+), is a (\w+)\. Is (\w+) also a (\w+), yes or no\?",
     )
     assert name == other
