@@ -436,7 +436,7 @@ def polynomial_roots(challenge: str) -> str:
 
 def base_arithmetic(challenge: str) -> str:
     """Python reads the digits; repeated division writes them."""
-    note = r"the letters? A(?: to [A-F])? as the digits? after 9"
+    note = r"the letters? A(?: and B| to [C-F])? as the digits? after 9"
     if challenge.startswith("In base"):
         base_text, first, sign, second, again = read(
             challenge,
@@ -462,7 +462,7 @@ def base_arithmetic(challenge: str) -> str:
 
 def convert_base(challenge: str) -> str:
     """Python reads the digits; the largest power of the other base that fits is taken away again and again."""
-    note = r"(?: The letters? A (?:is|to [B-F] are) the digits? after 9\.)?"
+    note = r"(?: The letters? A (?:is|and B are|to [C-F] are) the digits? after 9\.)?"
     if challenge.startswith("Convert"):
         digits, source, target = read(challenge, rf"Convert (\w+) from base (\d+) to base (\d+)\.{note}")
     else:
