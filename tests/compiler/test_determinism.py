@@ -23,7 +23,7 @@ DIGESTS_AT_FIVE = {
     "algebra": "aa5f4b70826d241a633375fe824ff57a15c0e269bc18722b00075f9c835d0c01",
     "boundary": "8e15c6690145191d01b260502f224adcfe88bd5c2795c6d01575c154e538d71a",
     "dia_bench": "018354af1ca4df6cebdf5dad3c82a478bd558e1e9d90cf64f4d0734a313db7ef",
-    "know_thyself": "607c0f14f8ece2168bc5d8ad8bcbee14fc874bbac0826179283de7ba186e1468",
+    "know_thyself": "8a2463a831922fbe3118f3e3f4ec36cae8937e382c6ec133aaca2414cf9213cf",
     "puzzles": "d42cdf0cc6c682c5a06fc1f8f1272242629ff9a379133594bf86f8662ac00a50",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
     "school_math": "d28981acd6b7ebe1ac94e4bcfe7b467885dec7071689ad3ff04e239f9755b6ea",

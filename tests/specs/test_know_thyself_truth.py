@@ -258,7 +258,7 @@ def visitors_on_a_day(challenge: str) -> Answers:
     """Every day that is not over may have two different numbers of visitors."""
     days = re.findall(r"([A-Z][a-z]+day): (\d+)", challenge)
     assert len(days) == 7
-    (today,) = re.findall(r"Today is (\w+) of that week|has just closed on the (\w+) of that week", challenge)
+    (today,) = re.findall(r"(?:Today|Now it) is (\w+) of that week", challenge)
     ((count, direction),) = {
         *re.findall(r"exactly (\d+) (more|fewer) people came than", challenge),
         *re.findall(r"exactly (\d+) (more|fewer) visitors than predicted", challenge),
@@ -269,7 +269,7 @@ def visitors_on_a_day(challenge: str) -> Answers:
     for day, forecast in days:
         actual = int(forecast) + int(count) * (1 if direction == "more" else -1)
         visitors[day] = {str(actual)} if is_over else {str(actual), forecast}
-        is_over = is_over and day != "".join(today)
+        is_over = is_over and day != today
     return visitors[asked]
 
 
