@@ -327,7 +327,7 @@ def zebra(challenge: str) -> str:
             challenge,
             r"On one side of a street, there are [a-z]+ houses, numbered from 1 on the left to \d on the right, with one resident each\. "
             r"The residents are ([\w, ]+)\. "
-            r"Each has one of these pets: ([\w, ]+)\. Each drinks something different: ([\w, ]+)\."
+            r"Each has a different pet: ([\w, ]+)\. Each drinks something different: ([\w, ]+)\."
             r"(?: No two houses have the same color; the colors are ([\w, ]+)\.)?\n\n((?:\d+\. .+\.\n)+)\n(.+), from number 1 to number "
             r"\d\?",
         )
@@ -359,8 +359,8 @@ def zebra(challenge: str) -> str:
         ]
     (places,) = arrangements
     asked = kinds[
-        ["Who", "Which pets", "Which drinks", "What colors"].index(
-            re.match("Who|Which pets|Which drinks|What colors", question)[0]
+        ["Who", "Which pets", "What do", "What colors"].index(
+            re.match("Who|Which pets|What do|What colors", question)[0]
         )
     ]  # type: ignore[index]
     return f"[{', '.join(sorted(asked, key=places.__getitem__))}]"
@@ -506,7 +506,7 @@ def cipher_ladder(challenge: str) -> str:
         size, key_text, rule_text, coded = read(
             challenge,
             r"A message of (\d) English words was encrypted word by word\. In each word, all letters were moved forward in the alphabet by "
-            r"the same number of places \(z is followed by a\)\. For the first word, this number is (\d+)\. For every other word, it is "
+            r"the same number of places \(z is followed by a\)\. For the first word, this number is (\d+)\. For each word after that, it is "
             rf"{rule}\.(?: The letter a has position 1, and z has position 26\.)?\n\n([a-z ]+)\n\nWhat is the message\?",
         )
         assert len(coded.split()) == int(size)
