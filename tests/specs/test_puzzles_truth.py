@@ -99,7 +99,7 @@ def water_jugs(challenge: str) -> str:
             r"You have an empty jug that holds (\d+) liters, another that holds (\d+) liters, and a tap\. In one step, you can fill a "
             r"jug to the brim from the tap, empty a jug into the sink, or pour one jug into the other until the first is empty or the "
             r"second is full\. What is the smallest number of steps after which one of the jugs contains exactly (\d+) liters?\?",
-            r"At a camp, there are a lake and two buckets without marks, for (\d+) and (\d+) liters\. Both are empty at first\. Each of "
+            r"At a camp by a lake, there are two buckets without marks, which hold (\d+) and (\d+) liters when full\. Both are empty at first\. Each of "
             r"these is one move: filling a bucket completely from the lake, emptying a bucket completely, or pouring from one bucket "
             r"into the other until the first is empty or the second is full\. What is the smallest number of moves after which one of "
             r"the buckets contains exactly (\d+) liters?\?",
@@ -172,7 +172,7 @@ def game_of_life(challenge: str) -> str:
     else:
         steps, picture = read(
             challenge,
-            r"Run Conway's game of life for (\d+) steps? on this board\. The board has no cells beyond its edges\. 1 means alive, 0 "
+            r"Run Conway's Game of Life for (\d+) steps? on this board\. The board has no cells beyond its edges\. 1 means alive, 0 "
             r"means dead\.\n\n([01 \n]+)\n\nWhat is on the board then\?",
         )
     grid = bits(picture)
@@ -820,18 +820,18 @@ def minesweeper(challenge: str) -> str:
     if challenge.startswith("This"):
         count, picture, last, height = read(
             challenge,
-            r"This is a position of minesweeper\. Each number says how many of the up to eight cells around it contain a mine\. Cells with a "
+            r"This is a Minesweeper position\. Each number says how many of the up to eight cells around it contain a mine\. Cells with a "
             r"number contain no mine\. \? is a hidden cell\. There are ([a-z]+) mines in all\.\n\n([\d? \n]+)\n\nColumns are named A to "
-            r"([A-Z]) from the left, rows 1 to (\d) from the top\. Which cells contain the mines\? Write them like A1\.",
+            r"([A-Z]) from the left, rows 1 to (\d) from the top\. Which cells contain the mines\? Give them in the form A1\.",
         )
         width = ord(last) - 64
     else:
         height, columns, count, picture = read(
             challenge,
             r"In a field of (\d) rows \(1 is at the top\) and (\d) columns \(A is on the left\), ([a-z]+) treasures are buried, at most one "
-            r"under each square\. On every square that was searched without finding one, a sign shows the number of treasures under the "
+            r"under each square\. Every square that was searched and found empty has a sign with the number of treasures under the "
             r"squares that touch it at a side or at a corner\. Squares that have not been searched are marked \?\.\n\n([\d? \n]+)\n\nOnly one set of squares is possible for the treasures\."
-            r" Which squares are these\? Give them in the form A1\.",
+            r" Which one\? Give the squares in the form A1\.",
         )
         width = int(columns)
     grid = [line.split() for line in picture.split("\n")]
@@ -857,7 +857,7 @@ def inequality_square(challenge: str) -> str:
         r"column\. A1 is at the top left, B1 to the right of it, A2 below it\. These facts must hold:\n\n([A-D\d<>= \n]+)\n\nThere is "
         r"only one solution\. Give the grid, row by row from the top\.",
         r"Four machines \(A to D\) each make four products, numbered 1 to 4, one on each of four days\. No two machines make the same "
-        r"product on one day, and no machine makes a product twice\. Here, A1 is the number of the product that machine A makes on day 1, "
+        r"product on the same day, and no machine makes a product twice\. Here, A1 is the number of the product that machine A makes on day 1, "
         r"and so on:\n\n([-A-D\d<>= \n]+)\n\n"
         r"Only one plan is possible\. Write it with one row for each day, from day 1 to day 4, and in each row the products of A, B, C and D\.",
     )
@@ -903,7 +903,7 @@ def domino_tilings(challenge: str) -> str:
             challenge,
             r"A terrace has (\d) rows of (\d) squares each\. There (?:is a flower bed on one square|are flower beds on [a-z]+ squares) "
             r"\(([\w,; ]+); rows are counted from the top, columns from the left\)\. The rest is to be paved completely with slabs that "
-            r"cover two squares that share a side and cannot be cut\. How many different patterns are possible\? Patterns that are rotations "
+            r"cannot be cut and that each cover two squares sharing a side\. How many different patterns are possible\? Patterns that are rotations "
             r"or mirror images of each other count separately\.",
         )
         holes = {(int(r) - 1, int(c) - 1) for r, c in re.findall(r"row (\d), column (\d)", beds)}
