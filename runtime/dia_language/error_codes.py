@@ -441,7 +441,11 @@ CODES: dict[str, tuple[str, str]] = {
         "calibrated on. Score the runs separately; for a bank, give the questions it was calibrated on.",
     ),
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),
-    "E804": ("run file that cannot be used", "The run file cannot be opened or written. The message says why."),
+    "E804": (
+        "run file that cannot be used",
+        "The run file cannot be opened or written, or another process is placing the same model in it. The message says "
+        "why.",
+    ),
     "E805": (
         "respondent with other settings",
         "The run contains replies of a respondent of this name with other settings. Write to another file with "
@@ -461,17 +465,18 @@ CODES: dict[str, tuple[str, str]] = {
     "E809": ("unknown question", "The bundle has no question with this id. The message suggests the closest one."),
     "E811": (
         "invalid scoring option",
-        "`dia score` does not know this verdict or cannot read its points. Points are exact numbers: `--points "
-        "wrong=-1`.",
+        "A verdict, label, figure, preset or number that scoring does not accept, or runs that cannot be compared as "
+        "requested. Points are exact numbers: `--points wrong=-1`. The message lists the choices.",
     ),
     "E821": (
         "unknown answer format or chain",
-        "The grader has no answer format or no chain with this name. A newer version may have made the bundle.",
+        "The grader has no answer format or no chain with this name, or the format has invalid options. A newer version "
+        "may have made the bundle. `dia audit` needs two chains.",
     ),
     "E822": (
         "answer record that cannot be used",
-        "The correct answer, an accepted form or the comparison of an answer record has the wrong shape. The bundle or "
-        "the run was made by another program.",
+        "The correct answer, an accepted form, the comparison or stored code of an answer record has the wrong shape. "
+        "The bundle or the run was made by another program, or changed afterwards.",
     ),
     "E823": (
         "missing API key",

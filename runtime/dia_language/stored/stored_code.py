@@ -69,13 +69,13 @@ class Code:
         """Return the compiled code, cached if it was compiled before. Raises DiaError."""
         text = self.stored.get(kind)
         if not isinstance(text, str):
-            raise DiaError(Diagnostic("E822", f"stored code is not a valid {kind}"))
+            raise _malformed(f"stored code is not a valid {kind}")
         stored = self.stored
         parts = tuple([dumps(stored[part], sort_keys=True) if part in stored else "[]" for part in PARTS])
         try:
             return _program(kind, text, parts, names, self.replies)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise DiaError(Diagnostic("E822", "stored code has the wrong shape")) from None
+            raise _malformed("stored code has the wrong shape") from None
 
     def scope(self, scope: Mapping[str, Any], program: Program) -> Mapping[str, Any]:
         """Return all values that the code sees."""
@@ -124,7 +124,11 @@ def load_code(stored: Stored) -> Code:
         names = {name: decode(value, decode_symbolic) for name, value in stored.get("names", {}).items()}
         return Code(stored, names, frozenset(stored.get("replies", ())))
     except (AttributeError, TypeError, ValueError):
-        raise DiaError(Diagnostic("E822", "stored code has the wrong shape")) from None
+        raise _malformed("stored code has the wrong shape") from None
+
+
+def _malformed(message: str) -> DiaError:
+    return DiaError(Diagnostic("E822", message, None, "get a new copy of the bundle or the run"), 3)
 
 
 def decode_symbolic(text: str) -> Value:

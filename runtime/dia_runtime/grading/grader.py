@@ -61,6 +61,15 @@ class Grade(NamedTuple):
         return self.verdict is Verdict.CORRECT
 
 
+OTHER_PROGRAM = "the bundle or the run was made by another program, or changed afterwards; get a new copy"
+NEWER = "a newer version of dia may have made the bundle; update dia, or compile the bundle again"
+
+
+def malformed_record(message: str, help: str | None = None) -> DiaError:
+    """Return the error for an answer record that cannot be used: exit code 3."""
+    return DiaError(Diagnostic("E822", visible(message), None, help or OTHER_PROGRAM), 3)
+
+
 class Grader:
     """Grades replies to the instances of one template with one chain of an answer format."""
 
@@ -77,7 +86,7 @@ class Grader:
         """
         self.form = _entry(format.get("kind"), FORMATS, "answer format")
         if errors := self.form.faults(format):
-            raise DiaError(Diagnostic("E821", visible(errors[0]), None, None), 3)
+            raise DiaError(Diagnostic("E821", visible(errors[0]), None, NEWER), 3)
         _entry(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
@@ -214,7 +223,7 @@ class Grader:
     def _equals(self, value: Value, form: Value) -> bool:
         if form is not self.checked_truth and not self.answer.holds(form):
             message = "a stored answer or accepted form is of another type than its comparison"
-            raise DiaError(Diagnostic("E822", message), 3)
+            raise malformed_record(message)
         self.checked_truth = form
         return self.answer.equal(value, form)
 
@@ -224,7 +233,7 @@ def typed(comparison: Mapping[str, Any]) -> AnswerType:
     try:
         return answer_type(comparison)
     except LanguageError as error:
-        raise DiaError(Diagnostic("E822", visible(error.message), None, error.help), 3) from None
+        raise malformed_record(error.message, error.help) from None
 
 
 _Held = TypeVar("_Held")
@@ -261,7 +270,7 @@ def grade(
     try:
         truth, accept = decode(answer["answer"]), [decode(form) for form in answer.get("accept", ())]
     except ValueError:
-        raise DiaError(Diagnostic("E822", "an answer record contains an invalid value"), 3) from None
+        raise malformed_record("an answer record contains an invalid value") from None
     return grader.grade(truth, accept, answer["text"], reply, accept_if, share)
 
 

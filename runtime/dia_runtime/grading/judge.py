@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from dia_language.stored.stored_conditions import share as stored_share
 from dia_language.workers.pool import SingleWorker
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.records import is_gradable
-from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share
+from dia_runtime.grading.grader import SETTLED, Condition, Grade, Grader, Share, malformed_record
 from dia_runtime.grading.sessions.judging import Judgement, Truth, is_of_sessions, judge_transcript, truth_of
 from dia_runtime.grading.verdicts import WITH_POINTS, Exact, Mark, Verdict, mark
 from dia_runtime.store.endings import FINAL_ENDINGS, reply_flags
@@ -143,11 +143,14 @@ class Judge:
 
     def _one(self, question: StoredQuestion, reply: StoredReply, answers: _RecordsInOrder | None) -> Judged:
         prepared: _Prepared | _PreparedSessions | None = self._prepared.get(question.position)
-        if prepared is None:
-            prepared = self._prepare(question, answers)
-        if isinstance(prepared, _PreparedSessions):
-            return self._judge_sessions(question, reply, prepared)
-        return self._judge(question, reply, prepared)
+        try:
+            if prepared is None:
+                prepared = self._prepare(question, answers)
+            if isinstance(prepared, _PreparedSessions):
+                return self._judge_sessions(question, reply, prepared)
+            return self._judge(question, reply, prepared)
+        except DiaError as error:
+            raise _naming(question, error) from None
 
     def _judge_sessions(self, question: StoredQuestion, reply: StoredReply, prepared: _PreparedSessions) -> Judged:
         """Grade the reply to a question of sessions, which is a transcript."""
@@ -263,11 +266,19 @@ class _RecordsInOrder:
         return next((record for record in self._records if record["id"] == id), None)
 
 
+def _naming(question: StoredQuestion, error: DiaError) -> DiaError:
+    """Return the error, with the id of the question if its record cannot be graded."""
+    entry = error.diagnostics[0]
+    if entry.code not in ("E821", "E822"):
+        return error
+    return DiaError(replace(entry, message=visible(f"`{question.id}`: {entry.message}")), error.exit_code)
+
+
 def _decoded(record: Record) -> tuple[Value, list[Value]]:
     try:
         return decode(record["answer"]), [decode(form) for form in record["accept"]]
     except ValueError:
-        raise DiaError(Diagnostic("E822", "an answer record contains an invalid value"), 3) from None
+        raise malformed_record("an answer record contains an invalid value") from None
 
 
 def _share_of_marks(grade: Grade, verdict: Verdict, share: Share | None) -> Fraction | None:
@@ -342,7 +353,7 @@ def worth(name: str, value: Any) -> Exact:
         raise DiaError(Diagnostic("E811", visible(f"`{name}` is not a verdict with points"), None, help))
     if isinstance(value, bool) or not NUMBER.fullmatch(str(value)):
         message = visible(f"the points of `{name}` are not an exact number: {str(value)[:40]}")
-        raise DiaError(Diagnostic("E811", message))
+        raise DiaError(Diagnostic("E811", message, None, "write an integer, a decimal or a fraction: -1, 0.5 or -1/2"))
     exact = Fraction(str(value))
     return exact.numerator if exact.denominator == 1 else exact  # integers are added much faster
 

@@ -11,7 +11,7 @@ from dia_runtime.respondents.respondent import Reply, Truth
 
 Question = Mapping[str, Any]
 
-NO_SESSIONS = "baselines build replies from answers, but sessions have none: what is correct depends on earlier replies"
+NO_SESSIONS = "it builds replies from answers, but sessions have none: what is correct depends on earlier replies"
 SKIP = "I-DO-NOT-KNOW"
 UNKNOWN = "unknown"
 WRONG_CANDIDATES = ("0", "-1", "wrong", "1", "true", "false", "wrong " * 1_000)

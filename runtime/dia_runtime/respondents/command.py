@@ -129,12 +129,12 @@ def _command_words(command_line: str) -> list[str]:
     if not words:
         raise _usage_error("`command:` does not name a program")
     if "\0" in command_line or shutil.which(words[0]) is None:
-        raise _usage_error(f"program not found: `{words[0]}`")
+        raise _usage_error(f"program not found: `{words[0]}`", "install it, or write its path: command:./PROGRAM")
     return words
 
 
-def _usage_error(message: str) -> DiaError:
-    return DiaError(Diagnostic("E842", visible(message), None, "write command:PROGRAM followed by its arguments"))
+def _usage_error(message: str, help: str = "write command:PROGRAM followed by its arguments") -> DiaError:
+    return DiaError(Diagnostic("E842", visible(message), None, help))
 
 
 def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:

@@ -21,7 +21,8 @@ class ConstantReply(LocalRespondent):
     def __init__(self, name: str, text: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) if there is no text."""
         if not text:
-            raise DiaError(Diagnostic("E848", "`says:` needs a text", None, "write says:TEXT, such as says:DECLINE"))
+            message = "`says:` needs the text of the reply"
+            raise DiaError(Diagnostic("E848", message, None, "write says:TEXT, such as says:DECLINE"))
         super().__init__(name, f"says:{text}")
         self.text = text
 

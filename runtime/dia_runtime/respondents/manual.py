@@ -60,7 +60,8 @@ class Manual(LocalRespondent):
     def __init__(self, name: str, folder: str, settings: Settings, options: ModelOptions) -> None:
         """Raises DiaError (exit 2) if the argument is not a folder."""
         if not folder or "\0" in folder or os.path.isfile(folder):  # noqa: PTH113 - pathlib raises where a name is too long
-            message = visible(f"`manual:{folder}` does not name a folder")
+            why = "is a file, not a folder" if folder and "\0" not in folder else "does not name a folder"
+            message = visible(f"`manual:{folder}` {why}")
             raise DiaError(Diagnostic("E844", message, None, "write manual:FOLDER; the folder is created if needed"))
         super().__init__(name, f"manual:{folder}")
         self.folder = Path(folder)

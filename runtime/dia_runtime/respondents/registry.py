@@ -190,7 +190,8 @@ def require_base_url(url: str) -> None:
     except ValueError:
         is_one = False
     if not is_one:
-        raise DiaError(Diagnostic("E824", visible(f"`{url}` is not a base URL"), None, "write http(s)://host/v1"))
+        help = "write http://HOST/v1 or https://HOST/v1, with the port if there is one"
+        raise DiaError(Diagnostic("E824", visible(f"`{url}` is not a base URL"), None, help))
     if parts.path.rstrip("/").endswith(CHAT_PATH):
         fix = f"remove `{CHAT_PATH}`, which dia appends"
         raise DiaError(Diagnostic("E824", visible(f"`{url}` is the address of requests, not a base URL"), None, fix))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dia_runtime.respondents.registry import ModelOptions
 
 DEFAULTS = {"theta": "", "bank": "", "seed": "0", "skip": "0"}
+BANK = "name a bank that `dia calibrate` wrote"
 NUMBER = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,20})?", re.ASCII)
 PLACES = 40
 SCALE = 10**PLACES
@@ -137,7 +138,7 @@ def plain_decimal(number: Decimal) -> str:
 def _parse_arguments(argument: str) -> dict[str, str]:
     """Return the arguments by name. Raises DiaError for an unknown one."""
     arguments = dict(DEFAULTS)
-    for part in argument.split(","):
+    for part in argument.split(",") if argument else ():
         name, equals, value = part.partition("=")
         if name not in DEFAULTS or not equals:
             raise _usage_error(f"`{part}` is not an argument of `simulated`", did_you_mean(name, DEFAULTS))
@@ -164,10 +165,10 @@ def _read_bank(path: Path) -> tuple[dict[str, Decimal], str]:
         if len(difficulties) != len(record["items"]):
             raise ValueError("an item occurs twice")
     except OSError as error:
-        raise _usage_error(f"the bank `{path}` cannot be read: {error.strerror}") from None
+        raise _usage_error(f"the bank `{path}` cannot be read: {error.strerror}", BANK) from None
     except (ValueError, KeyError, TypeError, ArithmeticError, RecursionError) as error:
         why = str(error) if type(error) is ValueError else 'it is not {"items": [{"item", "difficulty"}]}'
-        raise _usage_error(f"the bank `{path}` cannot be used: {why}") from None
+        raise _usage_error(f"the bank `{path}` cannot be used: {why}", BANK) from None
     return difficulties, hashlib.sha256(encoded).hexdigest()
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, visible
+from dia_language.diagnostics import DiaError, Diagnostic, names_help, visible
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.session_records import session_use
 from dia_runtime.formats import FORMATS
@@ -232,7 +232,8 @@ def _require_conversation_partners(
     named = [BASELINES.get(model) if isinstance(model, str) else model for model in models]
     for one in [*named, *respondents]:
         if (why := getattr(one, "no_sessions_reason", None)) is not None:
-            raise DiaError(Diagnostic("E847", visible(why), None, "ask a model, a program, or says:TEXT"))
+            message = visible(f"`{getattr(one, 'name', 'the model')}` cannot take part in sessions: {why}")
+            raise DiaError(Diagnostic("E847", message, None, "ask a model, a program (`command:`), or says:TEXT"))
 
 
 def _knowing(bundle: Bundle, respondents: Sequence[AsyncRespondent]) -> list[NeedsAnswers]:
@@ -358,8 +359,10 @@ def _require_possible(
     attempts: int,
     model_options: ModelOptions,
 ) -> None:
-    if attempts < 1 or (limit is not None and limit < 1):
-        raise DiaError(Diagnostic("E807", "`attempts` and `limit` must be at least 1"))
+    for name, number in (("attempts", attempts), ("limit", limit)):
+        if number is not None and number < 1:
+            help = "leave it out to ask " + ("each question once" if name == "attempts" else "all questions")
+            raise DiaError(Diagnostic("E807", f"`{name}` must be at least 1, not {number}", None, help))
     for model in models:
         if isinstance(model, str):
             require_known(model, model_options)
@@ -380,8 +383,8 @@ def _truth(store: Store, seed: str) -> Truth:
     def record(question: str) -> Mapping[str, Any]:
         grading = store.grading(question)
         if grading is None:
-            message = f"`{store.path}` has no answers, because it was started with a bundle without answers"
-            raise DiaError(Diagnostic("E808", message))
+            message = visible(f"`{store.path}` has no answers, because it was started with a bundle without answers")
+            raise DiaError(Diagnostic("E808", message, None, "start another run with `--out`"))
         return grading
 
     def is_wrong(grading: Mapping[str, Any], reply: str, format: Mapping[str, Any]) -> bool:
@@ -395,5 +398,5 @@ def wrap_answer(text: str, format: Mapping[str, Any]) -> str:
     """Return a reply in the answer format with the text as its answer."""
     kind = str(format.get("kind"))
     if kind not in FORMATS:
-        raise DiaError(Diagnostic("E821", visible(f"unknown answer format `{kind}`")))
+        raise DiaError(Diagnostic("E821", visible(f"unknown answer format `{kind}`"), None, names_help(kind, FORMATS)))
     return FORMATS[kind].wrap(text, format)

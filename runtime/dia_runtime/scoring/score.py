@@ -139,7 +139,8 @@ def _require_known(
     ]
     for name, word, choices in (*words, *names):
         if word not in choices:
-            message, help = visible(f"`{word}` is not one of {', '.join(choices)}"), did_you_mean(str(word), choices)
+            message = visible(f"`{name}` cannot be `{word}`; choose from {', '.join(choices)}")
+            help = did_you_mean(str(word), choices)
             if name == "by" and not labels:
                 help = help or "for labels of models, name their file with `--labels`"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
@@ -154,13 +155,15 @@ def _require_preset(preset: str | None) -> None:
 
 def _require_numbers(resamples: int, seed: int, difference: float | None) -> None:
     if not FEWEST <= resamples <= MOST:
-        message = f"the number of resamples must be between {FEWEST} and {MOST:,}, not {resamples}"
-        raise DiaError(Diagnostic("E811", message, None, f"give {FEWEST} to {MOST:,}"))
+        message = f"`resamples` must be between {FEWEST} and {MOST:,}, not {resamples:,}"
+        raise DiaError(Diagnostic("E811", message, None, "10,000 is usually enough"))
     if not 0 <= seed < 1 << 63:
-        raise DiaError(Diagnostic("E811", f"the seed must be between 0 and 2**63 - 1, not {seed}"))
+        message = f"`seed` must be between 0 and 2**63 - 1, not {seed}"
+        raise DiaError(Diagnostic("E811", message, None, "any other integer does, such as 0"))
     if difference is not None and not 0 < difference <= 2:
+        message = f"`difference` must be above 0 and at most 2, as scores range from -1 to 1, not {difference}"
         help = "write a share, for example 0.05 for five percentage points"
-        raise DiaError(Diagnostic("E811", f"{difference} is not a possible difference of two scores", None, help))
+        raise DiaError(Diagnostic("E811", message, None, help))
 
 
 @dataclass(frozen=True, slots=True)

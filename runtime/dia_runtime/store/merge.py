@@ -84,7 +84,8 @@ def _write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DiaError(Diagnostic("E804", visible(f"`{target}` cannot be written: {error.strerror}"))) from None
+        message = visible(f"`{target}` cannot be written: {error.strerror}")
+        raise DiaError(Diagnostic("E804", message, None, "choose another location with `-o`")) from None
 
 
 def _require_same_settings(stores: Sequence[Store]) -> None:

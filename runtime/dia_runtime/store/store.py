@@ -152,8 +152,10 @@ class Store:
             self._connection.execute(insert, (name, model, encoded))
             stored = next(entry for entry in self.respondents() if entry.name == name)
         if (stored.model, stored.settings) != (model, encoded):
-            message = f"`{self.path}` has replies from `{name}` with other settings: {stored.settings}"
-            raise DiaError(Diagnostic("E805", message, None, "choose another `--out`"))
+            earlier = {"model": stored.model, **self.parsed(stored.settings)}
+            why = _differing(earlier, {"model": model, **settings})
+            message = visible(f"`{self.path}` has replies from `{name}` with other settings: {why}")
+            raise DiaError(Diagnostic("E805", message, None, "choose another `--out`, or use the same settings"))
         return stored.id
 
     def respondents(self) -> list[StoredRespondent]:
@@ -516,7 +518,7 @@ class Store:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise DiaError(Diagnostic("E804", f"`{self.path}` cannot be used: {error}")) from None
+            raise _unusable(f"`{self.path}` cannot be used: {error}") from None
         except sqlite3.DataError:
             raise self.damaged(f"it has a value of more than {LARGEST_VALUE >> 20} MiB") from None
         except sqlite3.DatabaseError as error:
@@ -564,8 +566,24 @@ def _make_folder(place: Path) -> None:
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        why = visible(f"`{place}` cannot be created: {error.filename}: {error.strerror}")
-        raise DiaError(Diagnostic("E804", why)) from None
+        raise _unusable(f"`{place}` cannot be created: {error.filename}: {error.strerror}") from None
+
+
+def _unusable(message: str) -> DiaError:
+    help = "check the path, its permissions and the free disk space, or choose another `--out`"
+    return DiaError(Diagnostic("E804", visible(message), None, help))
+
+
+def _differing(stored: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """Return the settings in which two respondents differ, such as `temperature 0, not 0.5`."""
+    names = [name for name in {**stored, **new} if stored.get(name) != new.get(name)]
+    return "; ".join(f"{name} {_shown(stored, name)}, not {_shown(new, name)}" for name in names)
+
+
+def _shown(settings: Mapping[str, Any], name: str) -> str:
+    value = settings.get(name)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "unset" if value is None else text[:60] + "..." * (len(text) > 60)
 
 
 def read_store(path: str | os.PathLike[str]) -> Store:
@@ -621,6 +639,8 @@ def _connect(place: Path, address: str) -> Store:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
         for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {setting}")
+    except sqlite3.OperationalError as error:
+        raise _unusable(f"`{place}` cannot be used: {error}") from None
     except sqlite3.Error as error:
         raise not_a_run(place, str(error)) from None
     return Store(place, connection)

@@ -99,7 +99,8 @@ def test_errors_are_a_failed_gate(tiny: Make, monkeypatch: pytest.MonkeyPatch) -
 
 def test_all_names_are_known_before_any_is_asked(tiny: Make) -> None:
     error = failed("run", tiny(), "--model", "oracle", "--model", "orakle")
-    assert error.exit_code == 2 and not Path("build").exists()
+    require_error(error, "E806", "unknown model `orakle`\n  help: did you mean `oracle`?")
+    assert not Path("build").exists()
 
 
 def test_an_interrupted_run_says_how_to_go_on(tiny: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,7 +201,8 @@ def test_score_by_a_label(scored: Path, label: str) -> None:
 
 def test_an_unknown_label_is_told_with_the_closest(scored: Path) -> None:
     error = failed("score", scored, "--by", "skills")
-    assert error.exit_code == 2 and error.diagnostics[0].help == "did you mean `skill`?"
+    require_error(error, "E811", "`by` cannot be `skills`; choose from category, domain, ")
+    require_error(error, "E811", "\n  help: did you mean `skill`?")
 
 
 def test_points_that_the_models_were_not_told_are_noted(scored: Path) -> None:
@@ -229,8 +231,11 @@ def test_score_with_other_points(scored: Path) -> None:
     found = facts(called("score", scored, "--points", "wrong=-1,skipped=1/2", "--json"), "score")
     assert [model["rs"]["value"] for model in found["models"]] == [2, 1, -2]
     assert found["points"] == {"wrong": "-1", "skipped": "1/2"}
-    assert failed("score", scored, "--points", "wrong").exit_code == 2
-    assert failed("score", scored, "--points", "wrong=much").exit_code == 2
+    require_error(
+        failed("score", scored, "--points", "wrong"), "E811", "does not have the form VERDICT=N\n  help: write"
+    )
+    error = "the points of `wrong` are not an exact number: much\n  help: write an integer, a decimal or a fraction"
+    require_error(failed("score", scored, "--points", "wrong=much"), "E811", error)
 
 
 def test_notes_say_what_the_tables_leave_out(tiny: Make) -> None:

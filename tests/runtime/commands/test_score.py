@@ -14,9 +14,9 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
-from dia_language.diagnostics import DiaError
 from dia_runtime.commands.score import with_default_figures
 from dia_runtime.respondents.respondent import Reply
+from helpers.failures import refusal, refused_call
 from helpers.schemas import require_valid
 
 Make = Callable[..., Path]
@@ -150,23 +150,29 @@ def test_the_option_stands_alone_or_before_a_figure() -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [("--compare", "conf,best"), ("--resamples", "5"), ("--resamples", "2000000"), ("--seed", "-1"),
-     ("--difference", "5"), ("--difference", "nan"), ("--by", "company"), ("--labels", "nowhere.yaml")],
-    ids=lambda options: " ".join(options),
-)  # fmt: skip
-def test_what_cannot_be_computed_is_refused(played: Make, options: tuple[str, ...], capsys: Capture) -> None:
+    ("option", "value", "words"),
+    [
+        ("--compare", "conf,best", "`compare` cannot be `best`; choose from rs, conf, "),
+        ("--resamples", "5", "`resamples` must be between 100 and 1,000,000, not 5\n"),
+        ("--resamples", "2000000", "not 2,000,000\n  help: 10,000 is usually enough"),
+        ("--seed", "-1", "`seed` must be between 0 and 2**63 - 1, not -1"),
+        ("--difference", "5", "`difference` must be above 0 and at most 2, as scores range from -1 to 1, not 5.0\n"),
+        ("--difference", "nan", "not nan\n  help: write a share, for example 0.05 for five percentage points"),
+        ("--by", "company", "help: for labels of models, name their file with `--labels`"),
+        ("--labels", "nowhere.yaml", "no file `nowhere.yaml`"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(played: Make, option: str, value: str, words: str, capsys: Capture) -> None:
     path = played(Player("good", 8), templates=1)
-    capsys.readouterr()
-    assert run(["score", str(path), *options]) == 2
-    assert capsys.readouterr().out == ""
+    code = "E101" if option == "--labels" else "E811"
+    refused_call(code, words, capsys, "score", path, option, value)
 
 
 def test_too_many_models_are_refused_before_they_are_read(played: Make) -> None:
     path = played(*(Player(f"model {at}", 5) for at in range(51)), templates=1)
-    with pytest.raises(DiaError) as caught:
-        dia_runtime.score(path, compare=["rs"])
-    assert caught.value.exit_code == 2 and len(dia_runtime.score(path, interval="none")["models"]) == 51
+    error = "51 models are too many for comparisons in pairs\n  help: choose runs with at most 50 models in total"
+    refusal("E811", error, lambda: dia_runtime.score(path, compare=["rs"]))
+    assert len(dia_runtime.score(path, interval="none")["models"]) == 51
 
 
 def test_intervals_can_be_left_out_or_seeded(played: Make) -> None:

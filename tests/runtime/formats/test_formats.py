@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import Grader, grade
 from dia_runtime.grading.verdicts import Verdict
 from helpers.examples import examples
+from helpers.failures import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -298,9 +298,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
 def test_records_that_are_none_are_told(row: tuple[dict[str, Any], str]) -> None:
     format, message = row
     assert message in "\n".join(FORMATS[format["kind"]].faults(format))
-    with pytest.raises(DiaError) as found:
-        Grader({"type": "integer"}, format)
-    assert found.value.exit_code == 3
+    refusal("E821", "a newer version of dia may have made the bundle", lambda: Grader({"type": "integer"}, format), 3)
 
 
 INSTRUCTIONS = {

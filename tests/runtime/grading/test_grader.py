@@ -16,6 +16,7 @@ from dia_language.numbers.values import decimal, encode
 from dia_runtime.formats import FORMATS
 from dia_runtime.grading.grader import Grade, Grader, grade
 from dia_runtime.grading.verdicts import Verdict
+from helpers.failures import refusal
 from helpers.hostile import LONG_REPLY
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -182,9 +183,7 @@ def test_numbers_of_every_type_take_a_minus_of_unicode_under_the_second_rules() 
 
 @pytest.mark.parametrize("rules", [0, 3, "2", True])
 def test_rules_of_another_version_are_refused(rules: Any) -> None:
-    with pytest.raises(DiaError, match="update dia") as raised:
-        grade(FORTY_TWO, "<xml>42</xml>", {**FORMAT, "rules": rules})
-    assert raised.value.exit_code == 3
+    refusal("E821", "update dia", lambda: grade(FORTY_TWO, "<xml>42</xml>", {**FORMAT, "rules": rules}), 3)
 
 
 # The table's numbers once more, in the answer's place, for the types that could take them for something.
@@ -304,21 +303,29 @@ def test_formats_without_a_skip_token_skip_nothing() -> None:
 
 
 def test_what_cannot_be_graded_is_told() -> None:
-    faults: list[tuple[dict[str, Any], dict[str, Any], str, int]] = [
-        (FORTY_TWO, {"kind": "letters"}, "strict", 2),
-        (FORTY_TWO, {}, "strict", 2),
-        (FORTY_TWO, FORMAT, "strictest", 2),
-        ({**FORTY_TWO, "comparison": {"type": "number"}}, FORMAT, "strict", 3),
-        ({**FORTY_TWO, "comparison": {"type": "integer", "unit": "m"}}, FORMAT, "strict", 3),
-        ({**FORTY_TWO, "answer": "42"}, FORMAT, "strict", 3),
-        ({**FORTY_TWO, "answer": True}, FORMAT, "strict", 3),
-        ({**FORTY_TWO, "answer": {"integer": "x"}}, FORMAT, "strict", 3),
-        ({**FORTY_TWO, "answer": 41, "accept": ["42"]}, FORMAT, "strict", 3),
+    other_type = (
+        "a stored answer or accepted form is of another type than its comparison\n  help: the bundle or the run"
+    )
+    faults: list[tuple[dict[str, Any], dict[str, Any], str, str, str]] = [
+        (FORTY_TWO, {"kind": "letters"}, "strict", "E821", "unknown answer format `letters`\n  help: did you mean"),
+        (FORTY_TWO, {}, "strict", "E821", "unknown answer format `None`\n  help: the choices are boxed, "),
+        (
+            FORTY_TWO,
+            FORMAT,
+            "strictest",
+            "E821",
+            "unknown chain of extraction `strictest`\n  help: did you mean `strict`",
+        ),
+        ({**FORTY_TWO, "comparison": {"type": "number"}}, FORMAT, "strict", "E822", "unknown answer type `number`"),
+        ({**FORTY_TWO, "comparison": {"type": "integer", "unit": "m"}}, FORMAT, "strict", "E822", "`unit`"),
+        ({**FORTY_TWO, "answer": "42"}, FORMAT, "strict", "E822", other_type),
+        ({**FORTY_TWO, "answer": True}, FORMAT, "strict", "E822", other_type),
+        ({**FORTY_TWO, "answer": {"integer": "x"}}, FORMAT, "strict", "E822", "an invalid value\n  help: the bundle"),
+        ({**FORTY_TWO, "answer": 41, "accept": ["42"]}, FORMAT, "strict", "E822", other_type),
     ]
-    for answer, form, chain, code in faults:
-        with pytest.raises(DiaError) as found:
-            grade(answer, "<xml>42</xml>", form, chain)
-        assert found.value.exit_code == code
+    for answer, form, chain, code, words in faults:
+        exit_code = 2 if code == "E821" else 3
+        refusal(code, words, lambda: grade(answer, "<xml>42</xml>", form, chain), exit_code)  # noqa: B023
 
 
 def test_one_grader_grades_many_instances() -> None:

@@ -217,7 +217,8 @@ def test_a_log_that_does_not_fit_is_told_line_by_line(
     whole = "\n".join(told)
     assert "no question `tiny/sum_0/9`" in whole and "help: did you mean" in whole
     assert f"also occurs in {path}:1" in whole and ":7:" in whole
-    assert "`me` has no reply to `tiny/sum_0/1` (missing in total: 2)" in whole and "`tiny/sum_1/2`" in whole
+    assert "error[E865]: `me` has no reply to `tiny/sum_0/1` (missing in total: 2)\n  help: use `--keep`" in whole
+    assert "error[E865]: `me` has no reply to `tiny/sum_1/2`" in whole
     assert not Path("a.run").exists() and not list(tmp_path.glob(".a.run*"))
     assert brought(path, "jsonl", bundle, "--model", "me", "--keep", "--json") == 0
     out, err = capsys.readouterr()

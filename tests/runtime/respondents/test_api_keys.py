@@ -19,6 +19,7 @@ from dia_runtime.respondents.api_keys import find_key, read_env_file, redact
 from dia_runtime.respondents.openai_compatible import is_local, proxy_of
 from dia_runtime.respondents.registry import ModelOptions, key_destinations, require_base_url, resolve_endpoint
 from helpers import loopback as loop
+from helpers.failures import refusal, refused_call
 
 Make = Callable[..., Path]
 KEY = "sk-planted-0123456789abcdef"
@@ -119,9 +120,13 @@ BASE_URLS = [
     "url", [*BASE_URLS, "http://h:99999/v1", "http://[::1/v1", "http://h/\nv1", "file:///etc/passwd"]
 )
 def test_what_is_no_base_url_is_refused(url: str) -> None:
-    with pytest.raises(DiaError) as caught:
-        require_base_url(url)
-    assert caught.value.exit_code == 2 and "pass" not in str(caught.value.diagnostics[0].message).replace("passwd", "")
+    words = "help: write http://HOST/v1 or https://HOST/v1"
+    if "chat" in url:
+        words = "is the address of requests, not a base URL\n  help: remove `/chat/completions`"
+    elif any(sign in url for sign in "@?#\n"):
+        words = "contains more than a host and a path\n  help: write only"
+    error = refusal("E824", words, lambda: require_base_url(url))
+    assert "pass" not in str(error).replace("passwd", "")
 
 
 def test_each_provider_gets_its_own_key_at_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,10 +287,10 @@ def test_a_file_of_the_user_with_passwords_is_not_read(
     assert "Authorization" not in server.asked[0].headers
 
 
-@pytest.mark.parametrize("place", ["/dev/null/a.run", "/proc/none/a.run"])
+@pytest.mark.parametrize("place", ["/dev/null/a.run", "/proc/none/a.run", "/proc/a.run"])
 def test_a_run_that_cannot_be_made_is_told(tiny: Make, place: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert dia(["run", str(tiny()), "--model", "oracle", "-o", place]) == 2
-    assert "E80" in capsys.readouterr().err
+    text = refused_call("E804", f"`{place}` cannot be ", capsys, "run", tiny(), "--model", "oracle", "-o", place)
+    assert "help: check the path, its permissions and the free disk space" in text
 
 
 @pytest.mark.long
@@ -319,9 +324,9 @@ def test_what_is_missing_is_told(
     }[module]
     monkeypatch.setattr(importlib.import_module(made), "find_spec", lambda name: None)
     model = {"aiohttp": "hosted_vllm/m", "litellm": "anthropic/m"}[module]
-    assert dia(["run", str(tiny()), "--model", model]) == 2
-    told = capsys.readouterr().err
-    assert f"{module}, which is not installed" in told and "pip install" in told and not Path("build").exists()
+    code = {"aiohttp": "E827", "litellm": "E826"}[module]
+    told = refused_call(code, f"{module}, which is not installed", capsys, "run", tiny(), "--model", model)
+    assert "pip install" in told and not Path("build").exists()
 
 
 def test_a_misspelled_provider_gets_a_suggestion(

@@ -19,7 +19,6 @@ from typing import Any
 
 import dia_runtime
 import pytest
-from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import line_process as programs
 from dia_runtime.respondents.budget import Budget
@@ -27,6 +26,7 @@ from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
+from helpers.failures import refusal, refused_call
 
 Make = Callable[..., Path]
 Write = Callable[[str], str]
@@ -222,12 +222,16 @@ def test_a_program_is_no_shell_line(tiny: Make, tmp_path: Path, written: Write) 
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("", "does not name a program"), ("'", "split into words"), ("no-such -x", "`no-such`")]
+    ("name", "why"),
+    [
+        ("", "`command:` does not name a program\n  help: write command:PROGRAM"),
+        ("'", "`'` cannot be split into words: No closing quotation\n  help: write command:PROGRAM"),
+        ("no-such -x", "program not found: `no-such`\n  help: install it, or write its path"),
+    ],
 )
 def test_what_cannot_be_started_is_told_before_anything(tiny: Make, tmp_path: Path, name: str, why: str) -> None:
-    with pytest.raises(DiaError, match=why) as caught:
-        asked(tiny(), f"command:{name}", tmp_path / "a.run")
-    assert caught.value.exit_code == 2 and not (tmp_path / "a.run").exists()
+    refusal("E842", why, lambda: asked(tiny(), f"command:{name}", tmp_path / "a.run"))
+    assert not (tmp_path / "a.run").exists()
 
 
 def test_only_the_command_line_names_a_program(
@@ -237,8 +241,9 @@ def test_only_the_command_line_names_a_program(
     monkeypatch.chdir(tmp_path)
     for text in ("model = ['command:touch made']", "[run]\nmodel = ['command:touch made']"):
         (tmp_path / "dia.toml").write_text(text, encoding="utf-8")
-        assert run(["run", str(bundle), "-o", "a.run"]) == 2
-        assert "can only be given on the command line" in capsys.readouterr().err and not (tmp_path / "made").exists()
+        error = "`model` can only be given on the command line\n  help: remove it from the file"
+        refused_call("E605", error, capsys, "run", bundle, "-o", "a.run")
+        assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.slow

@@ -12,12 +12,12 @@ import dia_runtime
 import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
-from dia_language.diagnostics import DiaError
 from dia_runtime.data import data_folder
 from dia_runtime.respondents.chat import Settings
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions
 from dia_runtime.store.store import read_store
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 
@@ -143,13 +143,18 @@ def test_a_reply_that_is_no_text_is_that_question_s_error(tiny: Make, tmp_path: 
     assert texts(tmp_path / "a.run") == {"tiny/sum_0/0 1": "mended"}
 
 
-@pytest.mark.parametrize("name", ["", "a.file", "a\0b"])
-def test_what_is_no_folder_is_refused(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("", "does not name a folder"), ("a.file", "is a file, not a folder"), ("a\0b", "does not name a folder")],
+)
+def test_what_is_no_folder_is_refused(
+    tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, why: str
+) -> None:
     bundle = tiny()
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.file").touch()
-    with pytest.raises(DiaError, match="does not name a folder"):
-        dia_runtime.run(bundle, f"manual:{name}", tmp_path / "a.run")
+    error = f"{why}\n  help: write manual:FOLDER; the folder is created if needed"
+    refusal("E844", error, lambda: dia_runtime.run(bundle, f"manual:{name}", tmp_path / "a.run"))
     assert not (tmp_path / "a.run").exists()
 
 

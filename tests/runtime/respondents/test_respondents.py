@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_runtime.respondents import rate_limit as pacing
 from dia_runtime.respondents.budget import Budget
 from dia_runtime.respondents.chat import Settings
@@ -27,6 +26,7 @@ from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RespondentSummary, RunOptions, RunSummary, run
 from dia_runtime.store.store import read_store
 from helpers import loopback as loop
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 KEY = "sk-planted-0123456789abcdef"
@@ -560,8 +560,7 @@ def test_prices_of_the_user(text: str, name: str, cost: str | None) -> None:
 def test_a_price_that_is_none_is_refused(text: str) -> None:
     from dia_runtime.respondents.prices import OwnPrices
 
-    with pytest.raises(DiaError, match="is not a price"):
-        OwnPrices([text])
+    refusal("E855", f"`--price {text}` is not a price\n  help: write `--price 0.15,0.6` or", lambda: OwnPrices([text]))
 
 
 @pytest.mark.skipif(find_spec("litellm") is None, reason="litellm is not installed")

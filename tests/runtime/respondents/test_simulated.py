@@ -16,9 +16,9 @@ from typing import Any
 import dia_runtime
 import mpmath
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.simulated import SCALE, success_threshold
 from dia_runtime.store.store import read_store
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 
@@ -72,8 +72,8 @@ def test_another_bank_is_another_respondent(tiny: Make, tmp_path: Path) -> None:
     bundle, path = tiny(), bank(tmp_path / "bank.json", tiny=0)
     dia_runtime.run(bundle, f"simulated:theta=0,bank={path}", tmp_path / "a.run")
     bank(path, tiny=1)
-    with pytest.raises(DiaError, match="other settings"):
-        dia_runtime.run(bundle, f"simulated:theta=0,bank={path}", tmp_path / "a.run")
+    name = f"simulated:theta=0,bank={path}"
+    refusal("E805", "with other settings: bank ", lambda: dia_runtime.run(bundle, name, tmp_path / "a.run"))
 
 
 def test_what_is_not_right_is_skipped_or_a_named_mistake(tiny: Make, tmp_path: Path) -> None:
@@ -122,20 +122,20 @@ def test_the_replies_are_the_same_in_another_process(tiny: Make, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "is not an argument"),
+        ("", "needs `theta`, the ability\n  help: write simulated:theta=0.5,"),
         ("seed=1", "needs `theta`"),
         ("theta=", "needs `theta`"),
-        ("theta=1e9", "decimal number"),
+        ("theta=1e9", "`theta` must be a decimal number such as 0.5, not `1e9`"),
         ("theta=nan", "decimal number"),
         ("theta=0,skip=2", "share from 0 to 1"),
-        ("theta=0,skp=1", "`skp=1` is not an argument"),
-        ("theta=0,bank=nowhere.json", "cannot be read"),
+        ("theta=0,skp=1", "`skp=1` is not an argument of `simulated`\n  help: did you mean `skip`?"),
+        ("theta=0,", "`` is not an argument"),
+        ("theta=0,bank=nowhere.json", "cannot be read: No such file or directory\n  help: name a bank"),
     ],
 )
 def test_arguments_that_make_no_sense(tiny: Make, tmp_path: Path, arguments: str, message: str) -> None:
-    with pytest.raises(DiaError, match=message) as caught:
-        dia_runtime.run(tiny(), f"simulated:{arguments}", tmp_path / "a.run")
-    assert caught.value.exit_code == 2 and not (tmp_path / "a.run").exists()
+    refusal("E843", message, lambda: dia_runtime.run(tiny(), f"simulated:{arguments}", tmp_path / "a.run"))
+    assert not (tmp_path / "a.run").exists()
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_arguments_that_make_no_sense(tiny: Make, tmp_path: Path, arguments: str
 )  # fmt: skip
 def test_banks_that_are_none(tiny: Make, tmp_path: Path, content: str) -> None:
     (tmp_path / "bank.json").write_text(content, encoding="utf-8")
-    with pytest.raises(DiaError, match="cannot be used"):
-        dia_runtime.run(tiny(), f"simulated:theta=0,bank={tmp_path / 'bank.json'}", tmp_path / "a.run")
+    name = f"simulated:theta=0,bank={tmp_path / 'bank.json'}"
+    refusal("E843", "bank.json` cannot be used: ", lambda: dia_runtime.run(tiny(), name, tmp_path / "a.run"))
 
 
 def test_the_answers_are_needed(tiny: Make, tmp_path: Path) -> None:
-    with pytest.raises(DiaError, match="needs the answers"):
-        dia_runtime.run(tiny(sealed=True), "simulated:theta=0", tmp_path / "a.run")
+    error = "`simulated:theta=0` needs the answers, but"
+    refusal("E808", error, lambda: dia_runtime.run(tiny(sealed=True), "simulated:theta=0", tmp_path / "a.run"))

@@ -26,6 +26,7 @@ from dia_runtime.store.store import read_store
 from dia_runtime.store.tool_transcripts import ToolTranscript, read_tool_transcript
 from helpers import loopback as loop
 from helpers import session_records
+from helpers.failures import refused_call
 from helpers.tool_user import Call, calls, python
 
 Make = Callable[..., Path]
@@ -105,22 +106,40 @@ def test_a_command_without_an_end_is_stopped(tiny: Make, source: str, reason: st
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--tool-command", "double", "does not name a tool|cannot be started"),
-        ("--tool-command", "double=no-such-program", "`no-such-program` was not found"),
-        ("--tool-command", "a b=true", "does not name a tool"),
+        ("--tool-command", "double", "the tool `double` has no command\n  help: write NAME=COMMAND, or the name of"),
+        ("--tool-command", "double=no-such-program", "`no-such-program` was not found\n  help: check the path"),
+        ("--tool-command", "a b=true", "`a b=true` does not name a tool\n  help: write NAME=COMMAND"),
         pytest.param("--mcp", "no-such-program", "cannot be started", marks=needs_mcp),
         pytest.param("--mcp", "true", "does not answer as an MCP server", marks=needs_mcp),
-        ("--tools", "pyton", "did you mean `python`"),
+        ("--tools", "pyton", "unknown tool `pyton`\n  help: did you mean `python`? (known: `python`, `bash`, `files`)"),
     ],
 )
 def test_a_tool_that_cannot_be_given_is_refused_before_anything_is_asked(
     tiny: Make, capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
-    import re
+    refused_call("E852", message, capsys, "run", tiny(), "--model", "openai/m", "-o", "a.run", option, value)
+    assert not Path("a.run").exists()
 
-    assert dia(["run", str(tiny()), "--model", "openai/m", "-o", "a.run", option, value]) == 2
-    printed = capsys.readouterr().err
-    assert re.search(message, printed) and re.search("E85[23]", printed) and not Path("a.run").exists()
+
+def test_without_the_package_mcp_servers_are_refused(
+    tiny: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dia_runtime.respondents.tools.mcp_servers.find_spec", lambda name: None)
+    error = (
+        "`--mcp` needs the package mcp, which is not installed\n  help: run `pip install '.[tools]'` in a clone of dia"
+    )
+    refused_call("E853", error, capsys, "run", tiny(), "--model", "openai/m", "-o", "a.run", "--mcp", "true")
+
+
+@pytest.mark.parametrize("model", ["oracle", "says:hello"])
+def test_what_is_no_model_of_an_endpoint_gets_no_tools(
+    tiny: Make, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    error = (
+        f"`{model}` cannot use tools: only models at an endpoint can call them\n  help: ask it in a separate command"
+    )
+    refused_call("E854", error, capsys, "run", tiny(), "--model", model, "-o", "a.run", "--tool-command", "t=true")
+    assert not Path("a.run").exists()
 
 
 def test_without_a_sandbox_tools_are_refused(

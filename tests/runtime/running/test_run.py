@@ -18,7 +18,7 @@ import pytest
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.running.run import Progress
 from dia_runtime.store.store import read_store
-from helpers.failures import failure
+from helpers.failures import failure, refusal
 
 Make = Callable[..., Path]
 
@@ -221,22 +221,27 @@ def test_a_run_of_other_questions_is_refused(tiny: Make, tmp_path: Path) -> None
 
 
 def test_an_unknown_model_is_told_with_the_nearest_name(tiny: Make, tmp_path: Path) -> None:
-    error = failure(lambda: dia_runtime.run(tiny(), ["oracel"], tmp_path / "a.run"))
-    assert error.exit_code == 2 and not (tmp_path / "a.run").exists()
-    help = error.diagnostics[0].help or ""
-    assert "did you mean `oracle`?" in help and "`guess`" in help
+    error = "unknown model `oracel`\n  help: did you mean `oracle`? (the built-in baselines are `oracle`, `abstain`,"
+    refusal("E806", error, lambda: dia_runtime.run(tiny(), ["oracel"], tmp_path / "a.run"))
+    refusal("E806", "help: write the provider too", lambda: dia_runtime.run(tiny("b"), ["gpt-4o"], tmp_path / "a.run"))
+    assert not (tmp_path / "a.run").exists()
 
 
 def test_baselines_need_answers(tiny: Make, tmp_path: Path) -> None:
     bundle = tiny(sealed=True)
-    assert failure(lambda: dia_runtime.run(bundle, ["oracle"], tmp_path / "a.run")).exit_code == 2
+    error = f"`oracle` needs the answers, but `{bundle}` has none\n  help: unseal the bundle first, or ask a model"
+    refusal("E808", error, lambda: dia_runtime.run(bundle, ["oracle"], tmp_path / "a.run"))
     dia_runtime.run(bundle, [model := Scripted()], tmp_path / "a.run")
     assert len(model.asked) == 6
+    error = "was started with a bundle without answers\n  help: start another run with `--out`"
+    refusal("E808", error, lambda: dia_runtime.run(tiny("whole"), ["oracle"], tmp_path / "a.run"))
 
 
 @pytest.mark.parametrize("arguments", [{"limit": 0}, {"attempts": 0}, {"limit": -1}])
 def test_impossible_numbers(tiny: Make, tmp_path: Path, arguments: dict[str, Any]) -> None:
-    assert failure(lambda: dia_runtime.run(tiny(), ["oracle"], tmp_path / "a", **arguments)).exit_code == 2
+    ((name, number),) = arguments.items()
+    error = f"`{name}` must be at least 1, not {number}\n  help: leave it out to ask "
+    refusal("E807", error, lambda: dia_runtime.run(tiny(), ["oracle"], tmp_path / "a", **arguments))
 
 
 def test_a_limit_beyond_the_end_asks_everything(tiny: Make, tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
-from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
 from dia_runtime.scoring.question_views import question_views
 from helpers.examples import examples
+from helpers.failures import refusal
 from helpers.hostile import LONG_REPLY
 from helpers.places import SHARED
 from helpers.schemas import require_valid
@@ -111,10 +111,10 @@ def test_an_audit_says_what_the_figures_become() -> None:
 def test_other_chains_and_forms(capsys: pytest.CaptureFixture[str]) -> None:
     path = mixed()
     assert kept("audit", audit(path, ("strict", "lenient")))["differing"] == 0
-    for chains in (("strict",), ("strict", "strict"), ("strict", "loose")):
-        with pytest.raises(DiaError) as caught:
-            audit(path, chains)
-        assert caught.value.exit_code == 2
+    exactly_two = "an audit needs exactly two chains\n  help: for example `--chains strict,compat`"
+    refusal("E821", exactly_two, lambda: audit(path, ("strict",)))
+    refusal("E821", exactly_two, lambda: audit(path, ("strict", "strict")))
+    refusal("E821", "`loose`\n  help: the choices are standard, strict,", lambda: audit(path, ("strict", "loose")))
     capsys.readouterr()
     assert run(["audit", str(path)]) == 0
     shown = capsys.readouterr().out

@@ -14,7 +14,7 @@ import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.commands.score import notes
 from dia_runtime.respondents.respondent import Reply
-from helpers.failures import failure
+from helpers.failures import failure, refusal, require_error
 
 Make = Callable[..., Path]
 
@@ -102,7 +102,8 @@ def test_points_can_be_replaced(played: Make) -> None:
 @pytest.mark.parametrize("points", [{"wrng": 1}, {"wrong": "x"}, {"wrong": "1e999999999"}, {"wrong": 0.1 + 0.2}])
 def test_points_that_say_nothing(played: Make, points: dict[str, Any]) -> None:
     path = played([None] * 6)
-    assert failure(lambda: dia_runtime.score(path, points=points)).exit_code == 2
+    error = "did you mean `wrong`?" if "wrng" in points else "the points of `wrong` are not an exact number: "
+    refusal("E811", error, lambda: dia_runtime.score(path, points=points))
 
 
 def test_points_of_a_question_may_be_fractions(tiny: Make, bundle_writer: Make, tmp_path: Path) -> None:
@@ -231,8 +232,8 @@ def test_runs_of_different_questions_are_not_mixed(tiny: Make, tmp_path: Path) -
 def test_a_run_without_answers_takes_them_from_the_bundle(tiny: Make, tmp_path: Path) -> None:
     path = tmp_path / "a.run"
     dia_runtime.run(tiny("sealed", sealed=True), [Player([None] * 6)], path)
-    error = failure(lambda: dia_runtime.score(path))
-    assert error.exit_code == 2 and "--bundle" in (error.diagnostics[0].help or "")
+    error = f"`{path}` has no answers\n  help: name the bundle that has them with `--bundle`"
+    refusal("E808", error, lambda: dia_runtime.score(path))
     assert model(path, bundle=tiny("whole"))["counts"]["correct"] == 6
 
 
@@ -250,10 +251,18 @@ def test_scoring_changes_nothing(played: Make) -> None:
     assert sorted(entry.name for entry in path.parent.glob("played.run*")) == ["played.run"]
 
 
-@pytest.mark.parametrize("options", [{"errors": "drop"}, {"chain": "loose"}, {"points": {"skipped": None}}], ids=repr)
-def test_unknown_options(played: Make, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ({"errors": "drop"}, "E811", "`errors` cannot be `drop`; choose from keep, wrong"),
+        ({"chain": "loose"}, "E821", "`chain` cannot be `loose`; choose from standard, strict, lenient, compat"),
+        ({"points": {"skipped": None}}, "E811", "the points of `skipped` are not an exact number: None"),
+        ({"preset": "papr"}, "E811", "unknown preset `papr`\n  help: did you mean `paper`?"),
+    ],
+)
+def test_unknown_options(played: Make, options: dict[str, Any], code: str, words: str) -> None:
     path = played([None] * 6)
-    assert failure(lambda: dia_runtime.score(path, **options)).exit_code == 2
+    refusal(code, words, lambda: dia_runtime.score(path, **options))
 
 
 def test_no_runs() -> None:
@@ -282,7 +291,11 @@ def test_a_run_that_someone_damaged(played: Make, statement: str) -> None:
     connection.execute(statement)
     connection.commit()
     connection.close()
-    assert failure(lambda: dia_runtime.score(path)).exit_code == 3
+    error = failure(lambda: dia_runtime.score(path))
+    assert error.exit_code == 3
+    if error.diagnostics[0].code == "E822":  # the others concern the whole run
+        require_error(error, "E822", "`tiny/sum_0/0`: ", 3)
+        require_error(error, "E822", "\n  help: the bundle or the run was made by another program", 3)
 
 
 def test_items_of_another_length_are_named_and_unequal_attempts_are_said(

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run as dia
 from dia_language.confinement.sandboxes import confinement
-from dia_language.diagnostics import DiaError
 from dia_runtime.commands.tool_options import ToolArguments, toolbox_of
 from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, run
@@ -20,6 +19,7 @@ from dia_runtime.scoring.score import score
 from dia_runtime.scoring.tool_effects import tool_pairs
 from helpers import loopback as loop
 from helpers import schemas as published
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 pytestmark = pytest.mark.skipif(confinement() is None, reason="no sandbox works on this machine")
@@ -84,9 +84,8 @@ def test_every_form_shows_the_table(tiny: Make, capsys: pytest.CaptureFixture[st
 
 def test_without_a_pair_there_is_an_error(tiny: Make) -> None:
     run(tiny(), "oracle", "a.run")
-    with pytest.raises(DiaError) as failed:
-        score("a.run", compare=["tools"])
-    assert (failed.value.exit_code, "both with tools and without" in str(failed.value)) == (2, True)
+    error = "no model is in these runs both with tools and without\n  help: name two runs of one model"
+    refusal("E811", error, lambda: score("a.run", compare=["tools"]))
 
 
 def test_respondents_are_paired_by_their_name_without_tools() -> None:

@@ -19,7 +19,7 @@ from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.respondent import Reply
 from dia_runtime.store.schema import LONGEST_TEXT, VERSION, StoredQuestion, read_header
 from dia_runtime.store.store import Store, open_store, read_store
-from helpers.failures import failure
+from helpers.failures import failure, refusal
 
 ROOT = "ab" * 32
 FACTS = {"questions_root": ROOT, "bundle_id": "cd" * 32, "benchmark": "tiny", "version": "1", "k": 2}
@@ -142,8 +142,10 @@ def test_descriptors_are_closed_with_the_last_database_of_their_file(store: Stor
 def test_one_name_stands_for_one_setting(store: Store) -> None:
     first = store.respondent("a", "model", {"temperature": "0"})
     assert store.respondent("a", "model", {"temperature": "0"}) == first
-    error = failure(lambda: store.respondent("a", "model", {"temperature": "1"}))
-    assert error.exit_code == 2 and "other settings" in str(error)
+    error = "has replies from `a` with other settings: temperature 0, not 1\n  help: choose another `--out`"
+    refusal("E805", error, lambda: store.respondent("a", "model", {"temperature": "1"}))
+    error = "with other settings: model model, not x; temperature 0, not unset; tools unset, not [1]\n"
+    refusal("E805", error, lambda: store.respondent("a", "x", {"tools": [1]}))
 
 
 def test_a_clean_close_leaves_one_plain_file(path: Path) -> None:

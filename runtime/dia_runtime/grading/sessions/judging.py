@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, visible
+from dia_language.diagnostics import DiaError, LanguageError
 from dia_language.expressions.replies import SessionReply
 from dia_language.workers.pool import SingleWorker
+from dia_runtime.grading.grader import malformed_record
 from dia_runtime.grading.sessions.evaluate import KINDS, evaluate_truth, evaluated_truths
 from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD, Outcome
 from dia_runtime.grading.sessions.typed_replies import TypedReplies, typed_replies
@@ -59,7 +60,7 @@ def truth_of(record: Stored, preset: str | None = None) -> Truth:
         study = {**stored, "figures": figures, "truth": preset_record.get("truth", stored["truth"])}
         return Truth(stored, study, preset_record.get("study"), preset_record.get("chain", STUDY_CHAIN))
     except (KeyError, TypeError, AttributeError, ValueError):
-        raise DiaError(Diagnostic("E822", "an answer record has no grading of sessions"), 3) from None
+        raise malformed_record("an answer record has no grading of sessions") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _outcome(
             outcome = worker.call(evaluated_truths, stored, replies.scope, recorded)
     except (LanguageError, DiaError) as error:
         if getattr(error, "code", None) == "E822":
-            raise DiaError(Diagnostic("E822", visible(str(error))), 3) from None
+            raise malformed_record(str(error)) from None
         outcome = Outcome(Verdict.WRONG, BROKEN)  # on these replies, an expression exceeded its budget
     return _with_replies(outcome, replies)
 

@@ -148,9 +148,10 @@ def _checked(source: str, name: str, description: str, parameters: Record, comma
         raise tool_error(f"the command of the tool `{name}` cannot be read", "write it as in a shell") from None
     except jsonschema.SchemaError as error:
         raise tool_error(f"the parameters of the tool `{name}` are not a JSON schema: {error.message}", FIX) from None
-    if not words or shutil.which(words[0]) is None:
-        what = words[0] if words else ""
-        raise tool_error(f"the tool `{name}` cannot be started: `{what}` was not found", "check the path")
+    if not words:
+        raise tool_error(f"the tool `{name}` has no command", FIX)
+    if shutil.which(words[0]) is None:
+        raise tool_error(f"the tool `{name}` cannot be started: `{words[0]}` was not found", "check the path")
     return CommandTool(name, description, parameters, tuple(words))
 
 

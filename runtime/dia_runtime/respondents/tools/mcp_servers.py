@@ -23,6 +23,7 @@ from dia_runtime.respondents.tools.base import Record, ToolOutcome
 from dia_runtime.respondents.tools.commands import NAME, tool_error
 from dia_runtime.respondents.tools.session import ToolSession
 
+BY_HAND = "run the command in a terminal to see what it prints"
 START_SECONDS = 60.0  # package runners such as uvx download a server first
 
 
@@ -107,13 +108,14 @@ def mcp_tools(command: str) -> tuple[str, list[McpTool]]:
         name, records = asyncio.run(_listed(words))
     except (Exception, BaseExceptionGroup) as error:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise tool_error(f"`--mcp {command}` does not answer as an MCP server: {why}", "start it by hand") from None
+        raise tool_error(f"`--mcp {command}` does not answer as an MCP server: {why}", BY_HAND) from None
     tools = [
         McpTool(record["name"], record["name"], record.get("description") or "", record.get("inputSchema") or {}, words)
         for record in records
     ]
     if not tools or not all(NAME.fullmatch(tool.name) for tool in tools):
-        raise tool_error(f"`--mcp {command}` has no tools, or tools with names that models cannot use", "use another")
+        message = f"`--mcp {command}` has no tools, or tools with names that models cannot use"
+        raise tool_error(message, "use another server; names are letters, digits, _ and -")
     return name, tools
 
 

@@ -9,13 +9,13 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
-from dia_language.diagnostics import DiaError
 from dia_language.workers.pool import SingleWorker
 from dia_runtime.grading.sessions.judging import Judgement, judge_transcript, truth_of
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.estimates import estimates
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
+from helpers.failures import refusal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -328,18 +328,15 @@ def test_a_truth_that_runs_for_ever_is_ended_and_wrong() -> None:
     ids=json.dumps,
 )
 def test_a_record_without_a_truth_is_damage(stored: dict[str, Any]) -> None:
-    with pytest.raises(DiaError) as caught:
-        truth_of(stored)
-    assert caught.value.exit_code == 3
+    refusal("E822", "an answer record has no grading of sessions\n  help: the bundle or", lambda: truth_of(stored), 3)
 
 
 def test_a_truth_of_no_right_shape_is_damage_and_no_bug() -> None:
     worker = SingleWorker()
     try:
         for truth in ({"grade": {}}, {"grade": {"correct": 3}}, {"decisions": {"over": 3}}, {"ranking": {"over": []}}):
-            with pytest.raises(DiaError) as caught:
-                judge_transcript(truth_of(record(truth, {})), transcript_text([said()]), "strict", worker)
-            assert caught.value.exit_code == 3
+            stored = truth_of(record(truth, {}))
+            refusal("E822", "stored", lambda: judge_transcript(stored, transcript_text([said()]), "strict", worker), 3)  # noqa: B023
     finally:
         worker.close()
 

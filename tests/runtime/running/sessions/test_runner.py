@@ -21,6 +21,7 @@ from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, re
 from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
+from helpers.failures import refusal
 
 Make = Callable[..., Path]
 WITH_LITELLM = pytest.param(
@@ -235,8 +236,8 @@ def test_roles_are_looked_at_before_anything_is_asked(made: Make, roles: dict[st
 
 @pytest.mark.parametrize("model", ["oracle", "abstain", "guess", "wrong", "simulated:theta=0"])
 def test_baselines_say_why_they_cannot_talk(made: Make, model: str) -> None:
-    with pytest.raises(DiaError, match="sessions have none: what is correct depends on earlier replies"):
-        run(made(session_records.association()), model, "a.run")
+    error = f"`{model}` cannot take part in sessions: it builds replies from answers, but sessions have none"
+    refusal("E847", error, lambda: run(made(session_records.association()), model, "a.run"))
     assert not Path("a.run").exists()
 
 
@@ -253,6 +254,8 @@ def test_a_baseline_answers_what_is_no_session(tiny: Make, bundle_writer: Make, 
 def test_a_constant_respondent_and_judge(made: Make) -> None:
     run(made(session_records.refusal()), "says:yes", "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
     assert [reply.text for session in said() for reply in session.replies] == ["yes", "COMPLY"]
+    error = "`says:` needs the text of the reply\n  help: write says:TEXT"
+    refusal("E848", error, lambda: run("bundle", "says:", "b.run"))
 
 
 def test_what_is_left_of_an_error_is_asked_alone_by_the_next_call(made: Make, through: str) -> None:
