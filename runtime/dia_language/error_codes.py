@@ -443,8 +443,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),
     "E804": (
         "run file that cannot be used",
-        "The run file cannot be opened or written, or another process is placing the same model in it. The message says "
-        "why.",
+        "The run file cannot be opened or written, or another process is placing the same model in it. The message "
+        "says why.",
     ),
     "E805": (
         "respondent with other settings",
@@ -470,8 +470,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E821": (
         "unknown answer format or chain",
-        "The grader has no answer format or no chain with this name, or the format has invalid options. A newer version "
-        "may have made the bundle. `dia audit` needs two chains.",
+        "The grader has no answer format or no chain with this name, or the format has invalid options. A newer "
+        "version may have made the bundle. `dia audit` needs two chains.",
     ),
     "E822": (
         "answer record that cannot be used",
@@ -585,8 +585,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E872": (
         "plot that cannot be drawn",
-        "`dia plot` does not know this kind, the output file ends neither in .svg nor in .png, or the runs contain "
-        "too little data for this plot. The message says which.",
+        "`dia plot` does not know this kind, the output file ends neither in .svg nor in .png, the plot needs a bank, "
+        "or the runs contain too little data for it. The message says which.",
     ),
     "E873": ("file that cannot be written", "The file named by `-o` cannot be created there. The message says why."),
     "E891": (
@@ -610,8 +610,9 @@ CODES: dict[str, tuple[str, str]] = {
         "The file is not a bank, was made by another version, or is damaged. Calibrate again with `dia calibrate`.",
     ),
     "E895": (
-        "banks that cannot be linked",
-        "Two banks, or a bank and the data to be explained or audited with it, have too few items in common.",
+        "bank that does not fit",
+        "Two banks, or a bank and the runs that are used with it, have too few models or items in common, or there are "
+        "too few items to explain their difficulties.",
     ),
     "E896": (
         "placement that cannot start",
@@ -619,8 +620,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E897": (
         "search that cannot start",
-        "A template has nothing that can be varied or has fixed items, the model's ability is unknown, or the folder "
-        "contains another search. The message says which.",
+        "A template has nothing that can be varied or has fixed items, several templates or models are named, the "
+        "model's ability is unknown, or the folder cannot be written or contains something else. The message says "
+        "which.",
     ),
     "E898": (
         "difficulty that cannot be predicted or reached",

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run
 from dia_compiler.pipeline.recompile import recompile
-from dia_compiler.sampling.steering import Prediction, Target, TemplateRule, TemplateSteering
+from dia_compiler.sampling.steering import Prediction, Target, TemplateRule, TemplateSteering, steering_from
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
+from helpers.failures import refusal
 from helpers.places import ROOT
 from helpers.schemas import faults
 
@@ -120,6 +121,8 @@ def test_chosen_instances_are_where_they_were_asked_for_and_can_be_chosen_again(
     assert bundle.manifest["steering"]["model"] == "able"
     Path("bank.json").rename("gone.json")
     assert recompile(Path(facts["path"]), jobs=1)["same"]  # the manifest is enough
+    broken = {**bundle.manifest["steering"], "templates": 5}
+    refusal("E702", "the manifest's `steering` is malformed", lambda: steering_from(broken), 3)
     Path("gone.json").rename("bank.json")
     fewer = compiled(capsys, "--success", "0.6", "--for", "able", "--k", "9", "--no-cache")
     first = [answer["parameters"] for answer in open_bundle(Path(fewer["path"])).answers()]
@@ -206,15 +209,24 @@ def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--success", "0.5", "--for", "able", "--bank", "plain.json"], "the bank has no explanation"),
-        (["--success", "0.5", "--for", "abel", "--bank", "bank.json"], "did you mean `able`?"),
+        (
+            ["--success", "0.5", "--for", "able", "--bank", "plain.json"],
+            "of difficulties help: write a bank with one: ",
+        ),
+        (["--success", "0.5", "--for", "abel", "--bank", "bank.json"], "no model `abel` help: did you mean `able`?"),
         (["--success", "0.5", "--for", "vague", "--bank", "bank.json"], "would miss the target by 0.18 on average"),
-        (["--success", "0.99", "--for", "able", "--bank", "bank.json"], "from 0.05 to 0.95"),
-        (["--success", "0.5", "--bank", "bank.json"], "--success needs one model"),
-        (["--success", "0.5", "--for", "able"], "--bank is missing"),
-        (["--bank", "bank.json"], "either --success or --difficulty"),
-        (["--difficulty", "1..-1", "--bank", "bank.json"], "is not a range of difficulties"),
-        (["--difficulty", "5..6", "--bank", "bank.json"], "they are predicted from -4.75 to 2.77"),
+        (["--success", "0.99", "--for", "able", "--bank", "bank.json"], "a probability from 0.05 to 0.95, not 0.99"),
+        (
+            ["--success", "0.5", "--bank", "bank.json"],
+            "--success needs one model help: name one of the bank with --for",
+        ),
+        (["--success", "0.5", "--for", "able"], "--bank is missing help: name the file that"),
+        (["--bank", "bank.json"], "give either --success or --difficulty help: for example"),
+        (["--difficulty", "1..-1", "--bank", "bank.json"], "`1..-1` is not a range of difficulties help: write two"),
+        (
+            ["--difficulty", "5..6", "--bank", "bank.json"],
+            "they are predicted from -4.75 to 2.77 help: ask for another",
+        ),
         (["--difficulty", "0..1", "--bank", "bank.json", "--part", "1/2"], "leave out --part"),
     ],
 )
@@ -222,7 +234,9 @@ def test_what_cannot_be_chosen_is_refused_with_the_reason(
     capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     assert run(["compile", "sums", "--jobs", "1", *options]) == 2
-    assert message in " ".join(capsys.readouterr().err.split()) and not Path("build").exists()
+    printed = " ".join(capsys.readouterr().err.split())
+    assert message in printed and not Path("build").exists()
+    assert "--part" in options or "error[E898]: " in printed
 
 
 def test_a_bank_keeps_its_explanation_and_others_keep_their_bytes() -> None:

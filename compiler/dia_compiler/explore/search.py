@@ -178,7 +178,7 @@ def _is_outside(bank: Bank, model_ability: float) -> bool:
 def _ability(bank: Bank, model: str, stated: float | None) -> tuple[float, float | None]:
     """Return the model's ability and its error. Raises DiaError (exit 2) if it is unknown."""
     if bank.unit not in UNITS:
-        message = f"a bank of {bank.unit} cannot hold single items"
+        message = f"the bank was calibrated by {bank.unit}, so single items cannot be added to it"
         raise DiaError(Diagnostic("E897", message, None, "calibrate with `--items instances` or `--items templates`"))
     if stated is not None:
         return stated, None
@@ -198,7 +198,8 @@ def _template(spec: Path, options: SearchOptions) -> tuple[CheckedBenchmark, Mov
     clean = [(item, template) for item in checked.benchmarks for template in item.clean]
     if len(clean) != 1:
         message = f"`{spec}` has {len(clean)} templates that can be compiled"
-        raise DiaError(Diagnostic("E897", message, None, "name the file of one template"))
+        help = "name the file of one template" if clean else "name a template whose requirements are met here"
+        raise DiaError(Diagnostic("E897", message, None, help))
     item, template = clean[0]
     return item, moves_of(item, template, options.moved)
 
@@ -290,7 +291,7 @@ def _begin(out: Path, identity: Mapping[str, Any]) -> None:
         stored = {}
     if stored is None:
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
-            message = visible(f"`{out}` contains something else")
+            message = visible(f"`{out}` " + ("contains something else" if out.is_dir() else "is not a folder"))
             raise DiaError(Diagnostic("E897", message, None, "choose another folder with `-o`"))
         put(place, json.dumps(identity, indent=1, sort_keys=True) + "\n")
     elif stored != identity:
@@ -311,7 +312,12 @@ def put(path: Path, text: str) -> None:
             (private / "file").write_text(text, encoding="utf-8")
             (private / "file").replace(path)
     except OSError as error:
-        raise DiaError(Diagnostic("E897", visible(f"`{path}` cannot be written: {error.strerror}"))) from None
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path: Path, error: OSError) -> DiaError:
+    message = visible(f"`{path}` cannot be written: {error.strerror}")
+    return DiaError(Diagnostic("E897", message, None, "choose another folder with `-o`"))
 
 
 class _BoundarySearch:
@@ -396,7 +402,7 @@ class _BoundarySearch:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_bytes(content)
         except OSError as error:
-            raise DiaError(Diagnostic("E897", visible(f"`{folder}` cannot be written: {error.strerror}"))) from None
+            raise _cannot_write(folder, error) from None
 
     def _compiled(self, folder: Path, k: int) -> FrozenBundle:
         compiled = compile(

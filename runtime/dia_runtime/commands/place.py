@@ -126,7 +126,7 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
     from dia_runtime.psychometrics.rasch.bank import read_bank
 
     if bool(options.replay) == bool(options.models and options.bundle):
-        help = "`--bundle BUNDLE --model NAME` asks, `--replay RUN` uses recorded replies"
+        help = "give either `--bundle BUNDLE --model NAME`, to ask, or `--replay RUN`, to use recorded replies"
         raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
     bank, placement = read_bank(options.bank_file), _placement_options(options)
     if options.replay:

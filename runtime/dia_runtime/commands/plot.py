@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
+from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, names_help, visible
 
 from dia_runtime.commands.options import (
     PATH,
@@ -81,7 +81,8 @@ def command(options: PlotOptions) -> int:
     _require_suffix(out)
     needs = kinds[kind].needs
     if options.item is not None and kind != "item-curves":
-        raise DiaError(Diagnostic("E872", "`--item` is for the plot item-curves", None, "leave it out"))
+        message = f"`--item` is for the plot item-curves, not for {kind}"
+        raise DiaError(Diagnostic("E872", message, None, "leave it out"))
     if "bank" in needs:
         data: PictureData = _of_bank(options, "observed" in needs)
     else:
@@ -107,13 +108,14 @@ def _of_bank(options: PlotOptions, with_replies: bool) -> PictureData:
     from dia_runtime.psychometrics.rasch.bank import as_record, read_bank
 
     if options.bank is None and (with_replies or len(options.runs) > 1):
-        raise DiaError(Diagnostic("E872", "this plot needs a bank", None, "name it with `--bank FILE`"))
+        help = "name it with `--bank FILE`; `dia calibrate RUN...` writes one"
+        raise DiaError(Diagnostic("E872", f"the plot {options.kind} needs a bank", None, help))
     bank = read_bank(options.runs[0] if options.bank is None else options.bank)
     if options.item is not None:
         names = [entry.item for entry in bank.items]
         if options.item not in names:
             message = visible(f"the bank has no item `{options.item[:80]}`")
-            raise DiaError(Diagnostic("E872", message, None, did_you_mean(options.item, names)))
+            raise DiaError(Diagnostic("E872", message, None, names_help(options.item, names)))
     data: PictureData = {"bank": as_record(bank), "item": options.item}
     if with_replies:
         unit = "instances" if bank.unit == "columns" else bank.unit
@@ -130,4 +132,5 @@ def _require_known(kind: str, kinds: Any) -> None:
 
 def _require_suffix(out: Path) -> None:
     if out.suffix.lower() not in SUFFIXES:
-        raise DiaError(Diagnostic("E872", visible(f"the name of the file `{out}` must end in .svg or .png")))
+        message = visible(f"the name of the file `{out}` must end in .svg or .png")
+        raise DiaError(Diagnostic("E872", message, None, visible(f"for example `-o {out.with_suffix('.svg').name}`")))

@@ -39,7 +39,8 @@ def calibrate(
     counted, tried = matrices(successes, trials)
     anchor_difficulties = None if anchors is None else _floats(anchors)
     if anchor_difficulties is not None and anchor_difficulties.shape != counted.shape[1:]:
-        raise calibration_error("`anchors` must contain one difficulty for each item, or be left out")
+        message = f"`anchors` must contain one difficulty for each of the {counted.shape[1]} items"
+        raise calibration_error(message, "leave it out, or write NaN for items without a fixed difficulty")
     options = EstimationOptions(method, eliminate, item_scores, bias_correction, extreme, extreme_adjust, gauge, tol)
     with np.errstate(divide="ignore", invalid="ignore"):
         return estimate(counted, tried, options, anchor_difficulties)

@@ -160,7 +160,12 @@ def _fitted(panel: Panel, options: CalibrationOptions) -> _FittedPanel:
     difficulties = None if anchors is None else np.array([anchors.get(name, np.nan) for name in panel.items])
     if difficulties is not None and not np.isfinite(difficulties).any():
         raise DiaError(
-            Diagnostic("E895", "the bank of `--anchors` has none of these items", None, "calibrate without `--anchors`")
+            Diagnostic(
+                "E895",
+                "the bank of `--anchors` has none of these items",
+                None,
+                "name a bank of these items, calibrated with the same `--items`, or calibrate without `--anchors`",
+            )
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         clusters = families_of(panel) if options.cluster == "templates" else None
@@ -538,7 +543,10 @@ def _paper(panel: Panel) -> CalibratedPanel:
     if any(status.startswith("extreme") for status in (*exact.ability_status, *exact.difficulty_status)):
         raise DiaError(
             Diagnostic(
-                "E893", "the preset `paper` does not converge if a model or item has only correct or only wrong replies"
+                "E893",
+                "the preset `paper` does not converge if a model or item has only correct or only wrong replies",
+                None,
+                "remove them from the data, or calibrate without `--preset paper`",
             )
         )
     abilities, difficulties, iterations = algorithm_1(panel.successes, panel.trials)

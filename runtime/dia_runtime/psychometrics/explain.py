@@ -254,9 +254,10 @@ def _shared_with_bank(panel: Panel, bank: Bank) -> tuple[list[int], list[int]]:
     items = [at for at, name in enumerate(panel.items) if name in items_in_bank]
     if len(items) < LEAST_ITEMS or len(models) < 2:
         message = (
-            f"the runs and the bank have {counted(len(models), 'model')} and {counted(len(items), 'item')} in common"
+            f"an explanation needs at least {LEAST_ITEMS} items and 2 models that the runs and the bank share, but "
+            f"they share {counted(len(items), 'item')} and {counted(len(models), 'model')}"
         )
-        help = "name the runs from which the bank was calibrated, with the same `--items`"
+        help = "name all runs from which the bank was calibrated, or ask more models and instances"
         raise DiaError(Diagnostic("E895", message, None, help))
     return models, items
 

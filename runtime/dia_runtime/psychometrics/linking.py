@@ -49,10 +49,11 @@ def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[Link
     other_items = {entry.item: entry for entry in other_bank.items if _links(entry.status)}
     names = [name for name in items if name in other_items]
     if len(names) < LEAST:
-        message = f"the banks have {counted(len(names), 'estimated item')} in common"
-        raise DiaError(
-            Diagnostic("E895", message, None, f"a link needs at least {LEAST} common items, preferably dozens")
+        message = (
+            f"a link needs at least {LEAST} items that both banks estimated, preferably dozens, but the banks share "
+            f"{counted(len(names), 'such item')}"
         )
+        raise DiaError(Diagnostic("E895", message, None, "name banks that were calibrated on common questions"))
     linked = link(
         _array([items[name].difficulty for name in names]),
         _array([items[name].se for name in names]),

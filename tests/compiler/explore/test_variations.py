@@ -192,21 +192,31 @@ GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', 
 
 
 @pytest.mark.parametrize(
-    ("text", "arguments", "said"),
+    ("text", "arguments", "words"),
     [
-        (FIXED, ["--ability", "0"], "`fixed` has nothing to vary"),
-        (GIVEN, ["--ability", "0"], "`several` cannot be explored: it has `each`"),
-        (TEMPLATE, [], "the ability of `oracle` is unknown: it has no replies in the bank"),
-        (TEMPLATE, ["--ability", "0", "--move", "many"], "`many` cannot be varied in `several`"),
-        (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "a search needs exactly one model"),
-        (TEMPLATE.replace("n + sum", "m + sum"), ["--ability", "0"], "unknown name `m`"),
+        (FIXED, ["--ability", "0"], "mine/it.yaml:1:11: error[E897]: `fixed` has nothing to vary"),
+        (FIXED, ["--ability", "0"], "help: write bounds, a length or a size of a parameter as plain numbers"),
+        (GIVEN, ["--ability", "0"], "mine/it.yaml:1:11: error[E897]: `several` cannot be explored: it has `each`"),
+        (
+            TEMPLATE,
+            [],
+            "error[E897]: the ability of `oracle` is unknown: it has no replies in the bank\n  help: place it",
+        ),
+        (
+            TEMPLATE,
+            ["--ability", "0", "--move", "many"],
+            "error[E897]: `many` cannot be varied in `several`\n  help: the",
+        ),
+        (TEMPLATE, ["--ability", "0", "--temperature", "0,1"], "search needs exactly one model\n  help: give only one"),
+        (TEMPLATE, ["--ability", "0", "-o", "bank.json"], "error[E897]: `bank.json` is not a folder\n  help: choose"),
+        (TEMPLATE.replace("n + sum", "m + sum"), ["--ability", "0"], "error[E303]: unknown name `m`"),
     ],
 )
 def test_what_cannot_be_explored_is_told(
-    explore: Callable[..., Any], text: str, arguments: list[str], said: str
+    explore: Callable[..., Any], text: str, arguments: list[str], words: str
 ) -> None:
     code, messages = explore(text, *arguments)
-    assert (code, said in messages) == (2, True), messages
+    assert (code, words in messages) == (2, True), messages
     assert not Path("out").exists() and "Traceback" not in messages
 
 
@@ -218,5 +228,6 @@ def test_a_bank_of_another_version_and_another_folder_are_refused(explore: Calla
     Path("out").mkdir()
     Path("out/mine.txt").write_text("mine", encoding="utf-8")
     code, messages = explore(TEMPLATE, "--ability", "0")
-    assert (code, "contains something else" in messages) == (2, True)
+    error = "error[E897]: `out` contains something else\n  help: choose another folder with `-o`"
+    assert (code, error in messages) == (2, True)
     assert [path.name for path in Path("out").iterdir()] == ["mine.txt"]

@@ -187,6 +187,36 @@ def test_anchors_put_new_models_on_the_old_scale_and_banks_link(call: Call) -> N
     assert "on the scale of" in err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["link", "one.json", "two.json"], "E895", "but the banks share 0 such items\n  help: name banks that were"),
+        (
+            ["calibrate", "t.csv", "--anchors", "two.json"],
+            "E895",
+            "has none of these items\n  help: name a bank of these",
+        ),
+        (
+            ["calibrate", "sure.csv", "--preset", "paper"],
+            "E893",
+            "or only wrong replies\n  help: remove them from the data",
+        ),
+        (
+            ["explain", "t.csv", "--bank", "one.json"],
+            "E893",
+            "which has no parameters\n  help: calibrate the bank from",
+        ),
+    ],
+)
+def test_data_that_do_not_fit_are_refused(call: Call, arguments: list[str], code: str, words: str) -> None:
+    Path("t.csv").write_text("model,a,b,c\nx,1,0,1\ny,0,1,0\nz,1,0,0\n", encoding="utf-8")
+    Path("sure.csv").write_text("model,d,e,f\nx,1,1,1\ny,0,1,0\nz,1,0,0\n", encoding="utf-8")
+    assert call("calibrate", "t.csv", "-o", "one.json")[0] == call("calibrate", "sure.csv", "-o", "two.json")[0] == 0
+    exit_code, out, err = call(*arguments, "-o", "new")
+    assert (exit_code, out) == (2, "") and f"error[{code}]: " in err and words in err, err
+    assert not Path("new").exists()
+
+
 def test_banks_of_other_questions_link_by_name_and_say_so(call: Call) -> None:
     Path("t.csv").write_text(counts(), encoding="utf-8")
     call("calibrate", "t.csv", "-o", "bank.json")
@@ -226,8 +256,16 @@ def test_filters_keep_items_and_are_remembered(call: Call) -> None:
     assert code == 0 and faults("calibrate", json.loads(out)) == [] and len(choice["categories"]["all"]) == 15
     best = {entry["rule"] for entry in choice["categories"]["all"] if entry["pareto"]}
     assert (choice["chosen"] in best) if best else choice["chosen"] is None
-    assert call("calibrate", "t.csv", "--filter", "avg:0.9,0.1")[0] == 2
-    assert "did you mean `atlas`" in call("calibrate", "t.csv", "--filter", "atlass")[2]
+    for rule, words in (
+        ("avg:0.9,0.1", "`avg:0.9,0.1` is not a filter\n  help: write `avg:0.05,0.95`, with the lower bound first"),
+        (
+            "atlass",
+            "`atlass` is not a filter; choose from avg, atlas, difficulty, infit\n  help: did you mean `atlas`?",
+        ),
+        ("avg:0.99,1", "the filter `avg:0.99,1` keeps 0 of 40 items\n  help: use wider bounds"),
+    ):
+        code, _, err = call("calibrate", "t.csv", "--filter", rule)
+        assert code == 2 and f"error[E893]: {words}" in err
 
 
 def test_families_show_items_that_are_harder_for_one(call: Call) -> None:
@@ -255,7 +293,8 @@ def test_families_show_items_that_are_harder_for_one(call: Call) -> None:
     assert code == 0 and faults("calibrate", held) == [] and worst["item"] == "i0" and worst["adjusted"] < 0.01
     assert {entry["name"] for entry in held["stability"]["families"]["left_out"]} == {"left", "right"}
     code, _, err = call("calibrate", "t.csv", "-o", "b.json", "--labels", "models.yaml", "--family", "size")
-    assert code == 2 and "does not divide these models into two or more families" in err
+    error = "error[E893]: the label `size` does not divide these models into two or more families\n  help: labels in"
+    assert code == 2 and error in err
 
 
 @pytest.mark.skipif(not PAPER.is_file(), reason="the table of the Self-Execution paper lies beside the project")
@@ -365,12 +404,16 @@ def test_banks_of_tables_are_drawn_with_names_as_text(call: Call) -> None:
     for kind in ("wright-map", "abilities", "item-fit"):
         assert call("plot", kind, "bank.json", "-o", f"{kind}.svg")[0] == 0
     assert call("plot", "item-curves", "t.csv", "--bank", "bank.json", "-o", "item-curves.svg")[0] == 0
-    assert call("plot", "item-curves", "t.csv", "-o", "c.svg")[0] == 2
+    code, _, err = call("plot", "item-curves", "t.csv", "-o", "c.svg")
+    assert code == 2 and "error[E872]: the plot item-curves needs a bank\n  help: name it with `--bank FILE`" in err
     one = ("plot", "item-curves", "t.csv", "--bank", "bank.json", "-o", "one.svg", "--item")
     assert call(*one, "i3")[0] == 0 and "1 curve of 1 item" in Path("one.svg").read_text(encoding="utf-8")
     code, _, err = call(*one, "i3x")
-    assert code == 2 and "the bank has no item `i3x`" in err
-    assert call("plot", "wright-map", "bank.json", "-o", "w.svg", "--item", "i3")[0] == 2
+    assert code == 2 and "error[E872]: the bank has no item `i3x`\n  help: did you mean `i3`?" in err
+    code, _, err = call("plot", "wright-map", "bank.json", "-o", "w.svg", "--item", "i3")
+    assert (
+        code == 2 and "error[E872]: `--item` is for the plot item-curves, not for wright-map\n  help: leave it" in err
+    )
     for path in Path().glob("*.svg"):
         drawn = path.read_text(encoding="utf-8")
         assert ElementTree.fromstring(drawn).tag.endswith("svg") and "<script" not in drawn

@@ -83,7 +83,10 @@ class ItemQuestions:
                 questions_by_item[name].append(question)
         self.names = [name for name in usable if questions_by_item[name]]
         if len(self.names) < ENOUGH:
-            message = f"only {len(self.names)} of the bank's {len(usable)} items are among the questions"
+            message = (
+                f"only {len(self.names)} of the bank's {len(usable)} items are among the questions; "
+                f"at least {ENOUGH} are needed"
+            )
             help = "name the bundle or run with the questions on which the bank was calibrated"
             raise DiaError(Diagnostic("E896", message, None, help))
         trials = options.stopping.trials

@@ -170,18 +170,22 @@ def require_options(options: EstimationOptions, anchors: Array | None) -> None:
             )
     if options.eliminate != "auto" and options.method != "cml":
         raise calibration_error(
-            f"`{options.method}` eliminates neither side", "`eliminate` applies to the method cml only"
+            f"`{options.method}` eliminates neither side", "leave out `eliminate`, or use the method cml"
         )
     if options.bias_correction != "none" and options.method != "jml":
         raise calibration_error(
-            f"`{options.method}` has no such bias to correct", "`bias_correction` applies to the method jml only"
+            f"`{options.method}` has no such bias to correct", "leave out `bias_correction`, or use the method jml"
         )
     if (options.gauge == "anchors") != (anchors is not None and bool(np.isfinite(anchors).any())):
         raise calibration_error(
-            "the gauge `anchors` needs fixed difficulties, and fixed difficulties need it", "give both, or neither"
+            "the gauge `anchors` needs fixed difficulties, and fixed difficulties need it",
+            "give both (`--anchors BANK` fixes difficulties), or neither",
         )
     if not 0 < options.extreme_adjust <= 0.5:
-        raise calibration_error("`extreme_adjust` must be between 0 and 0.5")
+        raise calibration_error(
+            f"`extreme_adjust` must be above 0 and at most 0.5, not {options.extreme_adjust:g}",
+            "the usual value is 0.3",
+        )
     if options.bias_correction != "none" and options.gauge == "anchors":
         raise calibration_error(
             "a scale with fixed difficulties cannot be corrected", "use another `--method` with anchors"

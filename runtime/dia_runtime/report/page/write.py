@@ -172,4 +172,8 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 def cannot_write(path: Path, error: OSError) -> DiaError:
     """Return the error for a file that cannot be created there."""
-    return DiaError(Diagnostic("E873", visible(f"`{path}` cannot be written: {str(error.strerror).lower()}")))
+    why = str(error.strerror).lower()
+    if isinstance(error, (FileExistsError, NotADirectoryError)):  # `path` is below a file
+        why = f"`{error.filename}` is not a folder"
+    message = visible(f"`{path}` cannot be written: {why}")
+    return DiaError(Diagnostic("E873", message, None, "choose another location with `-o`"))

@@ -18,7 +18,7 @@ ALPHA = 0.05
 def comparisons(data: PictureData) -> Drawing:
     """Draw the differences of all pairs by the first compared figure, the largest first."""
     pairs = largest(data["score"])
-    require(pairs, "no models were compared")
+    require(pairs, "a comparison needs two models")
     drawn_pairs = pairs[:MOST]
     width, _ = room(data, WIDTH)
     names, row = (0.0, 44.0) if width < NARROW else (280.0, 24.0)

@@ -139,4 +139,4 @@ def require(condition: object, why: str) -> None:
     from dia_language.diagnostics import DiaError, Diagnostic
 
     if not condition:
-        raise DiaError(Diagnostic("E872", f"nothing to draw: {why}"))
+        raise DiaError(Diagnostic("E872", f"nothing to draw: {why}", None, "name other runs, or choose another plot"))

@@ -17,12 +17,14 @@ import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
+from dia_runtime.bundle.open import open_bundle
 from dia_runtime.commands import progress_lines
 from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.boundary.placement import StoppingRule
 from dia_runtime.psychometrics.boundary.placing import PlacementOptions, place
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
-from dia_runtime.store.store import read_store
+from dia_runtime.running.claims import Claims
+from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
 from helpers.places import SHARED
 
@@ -114,6 +116,13 @@ def test_an_interrupted_placement_goes_on(call: Call, bundle: Path, bank: Path) 
     common = ("place", "--bank", bank, "--bundle", bundle, "--model", model, "--se", "0.45", "-q", "--json")
     code, out, _ = call(*common, "-o", "part.run", "--budget", "9")
     assert (code, checked(out)["models"][0]["ending"], checked(out)["models"][0]["items"]) == (0, "budget", 9)
+    with open_store("part.run", open_bundle(bundle).questions_root) as store:
+        other = Claims(store)
+        other.register()
+        other.claim(1, [(position, 1) for position in range(NUMBER)])
+        code, _, told = call(*common, "-o", "part.run")
+        assert code == 2 and "error[E804]: another process is asking the same model in `part.run`\n  help: wait" in told
+        other.unregister()
     code, out, _ = call(*common, "-o", "part.run")
     (one,) = checked(out)["models"]
     assert code == 0 and one["ending"] == "se" and len({step["item"] for step in one["steps"]}) == one["items"]
@@ -135,26 +144,30 @@ def test_recorded_replies_are_placed_in_the_order_of_asking(call: Call, bundle: 
 
 
 @pytest.mark.parametrize(
-    ("options", "word"),
+    ("options", "words"),
     [
-        (("--model", "oracle"), "unclear whom"),
-        ((), "unclear whom"),
-        (("--replay", "all.run", "--model", "nobody"), "no run has replies"),
+        (("--model", "oracle"), "it is unclear whom to place\n  help: give either `--bundle BUNDLE --model NAME`"),
+        ((), "it is unclear whom to place\n"),
+        (
+            ("--replay", "all.run", "--model", "nobody"),
+            "no run has replies from `nobody`\n  help: `dia show RUN` lists",
+        ),
     ],
 )
 def test_what_cannot_be_placed_is_told(
-    options: tuple[str, ...], word: str, call: Call, bundle: Path, bank: Path
+    options: tuple[str, ...], words: str, call: Call, bundle: Path, bank: Path
 ) -> None:
     assert call("run", bundle, "--model", "oracle", "-o", "all.run", "-q")[0] == 0
     code, out, told = call("place", "--bank", bank, *options)
-    assert (code, out) == (2, "") and word in told
+    assert (code, out) == (2, "") and f"error[E896]: {words}" in told
 
 
 def test_a_bank_of_other_questions_and_a_damaged_one_are_told(call: Call, bundle: Path, bank: Path) -> None:
     items = (BankItem("others/sum/0", 0.0), BankItem("others/sum/1", 0.0))
     write_bank(Bank(items, (), "jml", "mean_difficulty"), "other.json")
     code, _, told = call("place", "--bank", "other.json", "--bundle", bundle, "--model", "oracle", "-o", "a.run")
-    assert code == 2 and "items are among the questions" in told
+    error = "error[E896]: only 0 of the bank's 2 items are among the questions; at least 2 are needed\n  help: name the"
+    assert code == 2 and error in told
     bank.write_text(bank.read_text(encoding="utf-8").replace("-3.0", "-2.0", 1), encoding="utf-8")
     code, _, told = call("place", "--bank", bank, "--bundle", bundle, "--model", "oracle", "-o", "b.run")
     assert code == 3 and "checksum" in told and not Path("b.run").exists()

@@ -10,6 +10,7 @@ import pytest
 from dia_language.diagnostics import DiaError
 from dia_runtime import calibrate
 from helpers.examples import examples
+from helpers.failures import refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -238,27 +239,36 @@ def test_one_side_that_always_wins_makes_blocks_for_joint_estimates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("successes", "more", "said"),
+    ("successes", "more", "code", "words"),
     [
-        ([[1, 0], [0, 2]], {}, "model 2 has 2 successes of 1 at item 2"),
-        ([[1, 0], [-1, 1]], {}, "model 2 has -1 successes"),
-        ([[1, 0], [float("inf"), 1]], {}, "model 2 has inf successes"),
-        ([[1, 0], [None, None]], {}, "model 2 has no replies"),
-        ([[1, 1], [1, 1]], {}, "all correct or all wrong"),
-        ([[1, 0, 1]], {}, "at least two models"),
-        ([["a", "b"], ["c", "d"]], {}, "matrix of numbers"),
-        ([[1, 0], [0, 1]], {"method": "rasch"}, "`rasch` is not a method"),
-        ([[1, 0], [0, 1]], {"method": "jml", "eliminate": "items"}, "eliminates neither side"),
-        ([[1, 0], [0, 1]], {"bias_correction": "trials"}, "no such bias"),
-        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "needs fixed difficulties"),
-        ([[0.5, 0.25], [0.25, 1]], {"method": "cml"}, "some scores are fractions"),
-        ([[1, 0], [0, 1]], {"extreme_adjust": 0.9}, "between 0 and 0.5"),
+        ([[1, 0], [0, 2]], {}, "E891", "model 2 has 2 successes of 1 at item 2"),
+        ([[1, 0], [-1, 1]], {}, "E891", "model 2 has -1 successes"),
+        ([[1, 0], [float("inf"), 1]], {}, "E891", "model 2 has inf successes"),
+        ([[1, 0], [None, None]], {}, "E891", "model 2 has no replies"),
+        ([[1, 1], [1, 1]], {}, "E891", "all correct or all wrong"),
+        ([[1, 0, 1]], {}, "E891", "at least two models"),
+        ([["a", "b"], ["c", "d"]], {}, "E891", "matrix of numbers"),
+        ([[1, 0], [0, 1]], {"method": "rasch"}, "E893", "`rasch` is not a method; choose from mml_items, mml_persons,"),
+        ([[1, 0], [0, 1]], {"method": "jml", "eliminate": "items"}, "E893", "side\n  help: leave out `eliminate`"),
+        ([[1, 0], [0, 1]], {"bias_correction": "trials"}, "E893", "to correct\n  help: leave out `bias_correction`"),
+        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "E893", "help: give both (`--anchors BANK` fixes difficulties)"),
+        ([[1, 0], [0, 1]], {"anchors": [0, 1, 2]}, "E893", "one difficulty for each of the 2 items\n  help: leave it"),
+        (
+            [[0.5, 0.25], [0.25, 1]],
+            {"method": "cml"},
+            "E893",
+            "some scores are fractions\n  help: use another `--method`",
+        ),
+        (
+            [[1, 0], [0, 1]],
+            {"extreme_adjust": 0.9},
+            "E893",
+            "must be above 0 and at most 0.5, not 0.9\n  help: the usual",
+        ),
     ],
 )
-def test_what_cannot_be_is_told(successes: Any, more: dict[str, Any], said: str) -> None:
-    with pytest.raises(DiaError, match=said) as told:
-        calibrate(successes, **more)
-    assert told.value.exit_code == 2
+def test_what_cannot_be_is_told(successes: Any, more: dict[str, Any], code: str, words: str) -> None:
+    refusal(code, words, lambda: calibrate(successes, **more))
 
 
 def test_numbers_do_not_depend_on_the_order_of_models_or_items() -> None:

@@ -18,6 +18,7 @@ from dia_runtime.report.page.write import PageOptions, page
 from dia_runtime.report.pictures import pictures
 from dia_runtime.report.pictures.drawing import Circle, Polyline, Rect, Text, text_width
 from dia_runtime.report.pictures.svg import svg
+from helpers.failures import refused_call
 from helpers.places import GOLDEN
 from helpers.schemas import require_valid
 
@@ -146,8 +147,12 @@ def test_the_command_takes_a_bank_of_its_questions_alone(
     assert run(["run", fewer, *models, "-o", "fewer.run", "-q"]) == 0
     assert run(["calibrate", "fewer.run", "--items", "items", "-o", "fewer.json", "-q"]) == 0
     for bank in ("other.json", "fewer.json"):
-        capsys.readouterr()
-        assert run(["report", "a.run", "--bank", bank, "-o", "x.html"]) == 2
-        assert "other questions" in capsys.readouterr().err and not Path("x.html").exists()
+        error = (
+            f"the bank `{bank}` was calibrated on other questions than these runs\n  help: calibrate a bank from these"
+        )
+        refused_call("E895", error, capsys, "report", "a.run", "--bank", bank, "-o", "x.html")
+        assert not Path("x.html").exists()
+    error = "the runs and the bank share, but they share 4 items and 3 models\n  help: name all runs from which"
+    refused_call("E895", error, capsys, "explain", "a.run", "--bank", "bank.json")
     assert run(["report", "a.run", "--bank", "nowhere.json", "-o", "x.html"]) == 2
     assert not Path("x.html").exists()

@@ -21,6 +21,7 @@ from dia_compiler.commands.cli import run
 from dia_runtime.report.page.texts import displayed, short
 from dia_runtime.report.page.write import PageOptions, page
 from dia_runtime.respondents.respondent import Reply
+from helpers.failures import refused_call
 from helpers.places import GOLDEN
 from helpers.schemas import faults
 
@@ -225,24 +226,29 @@ def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "words"),
     [
-        (["missing.run", "-o", "r.html"], 2, "missing.run"),
-        (["a.run", "-o", "folder"], 2, "cannot be written: it is a folder"),
-        (["a.run", "-o", "."], 2, "cannot be written: it is a folder"),
-        (["a.run", "-o", "t.jsonl/r.html"], 2, "cannot be written"),
-        (["a.run", "-o", "r.html", "--points", "wrong"], 2, "does not have the form VERDICT=N"),
-        (["a.run", "-o", "r.html", "--by", "categroy"], 2, "did you mean `category`"),
+        (["missing.run", "-o", "r.html"], "E801", "missing.run"),
+        (
+            ["a.run", "-o", "folder"],
+            "E873",
+            "`folder` cannot be written: it is a folder\n  help: choose another location",
+        ),
+        (["a.run", "-o", "."], "E873", "cannot be written: it is a folder"),
+        (["a.run", "-o", "t.jsonl/r.html"], "E873", "`t.jsonl/r.html` cannot be written: `t.jsonl` is not a folder"),
+        (["a.run", "-o", "t.jsonl/a/r.html"], "E873", "`t.jsonl/a/r.html` cannot be written: "),
+        (["a.run", "-o", "r.html", "--points", "wrong"], "E811", "does not have the form VERDICT=N"),
+        (["a.run", "-o", "r.html", "--by", "categroy"], "E811", "did you mean `category`"),
     ],
 )
 def test_what_cannot_be_done_is_told_and_leaves_nothing(
-    arguments: list[str], code: int, told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], code: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write([{"id": "a", "gold": "A", "reply": "Answer: A"}])
     Path("folder").mkdir()
     before = sorted(Path().rglob("*"))
-    assert run(["report", *arguments]) == code
-    assert told in capsys.readouterr().err and sorted(Path().rglob("*")) == before
+    refused_call(code, words, capsys, "report", *arguments)
+    assert sorted(Path().rglob("*")) == before
 
 
 def test_an_interrupted_report_leaves_the_old_one(monkeypatch: pytest.MonkeyPatch) -> None:

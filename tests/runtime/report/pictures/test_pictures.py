@@ -27,6 +27,7 @@ from dia_runtime.report.pictures.palette import COLOURS
 from dia_runtime.report.pictures.png import png
 from dia_runtime.report.pictures.reliability import columns
 from dia_runtime.report.pictures.svg import svg
+from helpers.failures import refused_call
 from helpers.places import GOLDEN
 from helpers.schemas import require_valid
 
@@ -202,19 +203,26 @@ def test_plot_writes_one_picture(here: Path, capsys: pytest.CaptureFixture[str])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "code", "words"),
     [
-        (["leaderbord", "a.run", "-o", "b.svg"], "did you mean `leaderboard`"),
-        (["leaderboard", "a.run", "-o", "b.jpg"], "must end in .svg or .png"),
-        (["comparisons", "a.run", "-o", "b.svg"], "no models were compared"),
-        (["verdicts", "t.jsonl", "-o", "b.svg"], "is not a run"),
+        (
+            ["leaderbord", "a.run", "-o", "b.svg"],
+            "E872",
+            "unknown plot `leaderbord`\n  help: did you mean `leaderboard`",
+        ),
+        (["leaderboard", "a.run", "-o", "b.jpg"], "E872", "must end in .svg or .png\n  help: for example `-o b.svg`"),
+        (
+            ["comparisons", "a.run", "-o", "b.svg"],
+            "E872",
+            "nothing to draw: a comparison needs two models\n  help: name",
+        ),
+        (["verdicts", "t.jsonl", "-o", "b.svg"], "E801", "is not a run"),
     ],
 )
 def test_plot_says_what_it_cannot_draw(
-    here: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    here: Path, arguments: list[str], code: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["plot", *arguments]) == 2
-    assert told in capsys.readouterr().err
+    refused_call(code, words, capsys, "plot", *arguments)
     assert sorted(path.name for path in here.iterdir()) == ["a.run", "t.jsonl"]
 
 

@@ -255,7 +255,8 @@ def test_a_constant_respondent_and_judge(made: Make) -> None:
     run(made(session_records.refusal()), "says:yes", "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
     assert [reply.text for session in said() for reply in session.replies] == ["yes", "COMPLY"]
     error = "`says:` needs the text of the reply\n  help: write says:TEXT"
-    refusal("E848", error, lambda: run("bundle", "says:", "b.run"))
+    roles = RunOptions(roles={"judge": "says:"})
+    refusal("E848", error, lambda: run("bundle", "says:yes", "b.run", terms=roles))
 
 
 def test_what_is_left_of_an_error_is_asked_alone_by_the_next_call(made: Make, through: str) -> None:
