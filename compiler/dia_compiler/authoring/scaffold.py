@@ -73,10 +73,11 @@ def start(kind: str = "plain") -> Draft:
 def new_benchmark(name: str, parent: Path, draft: Draft | None = None) -> list[Path]:
     """Write a benchmark with one template into a folder of its name, and return the files.
 
-    Raises DiaError (exit code 2) if the folder exists or cannot be written.
+    Raises DiaError (exit code 2) if the folder exists and is not empty, or cannot be written.
     """
     folder = parent / _checked(name)
-    _refuse_existing(folder)
+    if not (folder.is_dir() and not any(folder.iterdir())):
+        _refuse_existing(folder)
     files = {path: text.encode() for path, text in _schemas().items()}
     draft = draft or start()
     benchmark = BENCHMARK.format(name=name, title=_title(name), canary=uuid.uuid4(), schemas=SCHEMAS)

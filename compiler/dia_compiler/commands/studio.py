@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
 from dia_runtime.commands.ranges import IntRange
@@ -66,19 +68,15 @@ def command(
     from dia_compiler.parse.discover import discover
 
     discover(list(paths))
-    players = _players(model, ModelArguments(**chosen, **NO_RUN))
+    if model is None:
+        _refuse(chosen)
+    players = None if model is None else _players(model, ModelArguments(**chosen, **NO_RUN))
     asyncio.run(_serve(Studio(list(paths), port, allow_programs, players=players), opens))
     return 0
 
 
-def _players(model: str | None, arguments: ModelArguments) -> Players | None:
+def _players(model: str, arguments: ModelArguments) -> Players:
     """Return who plays conversations, and print which host receives a key. Raises DiaError (exit 2)."""
-    if model is None:
-        for option, value in (("--base-url", arguments.base_url), ("--role", arguments.roles)):
-            if value:
-                help = "add `--model NAME`, or leave it out"
-                raise DiaError(Diagnostic("E600", f"`{option}` needs `--model`", None, help))
-        return None
     from dia_runtime.respondents.registry import NOBODY, built_in_beside_url, key_destinations
     from dia_runtime.respondents.roles import role_options
 
@@ -94,6 +92,15 @@ def _players(model: str | None, arguments: ModelArguments) -> Players | None:
     for line in dict.fromkeys(lines):
         echo(line, err=True)
     return players
+
+
+def _refuse(settings: Collection[str]) -> None:
+    """Raise DiaError (exit 2) for an option about a model that is not named."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in settings and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            help = "add `--model NAME`, or leave it out"
+            raise DiaError(Diagnostic("E600", f"`{parameter.opts[0]}` needs `--model`", None, help))
 
 
 async def _serve(studio: Studio, opens: bool) -> None:

@@ -56,7 +56,7 @@ def _folders(path: Path) -> list[tuple[Path, Path | None]]:
     inner = sorted(place.parent for place in path.glob(f"*/{BENCHMARK_FILE}"))
     if not inner:
         message = f"no {BENCHMARK_FILE} in `{path}` or in a folder directly below it"
-        raise _refused(message, "a benchmark is a folder with a benchmark.yaml")
+        raise _refused(message, "a benchmark is a folder with a benchmark.yaml; `dia new NAME --benchmark` creates one")
     return [(folder, None) for folder in inner]
 
 

@@ -83,6 +83,12 @@ def test_two_benchmarks_have_canaries_of_their_own(bench: Path) -> None:
     assert lines[0][:36] != lines[1][:36]
 
 
+def test_a_benchmark_may_fill_an_empty_folder(here: Path) -> None:
+    (here / "empty").mkdir()
+    assert run(["new", "empty", "--benchmark"]) == 0
+    assert (here / "empty" / "benchmark.yaml").is_file()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

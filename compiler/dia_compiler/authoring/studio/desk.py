@@ -197,7 +197,8 @@ class Desk:
     def _set_state(self, file: str, diagnostics: list[Record], is_blocked: bool = False) -> None:
         errors = sum(entry["severity"] == "error" for entry in diagnostics)
         state = "blocked" if is_blocked else "errors" if errors else "warnings" if diagnostics else "ok"
-        self.states[file] = {"state": state, "errors": errors, "warnings": len(diagnostics) - errors}
+        warnings = len(diagnostics) - errors
+        self.states[file] = {"state": state, "errors": errors, "warnings": warnings, "diagnostics": diagnostics}
         self.tell({"event": "state", "file": file, **self.states[file]})
 
     # files

@@ -102,7 +102,11 @@ async def play(players: Players, question: Record, answer: Record) -> AsyncGener
     try:
         while (record := await backend.records.get()) is not None:
             yield record
-        reply = await task
+        try:
+            reply = await task
+        except Exception as error:  # of whatever kind: the page is still waiting for the last record
+            yield {"kind": "failed", "message": f"A bug in dia: {visible(repr(error))}."}
+            return
         if isinstance(reply, Unfinished) or reply.text is None:
             yield {"kind": "failed", "message": _failure(reply)}
             return

@@ -16,6 +16,7 @@ from dia_compiler.authoring.studio.play import Players
 from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.registry import ModelOptions
+from dia_runtime.running.sessions import SessionRunner
 from helpers import loopback as loop
 from helpers.browser import Browser, installed_browser, serious
 from helpers.studio import BENCHMARK, Running
@@ -227,6 +228,15 @@ def test_only_conversations_that_were_shown_can_be_played(folder: Path) -> None:
         running.end()
 
 
+def test_a_bug_ends_the_conversation_with_its_message(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(self: SessionRunner) -> None:
+        raise ValueError("no such turn")
+
+    monkeypatch.setattr(SessionRunner, "run", broken)
+    (record,) = play("choice", adds())
+    assert record == {"kind": "failed", "message": "A bug in dia: ValueError('no such turn')."}
+
+
 @pytest.mark.parametrize("model", ["oracle", "guess", "abstain"])
 def test_baselines_cannot_play(model: str) -> None:
     with pytest.raises(DiaError, match="replies from stored answers"):
@@ -238,6 +248,8 @@ def test_baselines_cannot_play(model: str) -> None:
     [
         (["--base-url", "http://127.0.0.1:1/v1"], "`--base-url` needs `--model`"),
         (["--role", "judge=says:A"], "`--role` needs `--model`"),
+        (["--temperature", "0"], "`--temperature` needs `--model`"),
+        (["--max-tokens", "9"], "`--max-tokens` needs `--model`"),
         (["--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--temperature", "0,1"], "asks one respondent"),
         (["--model", "m", "--base-url", "http://u:p@127.0.0.1:1/v1"], "contains more than a host and a path"),
         (["--model", "nothing"], "unknown model"),

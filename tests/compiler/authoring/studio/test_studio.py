@@ -199,6 +199,7 @@ def test_states_and_errors_are_those_of_the_check(running: Running, folder: Path
     (found,) = (entry for entry in expected if entry.position and entry.position.file.endswith("wrong.yaml"))
     assert {name: error[name] for name in found.as_json()} == found.as_json()
     assert error["source"] == WRONG.splitlines()[error["line"] - 1] and "bb" in error["source"]
+    assert states[(folder / "wrong.yaml").as_posix()]["diagnostics"] == [error]
 
 
 @pytest.mark.long

@@ -160,6 +160,46 @@ def test_the_page_follows_the_editor(browser: Browser, running: Running, folder:
     assert "bb" in results["source"] and results["right"] and results["troubles"] == []
 
 
+TWIN = """\
+template: twin
+title: Twin
+params: {a: {type: integer, min: 2, max: 99}, b: {type: integer, min: 2, max: 99}}
+answer: {value: a + 0 * b, type: integer}
+prompt: What is {{ a }}?
+variants: {same: {prompt: "What is {{ a }}?"}}
+"""
+
+
+def test_errors_of_all_instances_together_and_of_an_evaluation_are_listed(
+    browser: Browser, running: Running, folder: Path
+) -> None:
+    path = folder / "twin.yaml"
+    path.write_text(TWIN, encoding="utf-8")
+    steps = f"""
+    const fs = (await import('fs')).default;
+    const path = {json.dumps(path.as_posix())}, text = {json.dumps(TWIN)};
+    const until = (words) => page.waitForFunction((words) => document.querySelector('#status').textContent.includes(words), words);
+    await until('1 error');
+    tell('together', await page.locator('#problem-list').innerText());
+    fs.writeFileSync(path, text.slice(0, text.indexOf('variants')));
+    await until('no errors');
+    await page.waitForFunction(() => document.querySelector('#problems').hidden);
+    tell('made', await page.locator('.prompt').count());
+    fs.writeFileSync(path, text.slice(0, text.indexOf('variants')).replace('a + 0', '(a // (a - a)) + 0'));
+    await until('1 error');
+    await page.waitForSelector('#problem-list .error');
+    tell('evaluation', await page.locator('#problem-list').innerText());
+    tell('stale', await page.locator('.instance.stale').allInnerTexts());
+    """
+    results = browser(address(running, path), SHOWN + steps)
+    path.unlink()
+    assert results["troubles"] == [] and results["made"] == 1
+    assert "E506" in results["together"] and "same question" in results["together"]
+    assert "E504" in results["evaluation"] and f"{path}:4:" in results["evaluation"]
+    (card,) = results["stale"]
+    assert card.startswith("Made before the last change.") and "What is" in card
+
+
 ESTIMATED = """\
 template: estimated
 title: Estimated

@@ -42,15 +42,26 @@ const drawList = () => {
   const all = list.benchmarks.flatMap((benchmark) => benchmark.templates);
   const kinds = all.map((template) => stateWords(template)[0]);
   const count = (kind) => kinds.filter((one) => one === kind).length;
-  by('counts').textContent = [plural(all.length, 'template'), `${count('errors')} with errors`, count('waiting') && `${count('waiting')} to check`].filter(Boolean).join(', ');
+  by('counts').textContent = [plural(all.length, 'template'), `${count('errors')} with errors`, count('blocked') && `${count('blocked')} not checked`, count('waiting') && `${count('waiting')} to check`].filter(Boolean).join(', ');
 };
 
 // The chosen template
 
+const isError = (entry) => entry.severity === 'error';
+
+// Those of the instances shown come first; those of `dia check`, which also compares instances, follow when it is done.
 const problems = () => {
   const everywhere = list.diagnostics.filter((entry) => !(list.benchmarks.flatMap((one) => one.templates).some((one) => one.file === entry.path)));
-  const all = new Map([...everywhere, ...shown.diagnostics].map((entry) => [JSON.stringify([entry.path, entry.line, entry.column, entry.code, entry.message]), entry]));
+  const checked = list.states[view.file]?.diagnostics || [];
+  const all = new Map([...everywhere, ...shown.diagnostics, ...checked].map((entry) => [JSON.stringify([entry.path, entry.line, entry.column, entry.code, entry.message]), entry]));
   return [...all.values()];
+};
+
+/** Say how the last look went, and how many errors are known by now. */
+const sayResult = () => {
+  const failed = new Set((shown.instances || []).flatMap((one) => one.diagnostics || []).map((entry) => `${entry.path} ${entry.line} ${entry.code}`));
+  const errors = problems().filter(isError).length || failed.size;
+  say(`${shown.words}: ${errors ? plural(errors, 'error') : 'no errors'}`);
 };
 
 const drawProblems = () => {
@@ -83,6 +94,7 @@ const drawInstances = () => {
   by('instances').replaceChildren(...shown.instances.map((instance, place) => {
     const card = instanceCard(instance, shown.template, opened, list.player);
     card.classList.toggle('stale', place >= (shown.fresh ?? Infinity));
+    if (place === shown.fresh && shown.isKept) card.prepend(el('p', { class: 'soft' }, 'Made before the last change. Fix the errors to make new instances.'));
     return card;
   }));
   const again = place && [...document.querySelectorAll('[data-key]')].find((node) => node.dataset.key === place);
@@ -94,15 +106,21 @@ const drawInstances = () => {
 
 const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}), ...(view.item ? { item: String(view.item) } : {}) });
 
-/** Show what came of a look at the template. Where nothing can be made any more, the last instances stay. */
+/** Show the result of a look at the template. If it made no instance, the last ones stay, below its errors. */
 const present = (next, isReload, begin) => {
-  if (next.instances.length === 0 && isReload && next.diagnostics.length && shown.instances?.length && shown.template?.file === view.file) next.instances = shown.instances;
+  const fails = next.instances.every((one) => one.diagnostics);
+  const last = shown.template?.file === view.file ? shown.instances.filter((one) => !one.diagnostics) : [];
+  if (fails && last.length && (isReload || next.diagnostics.some(isError))) {
+    next.fresh = next.instances.length;
+    next.isKept = true;
+    next.instances = [...next.instances, ...last];
+  }
+  next.words = `${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s`;
   shown = next;
   drawHeading();
   drawInstances();
   drawProblems();
-  const errors = next.diagnostics.filter((entry) => entry.severity === 'error').length + next.instances.filter((one) => one.diagnostics).length;
-  say(`${isReload ? 'Reloaded' : 'Loaded'} in ${((performance.now() - begin) / 1000).toFixed(2)} s: ${errors ? plural(errors, 'error') : 'no errors'}`);
+  sayResult();
 };
 
 const look = async (isReload = false) => {
@@ -239,9 +257,12 @@ const listen = () => {
     const state = JSON.parse(event.data);
     list.states[state.file] = state;
     drawList();
+    if (state.file === view.file && shown.words) { drawProblems(); sayResult(); }
   });
   events.addEventListener('changed', (event) => {
     const change = JSON.parse(event.data);
+    for (const file of Object.keys(list.states)) if (change.whole || change.files.includes(file)) list.states[file] = { state: 'waiting' };
+    drawList();
     if (view.file && (change.whole || change.files.includes(view.file))) { look(true); stress(); }
   });
   events.addEventListener('error', () => say('The studio has stopped, or cannot be reached; trying again…'));
