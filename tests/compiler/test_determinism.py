@@ -26,7 +26,7 @@ DIGESTS_AT_FIVE = {
     "know_thyself": "8a2463a831922fbe3118f3e3f4ec36cae8937e382c6ec133aaca2414cf9213cf",
     "puzzles": "ad930c9c060a1732148dfc73c6047050bc6553e89b2bac4ee01302488e4d1738",
     "self_execution": "d5269b673757ac094686b315902e58e5d1f0eac9239127c8011199bfbf698c93",
-    "school_math": "d28981acd6b7ebe1ac94e4bcfe7b467885dec7071689ad3ff04e239f9755b6ea",
+    "school_math": "fa6810694935aa984a05ffd26b3a60272a58b43e1737f3d2ba1dd44dd65b18a3",
 }
 
 SMALL = ["next_prime", "median", "failed_logins", "edit_script", "circle_area"]

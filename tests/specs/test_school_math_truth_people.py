@@ -354,7 +354,7 @@ def garden_fence_hard(challenge: str) -> str:
 
 
 OF_COUNTS = (
-    rf"On another day, {NAME} had counted \d+ [a-z ]+ somewhere else\.",
+    rf"On the way, {NAME} had counted \d+ red cars\.",
     r"It was \d+ minutes before noon\.",
     rf"{NAME} stayed there for \d+ minutes\.",
     rf"{NAME} took \d+ pictures there\.",
