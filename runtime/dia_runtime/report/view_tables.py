@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dia_language.diagnostics import counted
-
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text
 from dia_runtime.scoring.question_views import ViewsResult
@@ -14,11 +12,14 @@ SHOWN = 5  # different answers of a question that are shown
 
 
 def _tables(result: ViewsResult) -> list[Table]:
-    return [_unanimous(result), _hardest(result), _same(result), *_agreement(result), _lengths(result)]
+    return [*_unanimous(result), _hardest(result), _same(result), *_agreement(result), _lengths(result)]
 
 
-def _unanimous(result: ViewsResult) -> Table:
+def _unanimous(result: ViewsResult) -> list[Table]:
+    """Return the questions on which several models agree; with one model, there is nothing to compare."""
     models, every = len(result["models"]), result["questions"]
+    if models < 2:
+        return []
     rows = tuple(
         (
             name,
@@ -27,12 +28,8 @@ def _unanimous(result: ViewsResult) -> Table:
         )
         for name, agreed in result["unanimous"].items()
     )
-    return Table(
-        f"Unanimous: questions with the same verdict for all {counted(models, 'model')}, of {every:,}",
-        ("verdict", "questions", "number"),
-        rows,
-        2,
-    )
+    title = f"Unanimous: questions with the same verdict for all {models} models, of {every:,}"
+    return [Table(title, ("verdict", "questions", "number"), rows, 2)]
 
 
 def _hardest(result: ViewsResult) -> Table:

@@ -285,6 +285,9 @@ def test_views_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert run(["questions", str(path), "--format", "csv"]) == 0
     assert len(list(csv.DictReader(io.StringIO(capsys.readouterr().out)))) == 8
+    assert run(["questions", str(imported({"one": SAID["one"]}))]) == 0
+    alone = capsys.readouterr().out
+    assert "Unanimous" not in alone and "Hardest questions" in alone
 
 
 @settings(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
