@@ -31,6 +31,7 @@ from dia_language.error_codes import CODES, GROUPS
 from dia_language.functions import FUNCTIONS, Function, library
 from dia_runtime.formats import FORMATS, Format
 from dia_runtime.grading.verdicts import Verdict
+from dia_runtime.report.pictures import pictures
 from dia_runtime.respondents.attachments import CAPABILITIES, CUSTOM, INTERFACES, OFFICE, TEXT_TYPES, Interface
 from dia_runtime.scoring.figures import FIGURES as MODEL_FIGURES
 from dia_runtime.scoring.figures import Family, Figure, compared_figures
@@ -185,8 +186,9 @@ PARAMETERS_HEAD = (
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. *Strict* is how all chains except `lenient` parse a reply, *lenient* how the chain `lenient` "
-    "does. Every type takes `accept`, `accept_if`, `share` and `unanswerable`."
+    "compared with it. *Strict* is how all chains except `lenient` parse a reply (`compat` of xml compares texts "
+    "instead), *lenient* how the chain `lenient` does. Every type takes `accept`, `accept_if`, `share` and "
+    "`unanswerable`."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
@@ -226,6 +228,9 @@ def commands() -> str:
         assert command is not None
         parts += [f"## dia {name}", f"```text\ndia {name} {_usage(command)}\n```", *_help(command)]
         parts.append(_options(item for item in command.params if item.name not in everywhere))
+        if name == "plot":
+            kinds = [(f"`{kind}`", picture.title) for kind, picture in pictures().items()]
+            parts.append(table(("kind", "plot"), kinds))
     return page(parts)
 
 
@@ -451,9 +456,9 @@ ATTACHMENTS_HEAD = (
 )
 ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
-    "is installed, dia also reads its table of models, for types that the table above allows and for providers that "
-    "are not in it. An attachment is not sent if the model's entry says that it lacks the capability. If the entry "
-    "does not mention it, the attachment is sent, except to models of {listed}: their entries are complete. "
+    "is installed, dia also reads its table of models, for types that the table above allows, and for providers that "
+    "the table above lacks. An attachment is not sent if the model's entry says that it lacks the capability. If the "
+    "entry does not mention it, the attachment is sent, except to models of {listed}: their entries are complete. "
     "Attachments for a provider in neither table are sent."
 )
 
@@ -519,8 +524,8 @@ FIGURES_HEAD = (
     "answer from the prompt alone."
 )
 FAMILIES_HEAD = (
-    "The specs that come with dia. A number is that of the question in the published benchmark that a family follows. "
-    "`dia preview FILE` shows instances."
+    "The specs that come with dia. The column *number* has the number of the question that a family follows in a "
+    "published benchmark. `dia preview FILE` shows instances."
 )
 
 

@@ -459,8 +459,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E807": ("number below 1", "`--attempts` and `--limit` must be at least 1."),
     "E808": (
         "no answers",
-        "The baseline or the score needs the answers, and neither the run nor the bundle contains them. Give "
-        "`--bundle`.",
+        "The baseline or the score needs the answers, and neither the run nor its bundle contains them. Name the "
+        "bundle that has them with `--bundle`; if it is sealed, unseal it first.",
     ),
     "E809": ("unknown question", "The bundle has no question with this id. The message suggests the closest one."),
     "E811": (

@@ -48,10 +48,7 @@ def command(as_json: bool) -> int:
     programs = facts["programs"]
     _print(
         "programs in specs",
-        {
-            "sandbox": programs["confinement"]
-            or "nothing on this machine: they run only with `--allow-programs=unconfined`"
-        }
+        {"sandbox": programs["confinement"] or "missing: programs run only with `--allow-programs=unconfined`"}
         | {name: interpreter or "missing" for name, interpreter in programs["interpreters"].items()},
     )
     _print("plug-ins", {f"{item['name']} ({item['group']})": item["package"] for item in facts["plugins"]})

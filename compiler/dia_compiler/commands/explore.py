@@ -68,15 +68,15 @@ def asking(command: Any) -> Any:
 )
 @click.option("--at-once", type=IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
 @click.option("--accept", type=FloatRange(0.5, 0.95), metavar="P",
-              help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.7 with "
-              "predicted difficulties, else 0.78.")  # fmt: skip
+              help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.78; 0.7 "
+              "with predicted difficulties, unless the model is beyond the bank.")  # fmt: skip
 @click.option(
     "--seed", type=IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
 )
 @click.option(
     "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,
     help="How answers are read from replies. standard: the last answer in the prescribed format. strict: only that "
-    "format, without text around it. lenient: more tolerant. compat: as a published evaluator did.",
+    "format, and no text around tags or JSON. lenient: more tolerant. compat: as a published evaluator did.",
 )  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @asking

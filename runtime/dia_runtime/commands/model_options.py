@@ -85,7 +85,7 @@ OPTIONS = (
         metavar="ROLE=URL",
         help="API URL for the model of a role. Repeatable.",
     ),
-    option("--prefill", is_flag=True, help="The endpoint can continue a reply that the request begins."),
+    option("--prefill", is_flag=True, help="Assume that the endpoint can continue a reply that the request begins."),
     option("--cache", is_flag=True, help="Reuse replies to identical requests from build/.cache/replies.sqlite."),
     choice_option(
         "--attachments",

@@ -73,8 +73,8 @@ chain_option = choice_option(
     choices=["standard", "strict", "lenient", "compat"],
     default="standard",
     help="How answers are read from replies. standard: the last answer in the prescribed format. strict: only that "
-    "format, without text around it (used for bundles from before dia 0.4). lenient: more tolerant. compat: as a "
-    "published evaluator did.",
+    "format, and no text around tags or JSON (used for bundles from before dia 0.4). lenient: more tolerant. compat: "
+    "as a published evaluator did.",
 )
 points_option = click.option(
     "--points", multiple=True, metavar="VERDICT=N", help="Points for a verdict, for example wrong=-1. Repeatable."

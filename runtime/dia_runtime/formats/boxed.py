@@ -12,7 +12,7 @@ reply if it is one word (`word`). It also does so if what it found first cannot 
 
 Lenient also removes dollar signs and wrappers such as `\text{...}` and `\mathrm{...}` from the answer. If a reply has
 more than a million characters, only the last million is searched. In a bundle, the format of a question is
-`{"kind": "boxed", "skip": "I-DO-NOT-KNOW"}`.
+`{"kind": "boxed", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

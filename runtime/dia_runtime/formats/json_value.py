@@ -14,7 +14,7 @@ reply if it is one word (`word`). It also does so if what it found first cannot 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
 duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. Up to a million characters are searched, and
 the last 300,000 in the last step of lenient. In a bundle, the format of a question is
-`{"kind": "json", "key": "answer", "skip": "I-DO-NOT-KNOW"}`.
+`{"key": "result", "kind": "json", "rules": 2, "skip": "I-DO-NOT-KNOW"}`, without `key` for the default.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 | lenient | the same, also under rules 1; otherwise the only label that occurs in the reply as a word (`single`); if two different labels occur, nothing |
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
-is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "skip": "I-DO-NOT-KNOW"}`.
+is `{"kind": "label", "of": ["AGREE", "DISAGREE"], "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

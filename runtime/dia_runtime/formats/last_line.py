@@ -11,7 +11,7 @@ Under rules 2, `lenient` reads X from a last line that is not a value of the ans
 `60 + 65 = X` (`equation`).
 
 If a reply has more than a million characters, only the last million is searched. In a bundle, the format of a question
-is `{"kind": "last_line", "skip": "I-DO-NOT-KNOW"}`.
+is `{"kind": "last_line", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

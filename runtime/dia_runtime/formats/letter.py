@@ -2,8 +2,8 @@ r"""The letter of an option, as in multiple choice.
 
 In a bundle, the format of a question is one of
 
-    {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "I don't know"}, "skip": "C"}
-    {"kind": "letter", "of": ["A", "B", "C"], "skip": "I-DO-NOT-KNOW"}
+    {"kind": "letter", "options": {"A": "Paris", "B": "Rome", "C": "I don't know"}, "rules": 2, "skip": "C"}
+    {"kind": "letter", "of": ["A", "B", "C"], "rules": 2, "skip": "I-DO-NOT-KNOW"}
 
 `options` maps the letters to the texts of the options that the prompt shows; `of` lists only the letters. `skip` is one
 of the letters (whose option says that the model does not know) or a separate token. The answer has the type choice, and

@@ -7,7 +7,8 @@
 
 `reply` shows models how to write the answer, with `{answer}` in place of the answer. The baselines reply in this form,
 too. If a reply has more than a million characters, only the first million is searched. In a bundle, the format of a
-question is `{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "skip": "I-DO-NOT-KNOW"}`.
+question is
+`{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation 
 reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
 Tags are case-sensitive. If a reply has more than a million characters, strict finds nothing, and standard and
-lenient search the first million. In a bundle, the format of a question is `{"kind": "tagged", "tag": "answer", "skip": "I-DO-NOT-KNOW", "rules": 2}`.
+lenient search the first million. In a bundle, the format of a question is
+`{"kind": "tagged", "rules": 2, "skip": "I-DO-NOT-KNOW", "tag": "result"}`, without `tag` for the default.
 """  # noqa: E501 - a table
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 | standard | the same |
 | lenient | the content of the code fence, if the reply is one (`fence`); otherwise the reply (`whole`) |
 
-In a bundle, the format of a question is `{"kind": "whole", "skip": "I-DO-NOT-KNOW"}`.
+In a bundle, the format of a question is `{"kind": "whole", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """
 
 from __future__ import annotations

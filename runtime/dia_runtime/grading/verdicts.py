@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
     CORRECT = "correct", "correct", "the right answer"
     SKIPPED = "skipped", "skipped", "an abstention in the requested form"
-    WRONG = "wrong", "wrong", "any other answer", True
+    WRONG = "wrong", "wrong", "any other answer, or a refusal", True
     UNPARSED = "unparsed", "unparsed", "No answer could be read from the reply; it counts as wrong.", True
     ERROR = "error", "errors", "There is no reply yet, and a retry may succeed. Until then, figures are ranges."
 

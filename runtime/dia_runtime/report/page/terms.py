@@ -43,8 +43,7 @@ def terms(score: Score) -> Pairs:
     return [
         (
             ", ".join(WITH_POINTS),
-            f"The verdict on a reply: {Verdict.CORRECT.meaning}, {Verdict.SKIPPED.meaning}, or "
-            f"{Verdict.WRONG.meaning}.",
+            f"The verdict on a reply: {Verdict.CORRECT.meaning}; {Verdict.SKIPPED.meaning}; {Verdict.WRONG.meaning}.",
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
         *((figure.label_at(score["k"]), _definition(figure, score)) for figure in figures),
