@@ -23,7 +23,7 @@ benchmark: {name}
 title: {title}
 version: 0.1.0
 license: CC-BY-4.0
-# Written into the records and specs of a bundle, so that copies in training data can be found.
+# Written into the records and YAML files of a bundle, so that copies in training data can be found.
 canary: {canary}
 prompt: |
   {{{{ challenge }}}}

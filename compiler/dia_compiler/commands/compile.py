@@ -75,8 +75,8 @@ def command(
     """Compile specs to frozen, checksummed bundles.
 
     A PATH is a benchmark's folder, a folder of such folders, or one template file. The same specs, seed and k give the
-    same bytes on every machine; the printed digest identifies them. With --part, compiles one of N parts, on any
-    machine; `dia merge` joins the parts to the same bundle.
+    same questions and answers on every machine, byte for byte; the printed digest identifies them. With --part,
+    compiles one of N parts, on any machine; `dia merge` joins the parts to the same bundle.
 
     With --success (and --for or --ability), or with --difficulty, keeps only instances of the right predicted
     difficulty, and leaves out templates whose difficulty cannot be predicted well enough.

@@ -32,7 +32,7 @@ def command(
     allow_programs: str,
     as_json: bool,
 ) -> int:
-    """Verify that no byte of a bundle was changed, removed or added.
+    """Verify that no byte of a bundle was changed, removed or added; `provenance.json` is not covered.
 
     Reports whether the bundle is complete (every listed file is there, and no other) and valid (every digest matches),
     and names each file that is not. A bundle packed by `dia pack` is verified without unpacking it first. With

@@ -473,7 +473,7 @@ BENCHMARK: Final[dict[str, Schema]] = {
     "seed": {"type": ["string", "integer"], "description": "The seed of all instances (default 0)."},
     "notes": text("Notes for readers; has no effect."),
     "canary": text(
-        "A GUID that marks the records and specs of a bundle, in a sentence that asks to keep them out of "
+        "A GUID that marks the records and YAML files of a bundle, in a sentence that asks to keep them out of "
         "training data (`dia scan` finds it). Any other text is used unchanged.",
         minLength=8,
     ),
