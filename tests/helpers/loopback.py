@@ -88,6 +88,10 @@ def serve(answer: Answer, port: int = 0) -> Iterator[Server]:
         ready.set()
         await stop.wait()
         await runner.cleanup()
+        handlers = asyncio.all_tasks() - {asyncio.current_task()}  # cleanup cancels them, but does not wait for them
+        for handler in handlers:
+            handler.cancel()
+        await asyncio.gather(*handlers, return_exceptions=True)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(main()), daemon=True)
     thread.start()
