@@ -56,7 +56,7 @@ def editor_schema(file: str, installed: bool = False, named_types: Iterable[str]
             DEFINITIONS["reply"],
             {
                 "format": one_of(
-                    [*REPLY_FORMATS, *formats],
+                    list(dict.fromkeys([*REPLY_FORMATS, *formats])),  # some names are those of both
                     "How the reply is read; the options of the format are written next to it.",
                 ),
             },

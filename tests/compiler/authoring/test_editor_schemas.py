@@ -18,6 +18,7 @@ from dia_compiler.types import TYPES
 from dia_language.answers import ANSWER_TYPES
 from dia_language.answers.option_schemas import OPTION_SCHEMAS
 from dia_runtime.formats import FORMATS, Format
+from dia_runtime.formats.replies import REPLY_FORMATS
 from helpers.yaml_files import content
 
 ROOT = Path(__file__).parents[3]
@@ -122,6 +123,8 @@ def test_every_entry_of_the_registries_is_there_with_its_options() -> None:
     assert all(set(kind.options) <= answers[name] for name, kind in ANSWER_TYPES.items())
     formats = dict(conditions(schema["$defs"]["format"], "kind"))
     assert formats == {name: {"kind", *options_in_specs(form)} for name, form in FORMATS.own.items()}
+    names = schema["$defs"]["reply"]["properties"]["format"]["enum"]
+    assert len(names) == len(set(names)) and {*REPLY_FORMATS, *FORMATS.own} == set(names)
     builders = dict(conditions(schema["properties"]["assets"]["additionalProperties"], "build"))
     assert builders == {name: {"build", *builder.options} for name, builder in BUILDERS.own.items()}
 
