@@ -200,7 +200,7 @@ def command(options: CalibrateOptions) -> int:
     for warning in _warnings(scaled.result, options, panel):
         echo(f"warning: {visible(warning)}", err=True)
     if not is_quiet(options.quiet):
-        for note in [*_notes(scaled.result, options.checks), f"wrote the bank to {out}"]:
+        for note in [*panel.notes, *_notes(scaled.result, options.checks), f"wrote the bank to {out}"]:
             echo(f"note: {visible(note)}", err=True)
     return 0
 

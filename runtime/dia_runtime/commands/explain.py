@@ -14,6 +14,7 @@ from dia_runtime.commands.options import (
     bundle_option,
     chain_option,
     format_option,
+    is_quiet,
     json_option,
     out_option,
     runs_argument,
@@ -21,6 +22,7 @@ from dia_runtime.commands.options import (
 )
 from dia_runtime.commands.progress import activity
 from dia_runtime.commands.ranges import IntRange
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("explain")
@@ -71,9 +73,12 @@ def command(
             "this bank was calibrated from a table, which has no parameters", "calibrate the bank from runs"
         )
     with activity("explaining"):
-        explanation = explain(read_panel(runs, source_bank.unit, chain, bundle), source_bank, folds, seed)
+        panel = read_panel(runs, source_bank.unit, chain, bundle)
+        explanation = explain(panel, source_bank, folds, seed)
     result = explanation.result
     if save is not None:
         write_bank(replace(source_bank, explanation=explanation.as_record()), save)
     write_output(json.dumps(asdict(result), indent=2) + "\n" if as_json else FORMATS[form](explain_tables(result)), out)
+    for note in () if is_quiet(False) else panel.notes:
+        echo(f"note: {note}", err=True)
     return 0

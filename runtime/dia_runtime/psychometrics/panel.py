@@ -62,6 +62,15 @@ class Panel:
     questions_root: str | None = None
     is_shares: bool = False
     shares: Mapping[tuple[int, str], tuple[Fraction, ...]] = field(default_factory=dict)
+    truncated: int = 0  # replies that the token limit cut; they count by the answer that they contain
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what a reader of results from these replies must know."""
+        if not self.truncated:
+            return []
+        was = "reply was" if self.truncated == 1 else "replies were"
+        return [f"{self.truncated:,} {was} truncated; `dia score` shows how many of each model"]
 
 
 def read_panel(
@@ -119,6 +128,7 @@ class _PanelBuilder:
     correct: list[array[int]] = field(default_factory=list)  # by model and item: eight bytes per cell, not 250
     tried: list[array[int]] = field(default_factory=list)
     shares: dict[tuple[int, str], tuple[Fraction, ...]] = field(default_factory=dict)
+    truncated: int = 0
 
     def count(self, model: int, item: int, is_right: bool) -> None:
         """Count a trial."""
@@ -184,6 +194,7 @@ def _add(tables: _PanelBuilder, model: int, unit: str, benchmark: str, entry: Ju
         about["questions"][question.id] = _parameters(question.grading) if unit != "benchmarks" else "{}"
         about["skills"] |= dict.fromkeys(_skills(question.skills))
     tables.count(model, item, entry.mark.verdict is Verdict.CORRECT)
+    tables.truncated += "truncated" in entry.flags
     if entry.share is not None:
         tables.shares[model, name] = (*tables.shares.get((model, name), ()), entry.share)
 
@@ -228,8 +239,9 @@ def _panel(tables: _PanelBuilder, unit: str, benchmark: str, root: str | None) -
         for facts in tables.about
     )
     return Panel(
-        models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root, shares=tables.shares
-    )
+        models, tuple(tables.items), all_successes, all_trials, unit, about, benchmark, root, shares=tables.shares,
+        truncated=tables.truncated,
+    )  # fmt: skip
 
 
 def observed(panel: Panel, abilities: Mapping[str, float]) -> dict[str, list[tuple[float, float, float]]]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dia_runtime
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_language.diagnostics import DiaError
 from dia_runtime.psychometrics.rasch.bank import read_bank, write_bank
+from dia_runtime.respondents.respondent import Reply
 from helpers.places import SHARED
 from helpers.schemas import faults
 
@@ -215,6 +217,34 @@ def test_data_that_do_not_fit_are_refused(call: Call, arguments: list[str], code
     exit_code, out, err = call(*arguments, "-o", "new")
     assert (exit_code, out) == (2, "") and f"error[{code}]: " in err and words in err, err
     assert not Path("new").exists()
+
+
+class Cut:
+    """Right in every other question; the first replies reach the token limit."""
+
+    name = model = "cut"
+    settings: Mapping[str, Any] = {}
+
+    def __init__(self, cut: int) -> None:
+        self.cut = cut
+
+    def reply(self, question: Mapping[str, Any]) -> Reply:
+        instance = question["instance"]
+        text = f"<xml>{10 * int(question['template'][4:]) + 7 + instance + 1 + instance % 2}</xml>"
+        return Reply(text, finish_reason="length" if instance < self.cut else "stop")
+
+
+@pytest.mark.parametrize(
+    ("cut", "note"), [(0, ""), (1, "note: 1 reply was truncated; "), (3, "note: 3 replies were truncated; ")]
+)
+def test_how_many_replies_were_truncated_is_said(call: Call, tiny: Callable[..., Path], cut: int, note: str) -> None:
+    bundle = tiny(templates=1, k=20)
+    dia_runtime.run(bundle, [Cut(cut), "simulated:theta=0", "simulated:theta=1"], "a.run")
+    for command in (["calibrate", "-o", "bank.json", "--check", "none"], ["explain", "--bank", "bank.json"]):
+        code, _, err = call(command[0], "a.run", *command[1:])
+        assert code == 0 and note in err and ("truncated" in err) == bool(note), err
+        code, _, err = call("-q", command[0], "a.run", *command[1:])
+        assert code == 0 and "truncated" not in err
 
 
 def test_banks_of_other_questions_link_by_name_and_say_so(call: Call) -> None:
