@@ -7,6 +7,7 @@ import gc
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -76,6 +77,12 @@ def command_groups() -> dict[str, list[str]]:
     return groups
 
 
+def all_commands() -> Iterator[click.Command]:
+    """Import and yield every command."""
+    for module, _ in COMMANDS.values():
+        yield importlib.import_module(module).command
+
+
 class LazyGroup(click.Group):
     """A group that lists its commands without importing them."""
 
@@ -93,7 +100,7 @@ class LazyGroup(click.Group):
         if not ctx.resilient_parsing:
             from dia_compiler.commands.defaults import default_map
 
-            ctx.default_map = {cmd_name: default_map(command, cmd_name, COMMANDS)}
+            ctx.default_map = {cmd_name: default_map(command, cmd_name, COMMANDS, all_commands)}
         return command
 
     def resolve_command(

@@ -10,7 +10,7 @@ out = "bundles"
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, did_you_mean, visible
@@ -31,15 +31,20 @@ LARGEST = 200_000
 DEEPEST = 300
 
 
-def default_map(command: click.Command, name: str, commands: Iterable[str]) -> dict[str, Any]:
+def default_map(
+    command: click.Command, name: str, commands: Iterable[str], others: Callable[[], Iterable[click.Command]]
+) -> dict[str, Any]:
     """Return the defaults of a command's options by the names of its parameters.
+
+    A key at the top may be an option of another command. To load all commands takes time, so `others` is only called
+    for a key that looks like a misspelled option of this command.
 
     Raises DiaError (exit code 2) for a file that cannot be read, and for unknown options or commands.
     """
     source, table = _table()
     if not table:
         return {}
-    options = {flag.lstrip("-"): option.name for option in command.params for flag in option.opts if option.name}
+    options = options_of(command)
     command_names = set(commands)
     defaults: dict[str, Any] = {}
     for key, value in table.items():
@@ -50,6 +55,10 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
         elif key in options:
             _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
             defaults[str(options[key])] = _plain(value, source, key)
+        elif near := did_you_mean(key, options):
+            _require(
+                any(key in options_of(other) for other in others()), source, f"no command has an option `{key}`", near
+            )
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
         near = _nearest(key, options, f"dia {name} --help")
@@ -57,6 +66,11 @@ def default_map(command: click.Command, name: str, commands: Iterable[str]) -> d
         _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
         defaults[str(options[key])] = _plain(value, source, key)
     return defaults
+
+
+def options_of(command: click.Command) -> dict[str, str]:
+    """Return the names of a command's parameters by the names of their options, without dashes."""
+    return {flag.lstrip("-"): option.name for option in command.params for flag in option.opts if option.name}
 
 
 def _table() -> tuple[str, Mapping[str, Any]]:

@@ -285,6 +285,8 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
     (bench / "dia.toml").write_text("jobs = 1\n[compile]\nk = 4\nout = 'own'\n[score]\nchain = 'lenient'\n")
     assert said(capsys, "compile", "my_bench")[1].startswith("own/my_bench-0.1.0-k4\n")
     assert said(capsys, "compile", "my_bench", "--k", "3")[1].startswith("own/my_bench-0.1.0-k3\n")
+    (bench / "dia.toml").write_text("to = 'an option of another command'\n")
+    assert said(capsys, "compile", "my_bench", "--k", "3")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -292,6 +294,7 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
     [
         ("[compile]\nkk = 3\n", "error[E605]: dia.toml: `compile` has no option `kk`\n  help: did you mean `k`?"),
         ("[compile]\nzzz = 3\n", "`compile` has no option `zzz`\n  help: `dia compile --help` lists them"),
+        ("job = 3\n", "error[E605]: dia.toml: no command has an option `job`\n  help: did you mean `jobs`?"),
         ("[compil]\nk = 3\n", "error[E605]: dia.toml: unknown command `compil`\n  help: did you mean `compile`?"),
         ("k = 3\n[[", "error[E605]: dia.toml cannot be read: "),
         ("k = 3\nk 4", "(at line 2, column 3)\n  help: write TOML, for example `jobs = 2`"),
