@@ -250,14 +250,17 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         name = f"an entry of {error.name}" if error.path and isinstance(error.path[-1], int) else error.name
         is_expression = "true or false" in kinds and error.error.schema != DEFINITIONS["template"]
         one, several = ("an expression", "expressions") if is_expression else ("text", "texts")
-        message = f"{name} must be {one}, but YAML reads {shape} here"
-        help = "quote the whole value, or put it on its own lines after `|`"
+        given = _short_flow(node)
+        what = f"`{given}` as {shape}" if given else f"{shape} here"
+        message = f"{name} must be {one}, but YAML reads {what}"
+        help = "quote the whole value" + (f", as in `{_quoted(given)}`" if given else "")
+        help += ", or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
             help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
         if error.path == ("choices", "distractors"):
             help = "quote the whole list: `distractors: '[n - 1, n + 1]'`"
         if "a list" in kinds:
-            message, help = f"{name} must be {one} or a list of {several}, but YAML reads {shape} here", QUOTE_EACH
+            message, help = f"{name} must be {one} or a list of {several}, but YAML reads {what}", QUOTE_EACH
         yield error.path, error.diagnostic("E306", message, help)
         return
     mend_text: str | None = None
@@ -267,6 +270,27 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         mend_text = _help_for_list(node, error.path)
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
     yield error.path, error.diagnostic("E203", f"{error.name} must be {_or(kinds)}; this is {shape}", mend_text)
+
+
+def _short_flow(node: Node) -> str | None:
+    """Return a list or mapping as it was written on one line, or None if it is long or nested.
+
+    >>> _short_flow(Sequence((), Position("a.yaml", 1, 1), is_flow=True))
+    '[]'
+    """
+    if not isinstance(node, (Sequence, Mapping)) or not node.is_flow:
+        return None
+    parts = [(part,) for part in node.items] if isinstance(node, Sequence) else list(node.pairs)
+    scalars = [part for group in parts for part in group]
+    if not all(isinstance(part, Scalar) and part.style == "" for part in scalars):
+        return None
+    text = ", ".join(": ".join(part.text for part in group if isinstance(part, Scalar)) for group in parts)
+    text = f"[{text}]" if isinstance(node, Sequence) else f"{{{text}}}"
+    return text if len(text) <= LONGEST_FLOW else None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _help_for_list(node: Sequence, path: Path) -> str | None:
@@ -294,6 +318,7 @@ MAPPINGS = {
     "mistakes": "{name: expression}", "points": "{correct: 1, skipped: 0, wrong: -1}",
     "requires": "{extra: ...}, {file: ...} or {tool: ...}",
 }  # fmt: skip
+LONGEST_FLOW = 40
 QUOTE_EACH = "quote each value, or put it on its own lines after `|`"
 
 
