@@ -12,6 +12,8 @@ from types import MappingProxyType
 from dia_compiler.analyze.answer_options import OLD_TOLERANCE, check_answer, check_format, warn_of_decimals
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.requirements import missing_requirement
+from dia_compiler.analyze.snippets import COMMENT_CUTS, COMMENT_HELP
+from dia_compiler.analyze.suspects import is_cut_by_comment
 from dia_compiler.analyze.worker_resources import programs_of
 from dia_compiler.parse.data_files import DataFiles
 from dia_compiler.parse.discover import BENCHMARK_FILE, Folder, inside
@@ -340,6 +342,9 @@ class _Checker:
         allowed = node.get("allow")
         if not (isinstance(allowed, Mapping) and allowed.get(OLD_TOLERANCE)):
             warn_of_decimals(node.get("answer"), self.diagnostics)
+        title = node.get("title")
+        if isinstance(title, Scalar) and is_cut_by_comment(title) and "comment-in-text" not in template.allow:
+            self.diagnostics.warn("comment-in-text", COMMENT_CUTS, title.position, COMMENT_HELP)
         for key, _ in allowed.pairs if isinstance(allowed, Mapping) else ():
             if key.text not in HEALTH_WARNINGS:
                 help = (
@@ -406,10 +411,22 @@ HEALTH_WARNINGS: dict[str, str] = {
     "answer-ignores-parameter": "A parameter is shown, but neither the answer nor the checks depend on it.",
     "answer-in-prompt": "In most instances, the correct answer appears in the prompt as a whole word or number.",
     "check-repeats-value": "A check only repeats the expression of the answer.",
+    "comment-in-text": (
+        "A prompt, a title or another text without quotes contains ` #`, which YAML reads as the start of a comment. "
+        "The rest of the line is not part of the text. Put two spaces before a comment that is meant as one."
+    ),
     "constant-answer": "Every instance has the same answer.",
     "few-distinct-answers": (
         "More than half of the instances have the same answer, so a constant guess is mostly right. Letters of "
         "shuffled `choices` are not checked."
+    ),
+    "few-instances": (
+        "The template can make fewer instances than `dia compile` asks for without --k, so the compile fails. Only "
+        "`dia check` looks for it."
+    ),
+    "flat-examples": (
+        "The answer is a list, but `rejects` has single values. Each is a separate reply; `[[a, b]]` is one reply with "
+        "a list."
     ),
     "k-equals-d": "The bundle contains every instance that the template can make.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
@@ -428,8 +445,12 @@ HEALTH_WARNINGS: dict[str, str] = {
         "`dia check --strict` and `dia probe` look for it."
     ),
     "single-braces": (
-        "A prompt has the name of a value in single braces, such as `{a}`, and prints the value nowhere. `{{ a }}` is "
-        "probably meant."
+        "A prompt has the name of a value in single braces, such as `{a}`, and prints the value nowhere; `{{ a }}` is "
+        'probably meant. Or a text of an expression has it and is not an f-string; `f"{a}"` is probably meant.'
+    ),
+    "unlisted-options": (
+        "The prompt of a multiple choice does not print `{{ options }}`, so the model does not see the options."
     ),
     "unused-parameter": "A parameter is used neither in the prompt nor in the answer.",
+    "xor-as-power": "An expression has `x ^ 2`, which is the exclusive or of bits. A power is `x ** 2`.",
 }

@@ -13,7 +13,8 @@ from dia_language.expressions.syntax import RESERVED
 from dia_language.numbers.values import Value
 from dia_language.yaml_nodes import Scalar, pairs
 
-WRAPPER_NAMES = frozenset({"challenge", "format_instruction", "skip_token", "points"})
+CHALLENGE = "challenge"  # in wrappers: the prompt of the template
+WRAPPER_NAMES = frozenset({CHALLENGE, "format_instruction", "skip_token", "points"})
 PROMPT_NAMES = frozenset({"rounding_rule"})
 OPTIONS = "options"  # in prompts of a multiple choice: the lettered list
 # Reserved words of the language, of Python's expressions and of Jinja

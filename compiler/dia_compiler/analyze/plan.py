@@ -17,6 +17,8 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.numbers.values import Value, encode
 from dia_language.templates.templates import CompiledTemplate
 
+INLINE = "inline"  # of an asset that the model sees only where a text names it
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

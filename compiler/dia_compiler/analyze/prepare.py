@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 
-from dia_compiler.analyze.names import WRAPPER_NAMES
-from dia_compiler.analyze.plan import Prepared
+from dia_compiler.analyze.names import CHALLENGE, OPTIONS, WRAPPER_NAMES
+from dia_compiler.analyze.plan import INLINE, Prepared
 from dia_compiler.analyze.sessions.compile import SessionAnalysis
 from dia_compiler.analyze.snippets import Enough, answer_if_named
 from dia_compiler.parse.model import Benchmark, Snippet, Template
@@ -77,6 +77,8 @@ class _Preparation(SessionAnalysis):
             self.result.accept = [item for datum in answer.accept if (item := self.datum(datum)) is not None]
             if answer.accept_if is not None:
                 self.result.accept_if = self.code(answer.accept_if, with_answer | {"reply"})
+                if self.result.accept_if is not None:
+                    self.note_condition(answer.accept_if, self.result.accept_if.parsed)
                 self.refuse_programs(self.result.accept_if, "accept_if")
             if answer.share is not None:
                 self.result.share = self.code(answer.share, with_answer | {"reply"})
@@ -94,6 +96,9 @@ class _Preparation(SessionAnalysis):
     def prepare_texts(self) -> None:
         template = self.template
         self.prepare_wordings()
+        self.note_unlisted()
+        delivered = [name for name, code in self.result.assets.items() if code.deliver != INLINE]
+        self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | self.depends.base(delivered)
         if template.explanation is not None:
             values = self.values | self.prompt_names | self.solved
             tree = self.parsed_template(template.explanation)
@@ -116,7 +121,11 @@ class _Preparation(SessionAnalysis):
                 help = "call it in the template's prompt instead"
                 self.add_diagnostics([Diagnostic("E303", message, piece.place(use.offset), help)])
                 return None
-        return self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
+        wrapper = self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
+        if wrapper is not None and CHALLENGE not in {use.name for use in tree.names}:
+            message = "the wrapper does not print `{{ challenge }}`, so the model would not see the question"
+            self.add_diagnostics([Diagnostic("E202", message, piece.position, "add {{ challenge }}")])
+        return wrapper
 
     def note_unused(self) -> None:
         """Warns of parameters that neither the prompt nor the answer uses."""
@@ -127,6 +136,22 @@ class _Preparation(SessionAnalysis):
             if parameter.name not in used:
                 message = f"the parameter `{parameter.name}` is used neither in the prompt nor in the answer"
                 self.warn("unused-parameter", message, parameter.position)
+
+    def note_unlisted(self) -> None:
+        """Warn of a multiple-choice prompt that does not print the options."""
+        choices, variants = self.template.choices, [variant.prompt for variant in self.template.variants]
+        for piece in (self.template.prompt, *variants) if choices is not None else ():
+            if piece is not None and OPTIONS not in self.shown_by(piece):
+                message = "the prompt does not print the options, so the model does not see what to choose from"
+                help = "add {{ options }}, or allow it: `allow: {unlisted-options: reason}`"
+                self.warn("unlisted-options", message, piece.position, help)
+
+    def shown_by(self, prompt: Snippet) -> frozenset[str]:
+        """Return what a prompt uses, itself and through its slots, in the template or in any variant."""
+        shown = self.used_by_text.get(id(prompt), frozenset({OPTIONS}))  # the errors of a broken one have been reported
+        texts = [self.template.slots, *(variant.slots for variant in self.template.variants)]
+        slots = [pieces[name] for pieces in texts for name in pieces.keys() & shown]
+        return shown.union(*(self.used_by_text.get(id(piece), frozenset()) for piece in slots))
 
     def used_by_answer(self) -> frozenset[str]:
         """Return what the answer, its options and the types of parameters are computed from."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from dia_compiler.analyze.dependencies import Dependencies
 from dia_compiler.analyze.domains import DatumCode, Maker, compile_datum
 from dia_compiler.analyze.names import Declarations
 from dia_compiler.analyze.plan import Prepared
+from dia_compiler.analyze.suspects import BRACED, is_cut_by_comment, literal_braces, never_true_or_false, powers_by_xor
 from dia_compiler.parse.model import Benchmark, Datum, Shared, Snippet, Template, TypeUse
 from dia_compiler.parse.yaml_pitfalls import compiled
 from dia_compiler.types.structures import CatalogDomain
@@ -34,9 +34,10 @@ ReadTemplate = Callable[[Snippet, frozenset[str]], ParsedTemplate]
 
 ENOUGH = 100
 CHARACTERS = 300_000
+COMMENT_CUTS = "YAML reads ` #` as the start of a comment, so the text ends before it"
+COMMENT_HELP = "quote the whole text; or if it is a comment, put two spaces before `#`"
 INSTEAD = "compute it from the parameters, or remove it"
 PROGRAMS = frozenset({"program", "run_elf"})
-SINGLE_BRACES = re.compile(r"(?<![{\\$^_}\w])\{ *([A-Za-z_]\w*) *\}(?!\})")  # neither a tag nor a part of LaTeX
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Pieces:
         self.solved = frozenset({"answer"} if template.session_spec is None else ())  # sessions have no answer
         self.runners: set[str] = set()
         self.ahead: dict[int, Ahead] = {}
+        self.used_by_text: dict[int, frozenset[str]] = {}  # what the texts that the model reads use
         self.refused: dict[int, ParsedTemplate] = {}  # already reported; the names in them are still looked up
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -114,7 +116,19 @@ class Pieces:
             self.add_diagnostics(error.diagnostics)
             return None
         self.note(code.number, piece, code.parsed.calls + code.parsed.function_names)
+        self.note_suspects(piece, code.parsed, values | frozenset(arguments) | (entry or frozenset()))
         return code
+
+    def note_suspects(self, piece: Snippet, parsed: ParsedExpression, names: frozenset[str]) -> None:
+        """Warn of texts without the `f` of an f-string, and of the exclusive or in place of a power."""
+        for offset, braces in literal_braces(parsed, names):
+            message = f"this text has `{braces}` in it, not the value: it is not an f-string"
+            help = 'write `f` before the quotes: f"...", or allow it: `allow: {single-braces: reason}`'
+            self.warn("single-braces", message, piece.place(offset), help)
+        for offset, power in powers_by_xor(parsed):
+            message = f"`{power}` is the exclusive or of bits, not a power"
+            help = f"write `**{power[1:]}`, or allow it: `allow: {{xor-as-power: reason}}`"
+            self.warn("xor-as-power", message, piece.place(offset), help)
 
     def template_code(
         self, piece: Snippet, values: frozenset[str], own: frozenset[str] = frozenset()
@@ -136,6 +150,8 @@ class Pieces:
         self, piece: Snippet, own: frozenset[str] = frozenset(), read: ReadTemplate = parse_template
     ) -> ParsedTemplate | None:
         self.charge(piece)
+        if is_cut_by_comment(piece.origin):
+            self.warn("comment-in-text", COMMENT_CUTS, piece.origin.position, COMMENT_HELP)
         ahead, replies = self.ahead.pop(id(piece), None), self.replies - own
         if ahead is not None and isinstance(ahead.parsed, ParsedTemplate) and ahead.replies == replies:
             return ahead.parsed
@@ -222,12 +238,21 @@ class Pieces:
                 self.tell_hidden(piece, use, visible_in)
         return code
 
+    def note_condition(self, piece: Snippet, parsed: ParsedExpression) -> None:
+        """Report a condition that is evaluated only when replies are graded, and that can never be true or false."""
+        part = never_true_or_false(parsed.tree, self.functions)
+        if part is not None:
+            tree, kind = part
+            message = f"expected true or false; this is {kind}"
+            self.add_diagnostics([Diagnostic("E203", message, piece.place(parsed.offset(tree)), "use a comparison")])
+
     def visible_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
         """Compile a template that the model reads; nothing in it may depend on the answer."""
         tree = self.parsed_template(piece)
         if tree is None:
             return None
         used = self.depends.base(self.depends.used(tree))
+        self.used_by_text[id(piece)] = used
         self.result.uses["prompt"] = self.result.uses.get("prompt", frozenset()) | used
         has_leak = self.leaks(tree, piece, "a prompt")
         self.note_whole_records(tree, piece)
@@ -252,11 +277,11 @@ class Pieces:
     def note_single_braces(self, tree: ParsedTemplate, piece: Snippet) -> None:
         """Warn of a value's name in single braces, which the model reads as text, if the prompt does not print it."""
         printed = {use.name for use in tree.names}
-        for match in SINGLE_BRACES.finditer(piece.text):
+        for match in BRACED.finditer(piece.text):
             name = match[1]
             if name in self.values and name not in printed and not _is_in_tag(piece.text, match.start()):
                 message = f"the prompt shows `{match[0]}` as text, not the value of `{name}`"
-                help = f"write {{{{ {name} }}}}, or allow it: `allow: {{single-braces: reason}}`"
+                help = f"write {{{{ {match[0].strip('{} ')} }}}}, or allow it: `allow: {{single-braces: reason}}`"
                 self.warn("single-braces", message, piece.place(match.start()), help)
 
     def leaks(self, tree: ParsedExpression | ParsedTemplate, piece: Snippet, what: str) -> bool:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
 from typing import Any
 
 from dia_language.counts import counted
 from dia_language.diagnostics import Diagnostics, Position
 
+from dia_compiler.freeze.equal_questions import equal_questions
+from dia_compiler.freeze.output import CompileOptions
 from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 
+DEFAULT_K = CompileOptions().k  # instances of a compile without --k
 MANY = 10  # instances that a meaningful share of answers needs
 
 
@@ -79,26 +80,27 @@ def check_health(
     is_trial: bool,
 ) -> None:
     """Report equal questions as an error, and the health warnings."""
-    _tell_twins(template, spool, figures, diagnostics)
+    if figures.twins is not None:
+        is_named = figures.items > 1 or figures.rows > figures.instances
+        diagnostics.entries.append(equal_questions(template, spool, figures.twins, is_named))
     for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
         if name not in template.allow:
-            diagnostics.warn(name, message, place, f"fix it, or allow it: `allow: {{{name}: reason}}`")
+            fix = "widen a parameter, or set `instances: all`" if name == "few-instances" else "fix it"
+            diagnostics.warn(name, message, place, f"{fix}, or allow it: `allow: {{{name}: reason}}`")
 
 
-def _tell_twins(template: Template, spool: Spool, figures: RowStatistics, diagnostics: Diagnostics) -> None:
-    if figures.twins is None:
-        return
-    message = f"instances {figures.twins[0]} and {figures.twins[1]} are the same question"
-    if figures.items > 1 or figures.rows > figures.instances:
-        one, other = (_name(spool, number) for number in figures.twins)
-        message = f"`{one}` and `{other}` are the same question"
-    help = "break the symmetry with a `where` such as `a <= b`, or show every parameter in the prompt"
-    diagnostics.error("E506", message, template.position, help)
-
-
-def _name(spool: Spool, number: int) -> str:
-    line = next(islice(spool.parts["questions"].lines(), number, None))
-    return str(json.loads(line)["id"])
+def _shortage(template: Template, summary: Summary, figures: RowStatistics, k: int) -> str | None:
+    """Return that a compile will find too few instances, or None; a trial takes as many as there are."""
+    if not template.parameters or isinstance(template.instances, str):
+        return None  # it has one instance, or takes all
+    freedom: Any = summary.freedom
+    fewest = freedom.count if freedom.kind == "exact" else None
+    if figures.items == 1 and figures.instances < k:
+        fewest = figures.instances
+    wanted = template.instances if isinstance(template.instances, int) else max(k, DEFAULT_K)
+    if fewest is None or not 1 < fewest < wanted:
+        return None
+    return f"the template can make only {counted(fewest, 'instance')}, but `dia compile` asks for {wanted:,}"
 
 
 def _warnings(
@@ -134,4 +136,6 @@ def _warnings(
     freedom: Any = summary.freedom
     if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:
         warnings["k-equals-d"] = (f"the template cannot make more than {counted(k, 'instance')}", template.position)
+    if is_trial and (shortage := _shortage(template, summary, figures, k)):
+        warnings["few-instances"] = (shortage, template.position)
     return warnings

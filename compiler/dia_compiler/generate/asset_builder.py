@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dia_compiler.analyze.domains import Scope
-from dia_compiler.analyze.plan import AssetCode
+from dia_compiler.analyze.plan import INLINE, AssetCode
 from dia_compiler.analyze.worker_resources import WorkerResources
 from dia_compiler.assets.base import Entropy, OptionFault, Site
 from dia_compiler.sampling.instance_tree import Stream, derived
@@ -21,7 +21,6 @@ from dia_language.numbers.values import Value
 from dia_language.templates.templates import delivered_name
 
 LARGEST = 16 << 20  # bytes of one artefact
-INLINE = "inline"
 
 
 def entropy(key: bytes) -> Entropy:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from dia_compiler.analyze.domains import truth_of
 from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, LONG, LONGEST, SHOWN
 from dia_compiler.generate.expand import Expansion, Grading, Instance, encoded_parameters
 from dia_language.diagnostics import DiaError, Diagnostic, Position
@@ -268,17 +270,36 @@ class RoundTrip:
 
     def failure(self, instance: Instance, text: str, verdict: str, what: str, actual: str) -> DiaError:
         """Return the error of a failed round trip, with the parameters of the instance."""
+        if what is ANSWER and (error := self.failed_condition(instance)) is not None:
+            return error
         start = text if len(text) <= 60 else text[:60] + "..."
         message = f"the round trip fails: {what} `{start}` is graded {actual}, not {verdict}"
-        fault = Diagnostic("E508", message, _place(what, self.expansion), _mend(what, actual, instance))
+        fault = Diagnostic("E508", message, _place(what, actual, self.expansion), _mend(what, actual, instance))
         return self.expansion.drawing.with_values(DiaError(fault), dict(instance.parameters))
 
+    def failed_condition(self, instance: Instance) -> DiaError | None:
+        """Return the error if `accept_if` cannot be evaluated on the answer itself, which grading counts as a no."""
+        code = self.expansion.prepared.accept_if
+        if code is None:
+            return None
+        try:
+            truth_of(code({**instance.scope, "reply": instance.answer}), code.parsed.source)
+        except DiaError as error:
+            entries = [
+                replace(entry, help=entry.help or "here, `reply` is the answer itself") for entry in error.diagnostics
+            ]
+            return self.expansion.drawing.with_values(DiaError(entries), dict(instance.parameters))
+        return None
 
-def _place(what: str, expansion: Expansion) -> Position:
+
+def _place(what: str, actual: str, expansion: Expansion) -> Position:
     """Return the position in the spec of what was graded differently."""
     for name, piece in expansion.prepared.template.mistakes.items():
         if what == f"{MISTAKE} `{name}`":
             return piece.position
+    accept_if = expansion.answer.accept_if
+    if what is ANSWER and actual == Verdict.WRONG and accept_if is not None:
+        return accept_if.position
     return expansion.answer.position
 
 

@@ -33,7 +33,8 @@ from dia_language.expressions.expressions import CompiledExpression
 from dia_language.numbers.values import Value, kind_of, plain
 from dia_language.workers.heartbeat import begin_search, end_evaluation, end_search, note_failure
 
-SHOWN_PARAMETERS = 200
+SHOWN_PARAMETERS = 200  # characters
+SHOWN_VALUE = (200, 80, 40, 20, 10)  # characters of each, so that one long value does not hide the others
 MEASURED_ITEMS = 50
 FRONT_ATTEMPTS = 50
 FRONT_PAIRS = 400
@@ -369,16 +370,26 @@ class Drawing:
 
     def parameters_text(self, scope: Scope) -> str:
         """Return the parameters as messages show them."""
-        parts = []
-        for name in self.prepared.makers:
-            if name in scope:
-                try:
-                    parts.append(f"{name} = {plain(scope[name])}")
-                except LanguageError:
-                    parts.append(f"{name} = ({kind_of(scope[name])})")
-        text = ", ".join(parts)
-        text = text if len(text) <= SHOWN_PARAMETERS else text[:SHOWN_PARAMETERS] + "..."
+        values = {name: _printed(scope[name]) for name in self.prepared.makers if name in scope}
+        for most in SHOWN_VALUE:
+            text = ", ".join(f"{name} = {cut(value, most)}" for name, value in values.items())
+            if len(text) <= SHOWN_PARAMETERS:
+                break
+        else:
+            text = text[:SHOWN_PARAMETERS].rpartition(", ")[0] + ", ..."
         return f" (where {text})" if text else ""
+
+
+def _printed(value: Value) -> str:
+    try:
+        return plain(value)
+    except LanguageError:
+        return f"({kind_of(value)})"
+
+
+def cut(text: str, most: int = 80) -> str:
+    """Return the text, or its start."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 class _Front:

@@ -13,8 +13,9 @@ from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
+from dia_language.answers.base import Unreadable
 from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
-from dia_language.numbers.values import Entry, Record, Value, kind_of, plain
+from dia_language.numbers.values import Entry, Record, Value, described, kind_of, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
@@ -42,8 +43,12 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
     if answer is not None and not _equals(expansion, answer, instance):
         options = instance.grading.options
         returned = instance.text if options is None else f"{instance.text} ({options.texts[instance.text]})"
-        message = f"the example's answer is {_datum_text(answer)}, but the template's answer is {returned}"
-        diagnostics.error("E507", message, answer.position)
+        expected, help = _datum_text(answer), None
+        if expected == returned and isinstance(answer.node, Scalar) and answer.node.style:
+            expected, returned = f"the text `{expected}`", f"{described(instance.answer)}, {returned}"
+            help = "remove the quotes"
+        message = f"the example's answer is {expected}, but the template's answer is {returned}"
+        diagnostics.error("E507", message, answer.position, help)
     record = answer_record(instance, expansion, "example", None)
     session_plan, spec = expansion.prepared.session_plan, expansion.prepared.template.session_spec
     if session_plan is not None and spec is not None:
@@ -52,12 +57,33 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
         check_replies(session_plan, record, spec.examples[number], diagnostics)
         return
     for datum in example.accepts:
-        _expect(expansion, instance, record, datum, Verdict.CORRECT, diagnostics)
+        _expect(expansion, instance, record, datum, Verdict.CORRECT, diagnostics, _brackets(example.accepts, instance))
     for datum in example.rejects:
         _expect(expansion, instance, record, datum, Verdict.WRONG, diagnostics)
+    brackets = _brackets(example.rejects, instance)
+    if brackets and "flat-examples" not in expansion.prepared.template.allow:
+        message = "every value of `rejects` is a separate reply, here a list of one element"
+        help = f"{brackets}, or allow it: `allow: {{flat-examples: reason}}`"
+        diagnostics.warn("flat-examples", message, example.rejects[0].position, help)
     for verdict, replies in example.replies.items():
         for scalar in replies:
             _require_verdict(instance, record, scalar.text, verdict, scalar.position, diagnostics, example.chain)
+
+
+def _brackets(listed: tuple[Datum, ...], instance: Instance) -> str | None:
+    """Return the help for replies of one element each in place of one list, or None if they are not that."""
+    is_list = isinstance(instance.answer, list) and len(instance.answer) > 1
+    if not is_list or len(listed) < 2 or not all(_has_one_element(datum, instance) for datum in listed):
+        return None
+    return f"if they are one reply, write [[{', '.join(map(_datum_text, listed))}]]"
+
+
+def _has_one_element(datum: Datum, instance: Instance) -> bool:
+    try:
+        value = instance.grading.kind.read(datum.node.text, "lenient") if isinstance(datum.node, Scalar) else None
+    except (LanguageError, Unreadable):
+        return False
+    return isinstance(value, list) and len(value) == 1
 
 
 def _item(expansion: Expansion, scope: Scope) -> Item:
@@ -185,6 +211,7 @@ def _expect(
     datum: Datum,
     verdict: str,
     diagnostics: Diagnostics,
+    help: str | None = None,
 ) -> None:
     """Check that the datum as a reply gets the verdict; a scalar is used as it is written."""
     value = _evaluated(datum, expansion)
@@ -195,7 +222,7 @@ def _expect(
         text = plain(value)
     format = instance.grading.format
     reply = FORMATS[format["kind"]].wrap(text, format)
-    _require_verdict(instance, record, reply, verdict, datum.position, diagnostics)
+    _require_verdict(instance, record, reply, verdict, datum.position, diagnostics, help=help)
 
 
 def _require_verdict(
@@ -206,6 +233,7 @@ def _require_verdict(
     place: Position,
     diagnostics: Diagnostics,
     chain: Scalar | None = None,
+    help: str | None = None,
 ) -> None:
     form = instance.grading.format
     chains = dict.fromkeys((STANDARD, *FORMATS[str(form["kind"])].chains))
@@ -222,4 +250,9 @@ def _require_verdict(
             if graded.extracted is None
             else f": it is read as `{graded.extracted}`, and the answer is `{instance.text}`"
         )
-        diagnostics.error("E507", message + reads, place)
+        if graded.extracted is None and verdict != Verdict.UNPARSED:
+            help = f"a reply with the answer is `{FORMATS[str(form['kind'])].wrap(instance.text, form)}`"
+        elif instance.accept_if is not None and {graded.verdict, verdict} == {Verdict.CORRECT, Verdict.WRONG}:
+            held = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
+            help = f"`accept_if` alone decides, and it {held} for this reply"
+        diagnostics.error("E507", message + reads, place, help)

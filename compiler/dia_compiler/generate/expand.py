@@ -18,7 +18,7 @@ from dia_compiler.analyze.stored_conditions import condition_record, share_recor
 from dia_compiler.analyze.worker_resources import NO_RESOURCES, WorkerResources
 from dia_compiler.generate.asset_builder import Artefact, AssetBuilder
 from dia_compiler.generate.choices import Lettered, lettered
-from dia_compiler.generate.draw import Drawing
+from dia_compiler.generate.draw import Drawing, cut
 from dia_compiler.parse.model import Answer
 from dia_compiler.parse.model_builder import comparison_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
@@ -41,6 +41,7 @@ from dia_language.workers.heartbeat import begin_search, end_search
 from dia_runtime.grading.grader import Grader
 
 TRIED_ITEMS = 3
+SHOWN_INSTANCES = 3  # that `dia preview` shows unless another is named
 REDRAWS = 1000
 REDRAWS_FOR_ALL = 50  # draws in which every redrawn parameter should change, before a change of some is enough
 ALL = "all"
@@ -149,7 +150,7 @@ class Expansion:
     def instances(self, drafts: Iterable[Draft]) -> Iterator[Instance]:
         """Yield the instance of each draft, followed by its variants. Raises DiaError at the first part that fails."""
         for draft in drafts:
-            base = self.instance(draft)
+            base = self.numbered_instance(draft)
             base.predicted = draft.predicted
             yield base
             for wording in self.prepared.variants:
@@ -301,6 +302,17 @@ class Expansion:
             return self.make(draft._replace(scope=scope), self.prepared.wording)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
+
+    def numbered_instance(self, draft: Draft) -> Instance:
+        """Return the instance of a draft; an error names its number unless `dia preview` shows it without one."""
+        try:
+            return self.instance(draft)
+        except DiaError as error:
+            if draft.number < SHOWN_INSTANCES:
+                raise
+            number = f" in instance {draft.number}"
+            entries = [replace(entry, message=entry.message + number) for entry in error.diagnostics]
+            raise DiaError(entries, error.exit_code) from None
 
     def make(self, draft: Draft, wording: Wording) -> Instance:
         """Return the instance of a draft in a wording; its values are added to the draft's scope. Raises DiaError."""
@@ -602,11 +614,6 @@ def compared_values(code: CompiledExpression, namespace: Namespace, scope: Scope
             return []
         values.append(f"`{cut(' '.join(part.source.text.split()))}` is {cut(value)}")
     return values
-
-
-def cut(text: str, most: int = 80) -> str:
-    """Return the text, or its start."""
-    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _rule(comparison: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from dia_compiler import compile
 from dia_compiler.analyze.check import HEALTH_WARNINGS
+from dia_compiler.pipeline.api import check_specs
 from helpers.small_specs import written
 
 PLAIN = """\
@@ -34,8 +35,39 @@ CASES: dict[str, list[tuple[str, str]]] = {
     "shadowed-function": [("answer:", "functions:\n  gcd(p, q): p * q\nanswer:"), ("value: a * b", 'value: "gcd(a, b)"')],
     "single-braces": [("{{ a }} times", "{ a } times")],
     "answer-decimals": [("value: a * b, type: integer", "value: a * b, type: real, decimals: 2")],
+    "comment-in-text": [('"{{ a }} times {{ b }}?"', "Compute {{ a }} times {{ b }} # exactly")],
+    "flat-examples": [
+        ("value: a * b, type: integer}", "value: '[a, b]', type: list, of: integer}"),
+        ("answer / a == b", "first(answer) == a"),
+        ("prompt:", "examples: [{params: {a: 2, b: 3}, rejects: [4, 5]}]\nprompt:"),
+    ],
+    "unlisted-options": [("answer: {value: a * b, type: integer}", "choices: {correct: a * b, distractors: '[a * b + 1]'}"), ("answer / a == b", "a > 0")],
+    "xor-as-power": [("value: a * b", "value: (a ^ 2) + b"), ("answer / a == b", "a > 0")],
     "unused-parameter": [("  b:", "  c: {type: boolean}\n  b:")],
 }  # fmt: skip
+
+
+FEW = PLAIN.replace("max: 900", "max: 2")
+
+
+@pytest.mark.parametrize(
+    ("template", "k", "is_told"),
+    [
+        (FEW, 3, True),
+        (FEW, 4, True),  # a compile makes 5
+        (FEW + "instances: all\n", 3, False),
+        (FEW + "instances: 4\n", 3, False),
+        (FEW + "allow: {few-instances: it must be so}\n", 3, False),
+        (PLAIN, 3, False),
+        (PLAIN.replace("max: 900", "max: 3"), 3, False),
+        (PLAIN.replace("max: 900", "max: 3"), 10, True),
+    ],
+)
+def test_a_check_warns_of_fewer_instances_than_a_compile_makes(
+    template: str, k: int, is_told: bool, tmp_path: Path
+) -> None:
+    checked = check_specs([written(tmp_path, template)], 1, k=k)
+    assert ("few-instances" in {entry.code for entry in checked.diagnostics.entries}) is is_told
 
 
 def told(folder: Path, template: str, k: int = 16) -> set[str]:
@@ -45,7 +77,7 @@ def told(folder: Path, template: str, k: int = 16) -> set[str]:
 
 
 def test_every_warning_has_a_case() -> None:
-    elsewhere = {"shortcut", "off-target"}  # which only a strict check and `--success` look for
+    elsewhere = {"shortcut", "off-target", "few-instances"}  # which only checks and `--success` look for
     assert set(CASES) == set(HEALTH_WARNINGS) - elsewhere
 
 
@@ -119,3 +151,32 @@ def test_braces_may_be_text(prompt: str, tmp_path: Path) -> None:
     named = PLAIN.replace("answer:", "let: {n: a + 1000 * b}\nanswer:").replace("{{ a }} times {{ b }}?", prompt)
     quoted = named.replace(f'"{prompt}"', json.dumps(prompt))
     assert "single-braces" not in told(tmp_path, quoted)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('prompt: "{{ a }} times {{ b }}?"', "prompt: Compute {{ a }} times {{ b }}  # a comment"),
+        ("value: a * b", "value: a * b + (7 ^ 2) - 5"),
+        ("answer:", "let: {shown: \"'{a, b} {c}'\"}\nanswer:"),
+        ("answer:", "let: {shown: \"replace('{a}', 'a', 'b')\"}\nanswer:"),
+        ("answer:", 'let: {first: "[a, b][0] ^ 2"}\nanswer:'),
+    ],
+)
+def test_what_is_meant_as_it_is_written_has_no_warning(old: str, new: str, tmp_path: Path) -> None:
+    assert old in PLAIN
+    found = told(tmp_path, PLAIN.replace(old, new).replace("answer / a == b", "answer >= a"))
+    assert not found & {"comment-in-text", "single-braces", "xor-as-power"}
+
+
+def test_a_text_that_lacks_the_f_of_an_f_string(tmp_path: Path) -> None:
+    shown = PLAIN.replace("answer:", "let: {shown: \"'{a} apples'\"}\nanswer:")
+    assert told(tmp_path, shown) == {"single-braces"}
+    assert told(tmp_path / "other", shown.replace("'{a}", "f'{a}")) == set()
+
+
+def test_a_parameter_of_an_attachment_that_no_text_names_is_shown(tmp_path: Path) -> None:
+    built = "assets: {list: {build: text, text: '{{ c }}'}}\ndeliver: attach\nanswer:"
+    attached = PLAIN.replace("  b:", "  c: {type: integer, min: 5, max: 6}\n  b:").replace("answer:", built)
+    assert told(tmp_path, attached) == {"answer-ignores-parameter"}
+    assert told(tmp_path / "inline", attached.replace("deliver: attach\n", "")) == {"unused-parameter"}

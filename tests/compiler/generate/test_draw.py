@@ -120,12 +120,23 @@ def test_a_message_shows_the_values_that_led_to_it(tmp_path: Path) -> None:
     assert any(told.message.endswith(f" (where a = 7, b = {b})") for b in (1, 2, 3)), told.message
 
 
-@pytest.mark.parametrize(("length", "is_cut"), [(196, False), (197, True)])
-def test_long_values_are_cut_at_200_characters(tmp_path: Path, length: int, is_cut: bool) -> None:
+@pytest.mark.parametrize(("length", "shown_length"), [(196, 196), (197, 80), (1000, 80)])
+def test_values_are_cut_if_all_take_more_than_200_characters(tmp_path: Path, length: int, shown_length: int) -> None:
     made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 3))
-    shown = made.parameters_text({"a": "x" * length})
-    whole = "a = " + "x" * length
-    assert shown == (f" (where {whole[:200]}...)" if is_cut else f" (where {whole})")
+    dots = "..." if shown_length < length else ""
+    assert made.parameters_text({"a": "x" * length}) == f" (where a = {'x' * shown_length}{dots})"
+
+
+def test_a_long_value_hides_no_other_value(tmp_path: Path) -> None:
+    made = drawing(tmp_path, "".join(integer(name, 1, 3) for name in "abcdefghijklmnopqrstuvwxyz"))
+    scope = {"a": "x" * 300, "b": 123456789, "c": "y" * 300}
+    assert made.parameters_text(scope) == f" (where a = {'x' * 80}..., b = 123456789, c = {'y' * 80}...)"
+    many = made.parameters_text(dict.fromkeys("abcdefghijklmnopqrstuvwxyz", 10**30))
+    assert many.startswith(" (where a = 1000000000..., b = ") and many.endswith(", ...)") and len(many) < 220
+
+
+def test_parameters_are_shown_in_their_order(tmp_path: Path) -> None:
+    made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 3))
     assert made.parameters_text({}) == "" and made.parameters_text({"other": 1}) == ""
     assert made.parameters_text({"b": 2, "a": 1}) == " (where a = 1, b = 2)"
 

@@ -18,6 +18,9 @@ from dia_runtime.formats.replies import REPLY_FORMATS
 
 REFERENCE = "reference"
 SKIP_TOKEN = "skip_token"
+CONDITIONS = frozenset(  # parts of a truth that must be true or false
+    {("grade", "correct"), ("grade", "skipped"), ("decisions", "predicted"), ("decisions", "actual")}
+)
 MOST = 100  # sessions of a template, and turns of a session
 
 
@@ -85,6 +88,13 @@ class SessionAnalysis(Presence):
         code = self.code(snippet, values) if snippet is not None else None
         return None if snippet is None or code is None else self.analyzed_piece(snippet, code.parsed, code)
 
+    def condition_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
+        """Compile a condition; None if it has errors, which are reported."""
+        piece = self.piece(snippet, values)
+        if piece is not None and isinstance(piece.parsed, ParsedExpression):
+            self.note_condition(piece.snippet, piece.parsed)
+        return piece
+
     def prompt_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
         """Compile a template; None if it has errors, which are reported."""
         tree = self.parsed_template(snippet) if snippet is not None else None
@@ -130,7 +140,7 @@ class SessionAnalysis(Presence):
         return SessionCode(
             session,
             self.prompt_piece(session.system, values | instructed),
-            self.piece(session.when, values | ({SKIP_TOKEN} if self.is_judged else frozenset())),
+            self.condition_piece(session.when, values | ({SKIP_TOKEN} if self.is_judged else frozenset())),
             over,
             share,
             tuple(self.turn(turn, values, session) for turn in session.turns),
@@ -144,9 +154,9 @@ class SessionAnalysis(Presence):
             turn,
             self.prompt_piece(turn.user, text),
             self.prompt_piece(turn.assistant, text),
-            self.piece(turn.when, inner),
+            self.condition_piece(turn.when, inner),
             self.piece(turn.loop.over, values),
-            self.piece(turn.until, inner),
+            self.condition_piece(turn.until, inner),
             self.options(turn),
         )
 
@@ -187,7 +197,7 @@ class SessionAnalysis(Presence):
         values = self.values | self.truth_names(session_spec)
         before = len(self.diagnostics.errors)
         if session_spec.judge is not None:
-            self.piece(session_spec.judge.fallback, values)
+            self.condition_piece(session_spec.judge.fallback, values)
         truth = session_spec.truth if len(self.diagnostics.errors) == before else None
         code.weighed = self.weigh(truth, session_spec.figures, values)
         code.presets = [(preset, self.weigh(preset.truth, preset.figures, values)) for preset in session_spec.presets]
@@ -201,12 +211,13 @@ class SessionAnalysis(Presence):
             code.over = self.piece(truth.loop.over, self.values)
             for name, snippet in truth.parts.items():
                 inner = values if truth.kind == "ranking" and name == "predicted" else values | truth.loop.names
-                if (piece := self.piece(snippet, inner)) is not None:
+                compiled = self.condition_piece if (truth.kind, name) in CONDITIONS else self.piece
+                if (piece := compiled(snippet, inner)) is not None:
                     code.parts[name] = piece
             keys = (self.piece(snippet, values | truth.loop.names) for snippet in truth.keys)
             code.keys = [piece for piece in keys if piece is not None]
         for figure in figures:
-            value, where = self.piece(figure.value, values), self.piece(figure.where, values)
+            value, where = self.piece(figure.value, values), self.condition_piece(figure.where, values)
             if value is not None:
                 code.figures.append((figure, value, where))
         return code
