@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -156,10 +156,11 @@ class _View:
 class _Scanner:
     """Reads the pieces of files, and collects the matches in them."""
 
-    def __init__(self, index: Index, canaries: Iterable[str], limit: int) -> None:
+    def __init__(self, index: Index, canaries: Collection[str], limit: int) -> None:
         import numpy
 
         self.index, self.limit = index, limit
+        self.named = frozenset(canaries)  # those of the caller, which are found without their sentence, too
         self.canaries = {canary: Matches(limit) for canary in canaries}
         self.exact, self.partial = Matches(limit), Matches(limit)
         self.exact_questions, self.partial_questions, self.templates = set[int](), set[int](), set[int]()
@@ -190,13 +191,13 @@ class _Scanner:
     def _canaries(self, view: _View) -> Iterator[tuple[str, int, int]]:
         """Yield each canary, those of the bundle and others in the sentence that dia writes, with its position."""
         clear = view.words.clear
-        for canary in self.canaries:
+        for canary in self.named:
             phrase = normalized_words(canary.encode("utf-8", "replace"))
             yield from ((canary, at, at + len(phrase)) for at in _places(clear, phrase, view.cut))
         for at in _places(clear, MARK_WORDS, view.cut):
             guid = HEX.match(clear, at + len(MARK_WORDS))
             name = guid[0].strip().replace(b" ", b"-").decode() if guid else None
-            if guid and name and name not in self.canaries:
+            if guid and name and name not in self.named:
                 yield name, guid.start(), guid.end()
 
     def _wholes(self, file: str, view: _View, runs: Runs, places: Any, which: Any) -> list[tuple[int, int]]:

@@ -131,6 +131,8 @@ def test_canaries_are_found_with_and_without_their_sentence(bundle: Path) -> Non
     assert found[GUID]["count"] == 2 and found[OTHER]["count"] == 1
     assert [text[entry["offset"] :][:36].lower() for entry in found[GUID]["at"]] == [GUID, GUID]
     assert found[OTHER]["at"][0]["line"] == 2
+    several = "\n".join([f"(dia canary {OTHER})"] * 3 + [OTHER])
+    assert [entry["count"] for entry in scanned(several, None)["canaries"]] == [3]
     found = scanned(text, None, canaries=[OTHER, "my own words"])["canaries"]
     assert [(entry["canary"], entry["count"]) for entry in found] == [(OTHER, 1), ("my own words", 0)]
     assert scanned("it says: My own WORDS!", None, canaries=["my own words"])["canaries"][0]["count"] == 1
