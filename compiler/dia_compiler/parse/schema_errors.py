@@ -250,10 +250,10 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         name = f"an entry of {error.name}" if error.path and isinstance(error.path[-1], int) else error.name
         is_expression = "true or false" in kinds and error.error.schema != DEFINITIONS["template"]
         one, several = ("an expression", "expressions") if is_expression else ("text", "texts")
-        given = _short_flow(node)
-        what = f"`{given}` as {shape}" if given else f"{shape} here"
+        excerpt = _short_flow(node)
+        what = f"`{excerpt}` as {shape}" if excerpt else f"{shape} here"
         message = f"{name} must be {one}, but YAML reads {what}"
-        help = "quote the whole value" + (f", as in `{_quoted(given)}`" if given else "")
+        help = "quote the whole value" + (f", as in `{_quoted(excerpt)}`" if excerpt else "")
         help += ", or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
             help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
