@@ -148,10 +148,10 @@ class _Preparation(SessionAnalysis):
 
     def shown_by(self, prompt: Snippet) -> frozenset[str]:
         """Return what a prompt uses, itself and through its slots, in the template or in any variant."""
-        shown = self.used_by_text.get(id(prompt), frozenset({OPTIONS}))  # the errors of a broken one have been reported
+        names = self.used_by_text.get(id(prompt), frozenset({OPTIONS}))  # the errors of a broken one have been reported
         texts = [self.template.slots, *(variant.slots for variant in self.template.variants)]
-        slots = [pieces[name] for pieces in texts for name in pieces.keys() & shown]
-        return shown.union(*(self.used_by_text.get(id(piece), frozenset()) for piece in slots))
+        slots = [pieces[name] for pieces in texts for name in pieces.keys() & names]
+        return names.union(*(self.used_by_text.get(id(piece), frozenset()) for piece in slots))
 
     def used_by_answer(self) -> frozenset[str]:
         """Return what the answer, its options and the types of parameters are computed from."""

@@ -45,12 +45,12 @@ def _row(spool: Spool, part: str, number: int) -> Mapping[str, Any]:
 
 def _same_wording(template: Template, variant: Variant) -> Cause:
     """Return why a variant is the same question as its instance, or as another variant of it."""
-    shown = _names_in(_texts(template, variant))
+    shown_names = _names_in(_texts(template, variant))
     for name, piece in variant.slots.items():
-        if name not in shown:
+        if name not in shown_names:
             help = f"the variant `{variant.name}` fills the slot `{name}`, which the prompt does not print: add"
             return piece.position, f"{help} {{{{ {name} }}}} to the prompt"
-    names = [f"`{scalar.text}`" for scalar in variant.redraw if scalar.text not in shown]
+    names = [f"`{scalar.text}`" for scalar in variant.redraw if scalar.text not in shown_names]
     if names:
         help = f"the variant `{variant.name}` redraws {' and '.join(names)}, which the prompt does not show"
         return variant.position, f"{help}: show it, or remove the variant"
@@ -61,8 +61,8 @@ def _same_instances(template: Template, variant: Variant | None, differing: list
     """Return why two instances with different parameters are the same question in one wording."""
     piece = variant.prompt if variant is not None and variant.prompt is not None else template.prompt
     place = piece.position if piece is not None else template.position
-    shown = _reached(template, variant)
-    if not differing or shown & set(differing):
+    reached = _reached(template, variant)
+    if not differing or reached & set(differing):
         return place, BREAK
     prompt, other_way = "prompt", "remove it from `params`"
     if variant is not None and variant.prompt is not None:

@@ -97,10 +97,10 @@ def _shortage(template: Template, summary: Summary, figures: RowStatistics, k: i
     fewest = freedom.count if freedom.kind == "exact" else None
     if figures.items == 1 and figures.instances < k:
         fewest = figures.instances
-    wanted = template.instances if isinstance(template.instances, int) else max(k, DEFAULT_K)
-    if fewest is None or not 1 < fewest < wanted:
+    needed = template.instances if isinstance(template.instances, int) else max(k, DEFAULT_K)
+    if fewest is None or not 1 < fewest < needed:
         return None
-    return f"the template can make only {counted(fewest, 'instance')}, but `dia compile` asks for {wanted:,}"
+    return f"the template can make only {counted(fewest, 'instance')}, but `dia compile` asks for {needed:,}"
 
 
 def _warnings(

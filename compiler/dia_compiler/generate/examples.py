@@ -253,6 +253,6 @@ def _require_verdict(
         if graded.extracted is None and verdict != Verdict.UNPARSED:
             help = f"a reply with the answer is `{FORMATS[str(form['kind'])].wrap(instance.text, form)}`"
         elif instance.accept_if is not None and {graded.verdict, verdict} == {Verdict.CORRECT, Verdict.WRONG}:
-            held = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
-            help = f"`accept_if` alone decides, and it {held} for this reply"
+            result = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
+            help = f"`accept_if` alone decides, and it {result} for this reply"
         diagnostics.error("E507", message + reads, place, help)
