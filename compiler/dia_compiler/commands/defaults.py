@@ -25,8 +25,6 @@ NEVER = frozenset(
     {"base-url", "key-name", "model", "role", "role-base-url", "through", "parameter", "system", "cache"}
     | {"allow-programs"}
 )
-NEVER_HERE = frozenset({"allow-programs"})
-REMOVE = "remove it from the file"
 LARGEST = 200_000
 DEEPEST = 300
 
@@ -49,21 +47,16 @@ def default_map(
     defaults: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
-            _require(
-                key in command_names, source, f"unknown command `{key}`", _nearest(key, command_names, "dia --help")
-            )
+            if key not in command_names:
+                raise _invalid(source, f"unknown command `{key}`", _nearest(key, command_names, "dia --help"))
         elif key in options:
-            _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
             defaults[str(options[key])] = _plain(value, source, key)
-        elif near := did_you_mean(key, options):
-            _require(
-                any(key in options_of(other) for other in others()), source, f"no command has an option `{key}`", near
-            )
+        elif (near := did_you_mean(key, options)) and not any(key in options_of(other) for other in others()):
+            raise _invalid(source, f"no command has an option `{key}`", near)
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
-        near = _nearest(key, options, f"dia {name} --help")
-        _require(key in options, source, f"`{name}` has no option `{key}`", near)
-        _require(key not in NEVER, source, f"`{key}` can only be given on the command line", REMOVE)
+        if key not in options:
+            raise _invalid(source, f"`{name}` has no option `{key}`", _nearest(key, options, f"dia {name} --help"))
         defaults[str(options[key])] = _plain(value, source, key)
     return defaults
 
@@ -103,9 +96,11 @@ def _read(name: str) -> Mapping[str, Any]:
 
 
 def _plain(value: Any, source: str, key: str) -> Any:
-    _require(key not in NEVER_HERE, source, f"`{key}` can only be given on the command line", REMOVE)
-    kinds, help = "text, an integer, a list, true or false", f'write it in quotes: {key} = "{value}"'
-    _require(isinstance(value, (str, int, bool, list)), source, f"`{key}` must be {kinds}, not {value}", help)
+    if key in NEVER:
+        raise _invalid(source, f"`{key}` can only be given on the command line", "remove it from the file")
+    if not isinstance(value, (str, int, bool, list)):
+        kinds = "text, an integer, a list, true or false"
+        raise _invalid(source, f"`{key}` must be {kinds}, not {value}", f'write it in quotes: {key} = "{value}"')
     return value
 
 
@@ -113,6 +108,5 @@ def _nearest(name: str, names: Iterable[str], command: str) -> str:
     return did_you_mean(name, names) or f"`{command}` lists them"
 
 
-def _require(holds: bool, source: str, message: str, help: str) -> None:
-    if not holds:
-        raise DiaError(Diagnostic("E605", visible(f"{source}: {message}"), None, visible(help)))
+def _invalid(source: str, message: str, help: str) -> DiaError:
+    return DiaError(Diagnostic("E605", visible(f"{source}: {message}"), None, visible(help)))
