@@ -14,7 +14,14 @@ from typing import Any
 import pytest
 from dia_compiler.commands.cli import run
 from dia_compiler.pipeline.recompile import recompile
-from dia_compiler.sampling.steering import Prediction, Target, TemplateRule, TemplateSteering, steering_from
+from dia_compiler.sampling.steering import (
+    Prediction,
+    Target,
+    TemplateRule,
+    TemplateSteering,
+    model_target,
+    steering_from,
+)
 from dia_language.diagnostics import DiaError
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
@@ -197,6 +204,65 @@ def test_a_template_with_few_instances_near_the_goal_gives_all_of_them(capsys: p
     assert sorted(numbers[0]) == [55, 56, 57, 58, 59, 60] and numbers[1] == numbers[0][:4]
     assert run(["compile", "sums", "--bank", "bank.json", "--jobs", "1", *options, "7"]) == 2
     assert "too few of its instances have a predicted success from 0.25 to 0.45" in capsys.readouterr().err
+
+
+SLOPE = {
+    "model": "able", "items": 40, "slope": 2.5, "ci": [1.7, 3.7], "log_se": 0.2,
+    "templates": {"add": {"ability": 0.1, "se": 0.15, "covariance": 0.01}},
+    "others": {"ability": -0.2, "se": 0.3, "covariance": 0.02},
+}  # fmt: skip
+
+
+def test_the_slope_of_a_model_makes_its_success_change_faster_with_difficulty(
+    capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    write_bank(bank_with({**EXPLANATION, "slopes": [SLOPE]}), folder / "bank.json")
+    assert run(["compile", "sums", "--bank", "bank.json", "--jobs", "1", "--success", "0.3", "--for", "able"]) == 0
+    told = "slope of able 2.50 [1.70, 3.70]: its success changes with difficulty faster than the Rasch model predicts"
+    assert told in capsys.readouterr().out
+    facts = compiled(capsys, "--success", "0.3", "--for", "able", "--k", "20", "--no-cache")
+    bundle = open_bundle(Path(facts["path"]))
+    for answer in bundle.answers():
+        n, is_word = answer["parameters"]["n"], answer["parameters"]["kind"] == "and"
+        difficulty = -0.5 + 1.2 * (math.log(1 + n) - 6) / 1.5 + 0.7 * is_word
+        scale = math.sqrt(1 + math.pi / 8 * 0.6**2)
+        success = 1 / (1 + math.exp(-2.5 * (0.1 - difficulty) / scale))
+        assert abs(float(answer["predicted"]["success"]) - success) < 2e-6 and abs(success - 0.3) < 0.1001
+    assert facts["steering"]["slope"] == {"model": "able", "value": 2.5, "ci": [1.7, 3.7]}
+    assert bundle.manifest["steering"]["slope"] == {"value": "2.5", "low": "1.7", "high": "3.7"}
+    assert bundle.manifest["steering"]["ability"] == "-0.2"
+    assert bundle.manifest["steering"]["templates"]["add"]["ability"] == "0.1"
+    assert faults("manifest", bundle.manifest) == [] and recompile(Path(facts["path"]), jobs=1)["same"]
+    others = (
+        ["--success", "0.5", "--for", "vague"],
+        ["--success", "0.5", "--ability", "0.4"],
+        ["--difficulty", "0..1"],
+    )
+    for options in others:  # nobody knows the slope of these, or it does not matter
+        assert run(["compile", "sums", "--bank", "bank.json", "--jobs", "1", "--json", *options]) in (0, 2)
+        assert '"slope"' not in capsys.readouterr().out
+    target = model_target(bank_with({**EXPLANATION, "slopes": [SLOPE]}), Decimal("0.3"), BankModel("able", 0.4, 0.1))
+    # by the delta method: the logit is 2.5 (ability - difficulty), and at 0.3 it is ln(3 / 7)
+    logit, size = math.log(3 / 7), 0.21 * math.sqrt(2 / math.pi)
+    known = math.sqrt(2.5**2 * 0.15**2 + logit**2 * 0.2**2 + 2 * 2.5 * logit * 0.01)
+    new = math.sqrt(2.5**2 * (0.3**2 + 0.2**2) + logit**2 * 0.2**2 + 2 * 2.5 * logit * 0.02)
+    assert float(target.miss("add", Decimal("0.2"))) == pytest.approx(size * known)
+    assert float(target.miss("another", Decimal("0.2"))) == pytest.approx(size * new)
+    write_bank(bank_with({**EXPLANATION, "slopes": [{**SLOPE, "slope": 0}]}), folder / "bank.json")
+    assert run(["compile", "sums", "--bank", "bank.json", "--success", "0.3", "--for", "able"]) == 3
+    assert "the bank's explanation of difficulties is malformed" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("goal", "ending"),
+    [("0.3", "; they are predicted from 0.13 to 0.82, but none between 0.13 and 0.45"), ("0.4", " to 0.82")],
+)
+def test_a_target_between_two_predictions_names_them(goal: str, ending: str) -> None:
+    target = Target(Decimal(goal), ability=Decimal(0))
+    chooser = TemplateSteering("add", target, TemplateRule(Decimal(0), (), Decimal("0.5"))).chooser()
+    for success in ("0.45", "0.13", "0.82"):
+        chooser.takes(Prediction(Decimal(0), Decimal(success)))
+    assert str(chooser.unreached()).endswith(ending)
 
 
 def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -27,7 +27,7 @@ def steering_request(
     """
     from dia_runtime.psychometrics.rasch.bank import read_bank
 
-    from dia_compiler.sampling.steering import SteeringRequest, Target
+    from dia_compiler.sampling.steering import SteeringRequest, Target, model_target
 
     if (success is None) == (difficulty is None):
         raise _error("give either --success or --difficulty", "for example `--success 0.5 --for MODEL`")
@@ -51,12 +51,7 @@ def steering_request(
         help = names_help(str(model), [entry.model for entry in source.models])
         message = f"the bank has no model `{str(model)[:80]}`"
         raise _error(message, help or "place it with `dia place`, and pass the result as --ability")
-    target = Target(share, model=model, ability=_decimal(entry.ability), ability_se=_decimal(entry.se or 0.0))
-    return SteeringRequest(target, source)
-
-
-def _decimal(value: float) -> Decimal:
-    return Decimal(repr(round(value, 6)))
+    return SteeringRequest(model_target(source, share, entry), source)
 
 
 def _range(text: str) -> tuple[Decimal, Decimal]:
@@ -92,7 +87,12 @@ def predictions(bundle: Path) -> dict[str, Any] | None:
             records.setdefault(answer["template"], []).append(answer["predicted"])
     templates = [{"template": template, **_summaries(own)} for template, own in records.items()]
     whole = _summaries([record for own in records.values() for record in own])
-    return {**whole, "templates": templates, "refused": opened.manifest["steering"]["refused"]}
+    steering = opened.manifest["steering"]
+    facts = {**whole, "templates": templates, "refused": steering["refused"]}
+    if "slope" in steering:
+        value, low, high = (float(steering["slope"][name]) for name in ("value", "low", "high"))
+        facts["slope"] = {"model": steering["model"], "value": value, "ci": [low, high]}
+    return facts
 
 
 def _summaries(records: list[dict[str, str]]) -> dict[str, dict[str, float] | None]:
@@ -110,12 +110,20 @@ def _summary(values: list[float]) -> dict[str, float] | None:
 
 def prediction_lines(facts: dict[str, Any]) -> list[str]:
     """Return the predictions in words; the success of each template too if there are several."""
+    from dia_runtime.psychometrics.rasch.bank import pace_in_words
+
     lines = []
     for name, unit in (("success", ""), ("difficulty", " logits")):
         if facts[name] is not None:
             lines.append(f"  predicted {name} {_ends(facts[name], unit)}")
     if facts["success"] is not None and len(facts["templates"]) > 1:
         lines += [f"    {visible(entry['template'])}: {_ends(entry['success'])}" for entry in facts["templates"]]
+    if slope := facts.get("slope"):
+        low, high = slope["ci"]
+        lines.append(
+            f"  slope of {visible(slope['model'])} {slope['value']:.2f} [{low:.2f}, {high:.2f}]: its success changes"
+            f" with difficulty {pace_in_words(low, high)}"
+        )
     return lines
 
 

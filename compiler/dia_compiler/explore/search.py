@@ -241,7 +241,8 @@ def _guide(
             predictions[cell] = Forecast(model_ability - float(difficulty), shared_error, quality["error"])
         return predictions[cell]
 
-    return guide, digest_of([json.dumps(bank.explanation, sort_keys=True)])
+    used = {name: value for name, value in (bank.explanation or {}).items() if name != "slopes"}
+    return guide, digest_of([json.dumps(used, sort_keys=True)])
 
 
 def _typical(moves: Moves, cell: Cell) -> dict[str, Any]:

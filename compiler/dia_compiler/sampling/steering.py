@@ -18,13 +18,14 @@ from typing import Any, TypeVar
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.numbers.values import Value
 from dia_runtime.psychometrics.features import EXACT, Feature, exact
-from dia_runtime.psychometrics.rasch.bank import Bank, as_record
+from dia_runtime.psychometrics.rasch.bank import Bank, BankModel, as_record
 
 WITHIN = Decimal("0.1")  # of the success that was asked for
 OFF_TARGET = Decimal("0.05")  # from the success that was asked for: a mean farther away gets a warning
 LOGISTIC = Decimal("0.392699081698724")  # pi / 8
 MEAN_SIZE = Decimal("0.797884560802865")  # of a standard normal number: sqrt(2 / pi)
 HALF = Decimal("0.5")
+PARTS = ("ability", "se", "covariance")  # of an ability in the bank's explanation
 PLACES = Decimal("0.000001")
 PATIENCE = 32  # instances that are passed over in a row to bring the mean closer to the target
 CANDIDATES = 20_000  # instances in a row without one within the target
@@ -50,10 +51,42 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnAbility:
+    """A model's ability, its standard error, and the covariance of it and the logarithm of the model's slope."""
+
+    value: Decimal
+    se: Decimal
+    covariance: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """How fast a model's success changes with difficulty: 1 in the Rasch model; with its 95 % interval.
+
+    `log_se` is the standard error of its logarithm, `abilities` has pairs of a template and the ability in it.
+    """
+
+    value: Decimal
+    low: Decimal
+    high: Decimal
+    log_se: Decimal = Decimal(0)
+    abilities: tuple[tuple[str, OwnAbility], ...] = ()
+    covariance: Decimal = Decimal(0)
+
+    def variance(self, success: Decimal, ability_se: Decimal, covariance: Decimal) -> Decimal:
+        """Return the variance of the logit of the instances that are predicted to have this success."""
+        logit = EXACT.ln(EXACT.divide(success, ONE - success))
+        own = EXACT.multiply(self.value, ability_se)
+        mixed = EXACT.multiply(logit, EXACT.multiply(logit, self.log_se**2) + 2 * self.value * covariance)
+        return max(EXACT.add(EXACT.multiply(own, own), mixed), Decimal(0))
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """What was asked for: a success rate of an ability (logits, with its standard error), or a range of difficulties.
 
-    `model` is the model of the bank whose ability it is, None for an ability that was written out.
+    `model` is the model of the bank whose ability it is, None for an ability that was written out. `slope` is None
+    if it is not known, and then counts as 1.
     """
 
     success: Decimal | None = None
@@ -62,6 +95,7 @@ class Target:
     model: str | None = None
     ability: Decimal | None = None
     ability_se: Decimal = Decimal(0)
+    slope: Slope | None = None
 
     def takes(self, prediction: Prediction) -> bool:
         """Return whether an instance is within the target."""
@@ -70,15 +104,21 @@ class Target:
         assert self.low is not None and self.high is not None
         return self.low <= prediction.difficulty <= self.high
 
-    def miss(self, se: Decimal) -> Decimal:
+    def miss(self, template: str, se: Decimal) -> Decimal:
         """Return by how much the success of a template's instances will miss the target, as the mean of its size.
 
-        `se` is the standard error of what the predictions for the template share. A range of difficulties counts as a
-        success of one half.
+        `se` is the standard error of what the predictions for the template share; it does not matter if the model's
+        ability in this template is known. A range of difficulties counts as a success of one half.
         """
         success = HALF if self.success is None else self.success
-        total = EXACT.sqrt(EXACT.add(EXACT.multiply(se, se), EXACT.multiply(self.ability_se, self.ability_se)))
-        return EXACT.multiply(EXACT.multiply(MEAN_SIZE, total), EXACT.multiply(success, ONE - success))
+        variance = EXACT.add(EXACT.multiply(se, se), EXACT.multiply(self.ability_se, self.ability_se))
+        if self.slope is not None:
+            own = dict(self.slope.abilities).get(template)
+            if own is not None:
+                variance = self.slope.variance(success, own.se, own.covariance)
+            else:
+                variance = self.slope.variance(success, EXACT.sqrt(variance), self.slope.covariance)
+        return EXACT.multiply(EXACT.multiply(MEAN_SIZE, EXACT.sqrt(variance)), EXACT.multiply(success, ONE - success))
 
     def text(self) -> str:
         """Return the target in words."""
@@ -89,11 +129,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class TemplateRule:
-    """How the difficulty of a template's instances is predicted: a weighted sum, and the error of single instances."""
+    """How the difficulty of a template's instances is predicted: a weighted sum, and the error of single instances.
+
+    `ability` is the ability of the target's model in this template, None if it is the one of the target.
+    """
 
     constant: Decimal
     features: tuple[tuple[Feature, Decimal], ...]
     error: Decimal
+    ability: Decimal | None = None
 
     def difficulty(self, parameters: Mapping[str, Value], skills: Sequence[str], template: str) -> Decimal:
         """Return the predicted difficulty in logits, to six decimals."""
@@ -145,12 +189,14 @@ class Steering:
 
     def as_json(self) -> dict[str, Any]:
         """Return what a manifest stores: enough to choose the same instances without the bank."""
-        target = self.target
+        target, slope = self.target, self.target.slope
+        numbers = {} if slope is None else {"value": slope.value, "low": slope.low, "high": slope.high}
         return {
             "bank": self.bank,
             "model": target.model,
             "ability": None if target.ability is None else str(target.ability),
             "ability_se": str(target.ability_se),
+            **({"slope": {name: str(number) for name, number in numbers.items()}} if numbers else {}),
             "success": None if target.success is None else str(target.success),
             "difficulty": None if target.low is None else [str(target.low), str(target.high)],
             "templates": {name: _rule_record(rule) for name, rule in sorted(self.rules.items())},
@@ -191,12 +237,14 @@ class TemplateSteering:
         the harder ones lose more.
         """
         difficulty = self.rule.difficulty(parameters, skills, self.template)
-        ability = self.target.ability
+        ability = self.target.ability if self.rule.ability is None else self.rule.ability
         if ability is None:
             return Prediction(difficulty, None)
         variance = EXACT.multiply(self.rule.error, self.rule.error)
         scale = EXACT.sqrt(EXACT.add(ONE, EXACT.multiply(LOGISTIC, variance)))
         logit = EXACT.divide(EXACT.subtract(ability, difficulty), scale)
+        if self.target.slope is not None:
+            logit = EXACT.multiply(self.target.slope.value, logit)
         logit = max(min(logit, Decimal(50)), Decimal(-50))
         success = EXACT.divide(ONE, EXACT.add(ONE, EXACT.exp(-logit)))
         return Prediction(difficulty, success.quantize(PLACES))
@@ -284,9 +332,52 @@ class Chooser:
         successes, target = sorted(self.seen), self.steering.target
         message = f"too few of its instances have {target.text()}"
         if successes:
-            ends = f"{successes[0].quantize(Decimal('0.01'))} to {successes[-1].quantize(Decimal('0.01'))}"
+            ends = f"{_cents(successes[0])} to {_cents(successes[-1])}"
             message += f"; they are predicted from {ends}"
+            if target.success is not None:
+                below = [success for success in successes if success < target.success - WITHIN]
+                above = [success for success in successes if success > target.success + WITHIN]
+                if below and above and len(below) + len(above) == len(successes):
+                    message += f", but none between {_cents(below[-1])} and {_cents(above[0])}"
         return TargetUnreached(message)
+
+
+def model_target(bank: Bank, success: Decimal, model: BankModel) -> Target:
+    """Return a success rate of a model of the bank as the target.
+
+    Its slope, and the abilities that belong to it, come from the bank's explanation if this has them. Raises DiaError
+    (exit 3) if they are malformed.
+    """
+    try:
+        slopes = {entry["model"]: entry for entry in (bank.explanation or {}).get("slopes", ())}
+        own = slopes.get(model.model)
+        if own is None:
+            return Target(success, model=model.model, ability=_six(model.ability), ability_se=_six(model.se or 0.0))
+        places = {name: OwnAbility(*(_six(place[part]) for part in PARTS)) for name, place in own["templates"].items()}
+        others = OwnAbility(*(_six(own["others"][part]) for part in PARTS))
+        low, high = map(_six, own["ci"])
+        value, log_se = _six(own["slope"]), _six(own["log_se"])
+        if not value > 0:
+            raise ValueError("a slope is not positive")
+        slope = Slope(value, low, high, log_se, tuple(sorted(places.items())), others.covariance)
+        return Target(success, None, None, model.model, others.value, others.se, slope)
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise _malformed() from None
+
+
+def _six(value: float) -> Decimal:
+    """Return the number to six decimals."""
+    return Decimal(repr(round(float(value), 6)))
+
+
+def _cents(value: Decimal) -> Decimal:
+    """Return the number to two decimals."""
+    return value.quantize(Decimal("0.01"))
+
+
+def _malformed() -> DiaError:
+    message = "the bank's explanation of difficulties is malformed"
+    return DiaError(Diagnostic("E894", message, None, "write it again with `dia explain --save`"), 3)
 
 
 def steering_of(bank: Bank, target: Target, templates: Sequence[str]) -> Steering:
@@ -303,19 +394,25 @@ def steering_of(bank: Bank, target: Target, templates: Sequence[str]) -> Steerin
         features = [_feature(entry) for entry in record["features"]]
         entries = {entry["template"]: entry for entry in record["templates"]}
         new = record["new_templates"]
+        abilities = dict(target.slope.abilities) if target.slope is not None else {}
         rules, refused = {}, []
         for name in templates:
             quality = entries.get(name) or new
-            why = _refusal(quality, target)
+            why = _refusal(name, quality, target)
             if why is not None or quality is None:
                 refused.append((name, why or ""))
                 continue
             own = tuple((feature, weight) for feature, weight in features if _concerns(feature, name))
             error = exact(float(quality["error"]))
-            rules[name] = TemplateRule(constant, own, error if name in entries else _both(error, quality))
+            ability = abilities.get(name)
+            rules[name] = TemplateRule(
+                constant,
+                own,
+                error if name in entries else _both(error, quality),
+                None if ability is None else ability.value,
+            )
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError):
-        message = "the bank's explanation of difficulties is malformed"
-        raise DiaError(Diagnostic("E894", message, None, "write it again with `dia explain --save`"), 3) from None
+        raise _malformed() from None
     return Steering(target, as_record(bank)["checksum"], rules, tuple(refused))
 
 
@@ -324,13 +421,13 @@ def _both(error: Decimal, quality: Mapping[str, Any]) -> Decimal:
     return exact(round(math.hypot(float(error), float(quality["se"])), 9))
 
 
-def _refusal(quality: Mapping[str, Any] | None, target: Target) -> str | None:
+def _refusal(template: str, quality: Mapping[str, Any] | None, target: Target) -> str | None:
     """Return why a template is not good enough to choose instances by, None if it is."""
     if quality is None:
         return "the bank does not have it, and too few templates to predict new ones from"
     if quality["why"] is not None:
         return visible(str(quality["why"]))
-    miss = target.miss(exact(float(quality["se"])))
+    miss = target.miss(template, exact(float(quality["se"])))
     if miss <= WITHIN:
         return None
     far = miss.quantize(Decimal("0.01"))
@@ -357,7 +454,8 @@ def _rule_record(rule: TemplateRule) -> dict[str, Any]:
         }
         for feature, weight in rule.features
     ]  # fmt: skip
-    return {"constant": str(rule.constant), "error": str(rule.error), "features": features}
+    ability = {} if rule.ability is None else {"ability": str(rule.ability)}
+    return {"constant": str(rule.constant), "error": str(rule.error), "features": features, **ability}
 
 
 def steering_from(record: Mapping[str, Any]) -> Steering:
@@ -366,10 +464,15 @@ def steering_from(record: Mapping[str, Any]) -> Steering:
         ends = record["difficulty"] or (None, None)
         decimals = [None if text is None else Decimal(text) for text in (record["success"], *ends, record["ability"])]
         success, low, high, ability = decimals
-        target = Target(success, low, high, record["model"], ability, Decimal(record["ability_se"]))
+        own = record.get("slope")
+        slope = None if own is None else Slope(Decimal(own["value"]), Decimal(own["low"]), Decimal(own["high"]))
+        target = Target(success, low, high, record["model"], ability, Decimal(record["ability_se"]), slope)
         rules = {
             name: TemplateRule(
-                Decimal(rule["constant"]), tuple(map(_feature, rule["features"])), Decimal(rule["error"])
+                Decimal(rule["constant"]),
+                tuple(map(_feature, rule["features"])),
+                Decimal(rule["error"]),
+                Decimal(rule["ability"]) if "ability" in rule else None,
             )
             for name, rule in record["templates"].items()
         }

@@ -24,6 +24,7 @@ from dia_runtime.psychometrics.rasch.lltm import (
     predictive_log_likelihood,
     spread_about,
 )
+from dia_runtime.psychometrics.rasch.respondent_slope import respondent_slope
 
 LEAST_ITEMS = 10  # of a template whose parameters are considered
 MOST_LEVELS = 8  # of a parameter that is a word
@@ -34,6 +35,8 @@ BENT = 5  # different values of a parameter from which its effect may be curved
 MOST_ERROR = 1.0  # logits: less accurate predictions are not used to choose instances
 EQUIVALENT = 10  # items of a template that weigh as much as the error of all templates
 DIGITS = 9  # decimals in a bank: further digits depend on the machine's linear algebra
+LEAST_SPREAD = 0.01  # logits of the difference between a model's ability and its ability in one template
+UNTESTED = 0.5  # logits of the same if the bank has too few templates to estimate it, as in `dia place`
 Z = 1.959963984540054
 
 
@@ -79,6 +82,35 @@ class TemplateQuality:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplateAbility:
+    """The predicted difficulty of a template's instances (logits) at which a model's success is one half.
+
+    `covariance` is that of this ability and the logarithm of the model's slope.
+    """
+
+    ability: float
+    se: float
+    covariance: float
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSlope:
+    """How fast a model's success changes with predicted difficulty: 1 in the Rasch model.
+
+    `log_se` is the standard error of the slope's logarithm. Unlike the bank's, the abilities are estimated together
+    with the slope: in the templates that the bank has, and in others.
+    """
+
+    model: str
+    items: int
+    slope: float
+    ci: tuple[float, float]
+    log_se: float
+    templates: Mapping[str, TemplateAbility]
+    others: TemplateAbility
+
+
+@dataclass(frozen=True, slots=True)
 class ExplanationResult:
     """An explanation for printing; the fields are the keys of `dia explain --json`."""
 
@@ -93,6 +125,7 @@ class ExplanationResult:
     held_out: CrossValidation
     templates: list[TemplateQuality]
     new_templates: TemplateQuality | None
+    slopes: list[ModelSlope]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,11 +183,21 @@ class Explanation:
                 for entry in self.result.templates
             ],
             "new_templates": None if new is None else _rounded(new),
+            "slopes": [_rounded_slope(entry) for entry in self.result.slopes],
         }
 
 
 def _rounded(quality: TemplateQuality) -> dict[str, Any]:
     return asdict(replace(quality, se=round(quality.se, DIGITS), error=round(quality.error, DIGITS)))
+
+
+def _rounded_slope(entry: ModelSlope) -> dict[str, Any]:
+    def rounded(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {name: rounded(part) for name, part in value.items()}
+        return round(value, DIGITS) if type(value) is float else value
+
+    return {**rounded(asdict(entry)), "ci": [round(end, DIGITS) for end in entry.ci]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +266,9 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
     everything = np.ones(len(rows), dtype=bool)
     fitted, without_features = items_data.fitted(everything), items_data.without_features(everything)
     cross_validation, centres = _cross_validation(items_data, folds, seed)
+    qualities = _qualities(items_data, fitted, centres, cross_validation.rmse)
+    replies = zip(panel.successes[np.ix_(models, items)], every, strict=True)
+    by_model = {panel.models[at]: one for at, one in zip(models, replies, strict=True)}
     result = ExplanationResult(
         items=len(rows),
         trials=float(every.sum()),
@@ -233,8 +279,9 @@ def explain(panel: Panel, bank: Bank, folds: int = 5, seed: int = 0) -> Explanat
         log_likelihood=fitted.log_likelihood,
         log_likelihood_without=without_features.log_likelihood,
         held_out=cross_validation,
-        templates=_qualities(items_data, fitted, centres, cross_validation.rmse),
+        templates=qualities,
         new_templates=_quality_of_new_templates(items_data, folds, seed) if "template" in groups else None,
+        slopes=_model_slopes(items_data, centres, qualities, cross_validation.rmse, bank.family_sd, by_model),
     )
     shared_means = {
         name: {
@@ -413,6 +460,53 @@ def _qualities(data: _Data, fitted: FittedModel, centres: Array, rmse: float) ->
             why += f", and at most {MOST_ERROR:.1f} is accurate enough"
         qualities.append(TemplateQuality(name, number, se, error, why))
     return qualities
+
+
+def _attenuation(error: float) -> float:
+    """Return the factor by which a normal error of difficulties divides the logit of the mean success (MacKay 1992)."""
+    return math.sqrt(1 + math.pi / 8 * error**2)
+
+
+def _model_slopes(
+    data: _Data,
+    centres: Array,
+    qualities: Sequence[TemplateQuality],
+    other_error: float,
+    family_sd: float | None,
+    panel: Mapping[str, tuple[Array, Array]],
+) -> list[ModelSlope]:
+    """Return the slope of each model of the panel (successes and trials) that solved some items and not others.
+
+    Difficulties are those that the other folds predict, so the slopes are for items that the explanation was not fitted
+    to. A template is harder or easier for a model than predicted because of what all predictions for it share, and
+    because abilities differ from template to template.
+    """
+    names = [str(entry.template) for entry in qualities]
+    spreads = [math.hypot(entry.se, UNTESTED if family_sd is None else family_sd) for entry in qualities]
+    errors = [entry.error for entry in qualities]
+    if None in data.templates:
+        names, spreads, errors = [*names, ""], [*spreads, LEAST_SPREAD], [*errors, other_error]
+    places = {name: at for at, name in enumerate(names)}
+    numbers = np.array([places[name or ""] for name in data.templates])
+    scales = np.array([_attenuation(error) for error in errors])[numbers]
+    slopes = []
+    for model, (successes, trials) in panel.items():
+        attempted = trials > 0
+        if attempted.sum() < LEAST_ITEMS:
+            continue
+        shares = successes[attempted] / trials[attempted]
+        fit = respondent_slope(
+            shares, centres[attempted], scales[attempted], numbers[attempted], np.maximum(spreads, LEAST_SPREAD)
+        )
+        if fit is None:
+            continue
+        ends = [math.exp(fit.log_slope + side * Z * fit.log_se) for side in (-1, 1)]
+        columns = (fit.abilities.tolist(), fit.errors.tolist(), fit.covariances.tolist())
+        others, *own = (TemplateAbility(*row) for row in zip(*columns, strict=True))
+        templates = {name: ability for name, ability in zip(names, own, strict=True) if name}
+        slope = math.exp(fit.log_slope)
+        slopes.append(ModelSlope(model, int(attempted.sum()), slope, (ends[0], ends[1]), fit.log_se, templates, others))
+    return slopes
 
 
 def _quality_of_new_templates(data: _Data, folds: int, seed: int) -> TemplateQuality | None:

@@ -11,6 +11,7 @@ from dia_runtime.psychometrics.explain import ExplanationResult
 from dia_runtime.psychometrics.linking import LinkResult
 from dia_runtime.psychometrics.overlap import OverlapResult
 from dia_runtime.psychometrics.rasch.andersen import Andersen
+from dia_runtime.psychometrics.rasch.bank import pace_in_words
 from dia_runtime.report.tables import PLUS_MINUS, Table
 
 WORST = 10
@@ -314,9 +315,16 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
         for entry in entries
     )
     headings = ("template", "items", "error", "shared SE", "instances can be chosen")
-    return (
-        [*tables, Table("Predicted difficulty of new instances, logits", headings, qualities, 1)] if entries else tables
+    if entries:
+        tables.append(Table("Predicted difficulty of new instances, logits", headings, qualities, 1))
+    slopes = tuple(
+        (entry.model, _number(entry.slope, 2), f"{entry.ci[0]:.2f} to {entry.ci[1]:.2f}", pace_in_words(*entry.ci))
+        for entry in sorted(result.slopes, key=lambda entry: -entry.slope)[:SHOWN_MODELS]
     )
+    if slopes:
+        columns = ("model", "slope", "95 %", "its success changes")
+        tables.append(Table("How fast success changes with predicted difficulty", columns, slopes, 1))
+    return tables
 
 
 def overlap_tables(result: OverlapResult) -> list[Table]:

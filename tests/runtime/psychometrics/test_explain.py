@@ -18,7 +18,8 @@ def difficulty(template: int, n: int, noise: float) -> float:
     return 0.4 * (template % 3) - 0.2 + 1.2 * (np.log1p(n) - 3) + noise
 
 
-def simulated(templates: int, items: int, seed: int, own: float) -> tuple[Panel, Bank]:
+def simulated(templates: int, items: int, seed: int, own: float, steep: float = 1.0) -> tuple[Panel, Bank]:
+    """The replies of nine models, one of which may have another slope, and their bank."""
     draw = np.random.default_rng(seed)
     names, about, truth = [], [], []
     for template in range(templates):
@@ -27,7 +28,9 @@ def simulated(templates: int, items: int, seed: int, own: float) -> tuple[Panel,
             names.append(f"t{template}/{number}")
             about.append(ItemFacts(f"t{template}", None, (), (json.dumps({"n": encode(n)}),)))
             truth.append(difficulty(template, n, float(draw.normal(0, own))))
-    successes = (draw.random((9, len(names))) < 1 / (1 + np.exp(np.array(truth) - ABILITIES[:, None]))).astype(float)
+    slopes = np.where(np.arange(9) == 4, steep, 1.0)[:, None]
+    chances = 1 / (1 + np.exp(slopes * (np.array(truth) - ABILITIES[:, None])))
+    successes = (draw.random((9, len(names))) < chances).astype(float)
     models = tuple(f"m{at}" for at in range(9))
     bank_models = tuple(BankModel(name, ability) for name, ability in zip(models, ABILITIES.tolist(), strict=True))
     bank = Bank(tuple(BankItem(name, 0.0) for name in names), bank_models, "known", "none", unit="instances")
@@ -52,6 +55,20 @@ def test_the_error_for_unseen_items_is_the_distance_from_true_difficulties_not_f
     new = explanation.result.new_templates
     assert new is not None and new.items == 6 and 0.1 < new.se < 0.9  # levels differ by 0.33 (standard deviation)
     assert abs(predicted[0] - difficulty(1, 40, 0)) < 1
+
+
+def test_a_model_whose_success_changes_faster_with_difficulty_has_a_larger_slope() -> None:
+    panel, bank = simulated(1, 150, 6, own=0.4, steep=2.5)
+    explanation = explain(panel, bank)
+    slopes = {entry.model: entry for entry in explanation.result.slopes}
+    assert len(slopes) == 9 and all(entry.items == 150 for entry in slopes.values())
+    assert all(entry.ci[0] < 1 < entry.ci[1] for name, entry in slopes.items() if name != "m4")
+    steep = slopes["m4"]
+    assert steep.ci[0] > 1.2 and 1.5 < steep.slope < 2.5  # errors of single items, and the prior, reduce it
+    here = steep.templates["t0"]
+    assert abs(here.ability - ABILITIES[4]) < 2 * here.se < here.se + steep.others.se
+    others = {name: value for name, value in explanation.as_record().items() if name != "slopes"}
+    assert set(others) == {"constant", "features", "templates", "new_templates"}
 
 
 def test_templates_that_are_predicted_badly_say_why() -> None:

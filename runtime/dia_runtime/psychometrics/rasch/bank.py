@@ -118,6 +118,13 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
     raise DiaError(Diagnostic("E802", message, None, help))
 
 
+def pace_in_words(low: float, high: float) -> str:
+    """Return what the 95 % interval of a model's slope says about how fast its success changes with difficulty."""
+    if low <= 1 <= high:
+        return "about as the Rasch model predicts"
+    return f"{'faster' if low > 1 else 'more slowly'} than the Rasch model predicts"
+
+
 def as_record(bank: Bank) -> dict[str, Any]:
     """Return the bank as JSON, with its checksum."""
     body = {"format": FORMAT, "version": VERSION, **asdict(bank)}
