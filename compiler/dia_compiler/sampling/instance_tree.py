@@ -189,13 +189,14 @@ class RecordingChoose(Choose):
         return choice
 
     def several(self, options: int, count: int) -> list[int]:
-        """Return this many choices of 0..options-1.
-
-        After a choice from very many options, they come from the stream without a record of each.
-        """
-        if self.is_vast and options > 0:
-            return self.stream.several(options, count)
-        return super().several(options, count)
+        """Return this many choices of 0..options-1."""
+        is_replayed = not self.is_vast and len(self.trail) < len(self.forced)
+        if is_replayed or options < 1 or (options > VAST and not self.is_vast):
+            return super().several(options, count)
+        choices = self.stream.several(options, count)
+        if not self.is_vast:
+            self.trail += [Point(options, choice) for choice in choices]
+        return choices
 
     def first(self, options: int, holds: Callable[[int], bool], tries: int = ATTEMPTS) -> int:
         """Return the first of 0..options-1 that holds, which a large sieve takes many draws to find.

@@ -34,8 +34,12 @@ class Domain(ABC):
     def draw(self, choose: Choose) -> Value:
         """Return a value; all randomness comes from `choose`."""
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        """Return `count` values, each drawn separately."""
+        return [self.draw(choose) for _ in range(count)]
+
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        """Draw `number` different values; a repeated value is drawn again."""
+        """Draw `count` different values; a repeated value is drawn again."""
         items: list[Value] = []
         keys: set[Any] = set()
 

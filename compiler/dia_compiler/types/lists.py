@@ -44,9 +44,8 @@ class Lists(Domain):
 
     def draw(self, choose: Choose) -> Value:
         length = choose.between(self.low, self.high)
-        if self.is_unique:
-            return self.of.draw_different(choose, length)
-        return [self.of.draw(choose) for _ in range(length)]
+        draw = self.of.draw_different if self.is_unique else self.of.draw_several
+        return draw(choose, length)
 
     def contains(self, value: Value) -> bool:
         if not isinstance(value, list) or not self.low <= len(value) <= self.high:
@@ -199,7 +198,7 @@ class Matrices(Domain):
         self.of, self.rows, self.columns = of, rows, columns
 
     def draw(self, choose: Choose) -> Value:
-        return [[self.of.draw(choose) for _ in range(self.columns)] for _ in range(self.rows)]
+        return [self.of.draw_several(choose, self.columns) for _ in range(self.rows)]
 
     def contains(self, value: Value) -> bool:
         return (

@@ -54,6 +54,19 @@ class Integers(Enumerable):
         index = choose.below(self.count_)
         return self.at(index) if self.holes else self.low + self.step * index
 
+    def draw_several(self, choose: Choose, count: int) -> list[Value]:
+        return self.at_all(choose.several(self.count_, count))
+
+    def draw_different(self, choose: Choose, count: int) -> list[Value]:
+        drawn: set[int] = set()
+
+        def is_new(index: int) -> bool:
+            size = len(drawn)
+            drawn.add(index)
+            return len(drawn) > size
+
+        return self.at_all([choose.first(self.count_, is_new, tries=100_000) for _ in range(count)])
+
     def at_all(self, indices: list[int]) -> list[Value]:
         low, step = self.low, self.step
         return super().at_all(indices) if self.holes else [low + step * index for index in indices]
