@@ -15,8 +15,9 @@ from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, encode
 from dia_language.stored.stored_conditions import condition
 from dia_language.stored.stored_conditions import share as stored_share
-from dia_runtime.bundle.canonical import canonical_line, encoded, line_of_encoded, require_canonical
-from dia_runtime.bundle.records import leaf_of_encoded, question_id
+from dia_runtime.bundle.canonical import canonical_line, encoded, encoded_line, line_layout, require_canonical
+from dia_runtime.bundle.merkle import leaf_hash
+from dia_runtime.bundle.records import asset_hashes, core_names, question_id
 from dia_runtime.grading.grader import Condition, Share
 from dia_runtime.grading.verdicts import Verdict
 
@@ -38,52 +39,75 @@ CANONICAL = frozenset(
         "text",
     }
 )
-OF_ANSWERS = ("template", "canary")  # of the fields of a template, those that its answers have too
+OF_ANSWERS = ("template", "canary", "comparison")  # of the common fields, those that answers have
 Row = tuple[bytes, bytes, bytes]  # the lines of question and answer, and the index entry
 
 
 class Writer:
-    """Writes the rows of a template after the round trip: two lines and an index entry each."""
+    """Writes the rows of a template after the round trip: two lines and an index entry each.
+
+    The fields that all questions of one grading have are encoded once.
+    """
 
     def __init__(self, expansion: Expansion, canary: str | None) -> None:
         self.expansion, self.canary = expansion, canary
         self.round_trip = RoundTrip(expansion)
-        self.of_template = encoded_fields(template_fields(expansion, canary))
-        self.of_answers = {name: self.of_template[name] for name in OF_ANSWERS if name in self.of_template}
+        self.of_template = template_fields(expansion, canary)
         self.grading: Grading | None = None
-        self.of_grading: dict[str, str] = {}  # the fields that all instances of this grading have
-        self.last: tuple[Instance, dict[str, str]] | None = None  # the last instance and the fields of its answer
+        self.question_layout = self.core_layout = ""
+        self.of_answers: dict[str, Any] = {}  # the fields that all answers of this grading have
+        self.last: tuple[Instance, dict[str, Any]] | None = None  # the last instance and its answer
 
     def row(self, instance: Instance) -> Row:
         """Return the row of an instance. Raises DiaError if the round trip fails."""
-        if instance.grading is not self.grading:
-            self.grading, self.of_grading = instance.grading, encoded_fields(grading_fields(instance.grading))
         question = question_fields(instance, self.expansion)
-        answer = self.answer_fields(instance, question["id"])
-        fields = {**self.of_template, "format": self.of_grading["format"], **encoded_fields(question)}
-        lines = line_of_encoded(fields) + b"\n", line_of_encoded(answer) + b"\n"
-        return *lines, index_entry(instance, leaf_of_encoded(question["assets"], fields))
+        if instance.grading is not self.grading:
+            self.prepare(instance.grading, question)
+        answer = self.answer(instance, question["id"])
+        _require_canonical_fields(question)
+        fields = {name: encoded(value) for name, value in question.items()}
+        line = self.question_layout % fields
+        if question["assets"]:
+            fields["assets"] = encoded(asset_hashes(question["assets"]))
+        leaf = leaf_hash((self.core_layout % fields).encode())
+        return (line + "\n").encode(), encoded_line(answer) + b"\n", index_entry(instance, leaf)
 
-    def answer_fields(self, instance: Instance, name: str) -> dict[str, str]:
-        """Return the JSON of each field of the answer. Raises DiaError if the round trip fails.
+    def prepare(self, grading: Grading, question: Mapping[str, Any]) -> None:
+        """Encode what all rows of a grading have in common, given the other fields of one of its questions."""
+        self.grading = grading
+        common = {**self.of_template, **grading_fields(grading)}
+        require_canonical(common)
+        self.of_answers = {name: common[name] for name in OF_ANSWERS if name in common}
+        constant = {
+            name: encoded(value) for name, value in common.items() if name not in question and name != "comparison"
+        }
+        self.question_layout = line_layout(constant, question)
+        names = core_names(question)
+        self.core_layout = line_layout(
+            {name: constant[name] for name in names if name in constant},
+            ["assets", *(name for name in names if name in question)],
+        )
+
+    def answer(self, instance: Instance, name: str) -> dict[str, Any]:
+        """Return the answer. Raises DiaError if the round trip fails.
 
         If the instance only differs in wording from the last one, its answer has already been tested.
         """
         if self.last is not None and instance.scope is self.last[0].scope and self.last[0].predicted is None:
-            return {**self.last[1], "id": encoded(name), "explanation": encoded(instance.explanation)}
+            return {**self.last[1], "id": name, "explanation": instance.explanation}
         self.round_trip.check(instance)
-        own = encoded_fields(answer_fields(instance, name))
-        fields = {**self.of_answers, "comparison": self.of_grading["comparison"], **own}
-        self.last = instance, fields
-        return fields
+        own = answer_fields(instance, name)
+        _require_canonical_fields(own)
+        answer = {**self.of_answers, **own}
+        self.last = instance, answer
+        return answer
 
 
-def encoded_fields(record: Mapping[str, Any]) -> dict[str, str]:
-    """Return the JSON of each field. Raises ValueError for what has no canonical form."""
+def _require_canonical_fields(record: Mapping[str, Any]) -> None:
+    """Raise ValueError for a field that has no canonical form."""
     for name, value in record.items():
         if name not in CANONICAL and value is not None:
             require_canonical(value)
-    return {name: encoded(value) for name, value in record.items()}
 
 
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
@@ -127,10 +151,8 @@ def question_record(instance: Instance, expansion: Expansion, canary: str | None
 
 def answer_record(instance: Instance, expansion: Expansion, name: str, canary: str | None) -> dict[str, Any]:
     """Return the answer as `answers.jsonl` stores it."""
-    of_template = template_fields(expansion, canary)
-    record = {field: of_template[field] for field in OF_ANSWERS if field in of_template}
-    record["comparison"] = grading_fields(instance.grading)["comparison"]
-    return record | answer_fields(instance, name)
+    common = {**template_fields(expansion, canary), **grading_fields(instance.grading)}
+    return {field: common[field] for field in OF_ANSWERS if field in common} | answer_fields(instance, name)
 
 
 def template_fields(expansion: Expansion, canary: str | None) -> dict[str, Any]:

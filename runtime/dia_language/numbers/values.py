@@ -227,7 +227,7 @@ def _signed_term(coefficient: Any, name: str, power: int) -> str:
     return f"{' - ' if top < 0 else ' + '}{product}{f'/{bottom}' if bottom > 1 else ''}"
 
 
-TEXTS = {str}
+TEXTS, INTEGERS = {str}, {int}
 PRINTED_LEVELS = 100
 
 
@@ -287,7 +287,9 @@ def encode(value: Value) -> Any:
     if kind is int:
         return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": integer_text(value)}
     if kind is list:
-        return [encode(item) for item in value]
+        kinds = set(map(type, value))
+        is_plain = kinds == TEXTS or (kinds == INTEGERS and -SAFE_INTEGER < min(value) and max(value) < SAFE_INTEGER)
+        return value if is_plain else [encode(item) for item in value]
     if isinstance(value, ExactDecimal):
         return {"decimal": decimal_text(value)}
     if isinstance(value, Fraction):

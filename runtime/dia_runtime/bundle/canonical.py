@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 SAFE_INTEGER = 2**53
@@ -49,13 +49,15 @@ def encoded(value: Any) -> str:
     return text if is_in_order else _rfc8785(value).decode("utf-8")
 
 
-def line_of_encoded(fields: Mapping[str, str]) -> bytes:
-    """Return the line of a record with these ASCII names, whose values are already encoded.
+def line_layout(constant: Mapping[str, str], gaps: Iterable[str]) -> str:
+    """Return the line of records with ASCII names: the JSON of the constant fields, and gaps to fill with the others.
 
-    >>> line_of_encoded({"b": "[1,null]", "a": '"é"'}).decode()
-    '{"a":"é","b":[1,null]}'
+    >>> line_layout({"a": '"100%"'}, ["b"]) % {"b": "[1,null]"}
+    '{"a":"100%","b":[1,null]}'
     """
-    return ("{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}").encode("utf-8")
+    fields = {name: text.replace("%", "%%") for name, text in constant.items()}
+    fields |= {name: f"%({name})s" for name in gaps}
+    return "{" + ",".join([f'"{name}":{fields[name]}' for name in sorted(fields)]) + "}"
 
 
 def compact_json(value: Any) -> str:

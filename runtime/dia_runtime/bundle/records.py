@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dia_runtime.bundle.canonical import canonical_line, encoded, line_of_encoded
+from dia_runtime.bundle.canonical import canonical_line
 from dia_runtime.bundle.merkle import leaf_hash
 
 Record = Mapping[str, Any]
@@ -43,7 +43,7 @@ TEMPLATE: Shape = {"template": TEXT}
 def question_core(question: Record) -> dict[str, Any]:
     """Return the part of a question that `questions_root` covers: its content, format and points."""
     core = {name: question[name] for name in core_names(question)}
-    return core | {"assets": [_asset_hash(asset) for asset in question.get("assets", ())]}
+    return core | {"assets": asset_hashes(question.get("assets", ()))}
 
 
 def core_names(question: Record) -> tuple[str, ...]:
@@ -54,13 +54,6 @@ def core_names(question: Record) -> tuple[str, ...]:
 def leaf(question: Record) -> bytes:
     """Return the question's leaf in the tree whose root is `questions_root`."""
     return leaf_hash(canonical_line(question_core(question)))
-
-
-def leaf_of_encoded(assets: Sequence[Record], fields: Mapping[str, str]) -> bytes:
-    """Return the leaf of a question with these assets, whose fields are already encoded."""
-    core = {name: fields[name] for name in core_names(fields)}
-    core["assets"] = encoded([_asset_hash(asset) for asset in assets])
-    return leaf_hash(line_of_encoded(core))
 
 
 def leaf_or_none(question: Record) -> bytes | None:
@@ -111,5 +104,6 @@ def is_listed(asset: Any, files: Mapping[str, Any]) -> bool:
     return isinstance(listed, Mapping) and listed.get("sha256") == asset.get("sha256")
 
 
-def _asset_hash(asset: Any) -> str:
-    return str(asset["sha256"]) if isinstance(asset, Mapping) else str(asset)
+def asset_hashes(assets: Sequence[Any]) -> list[str]:
+    """Return the digests of a question's assets."""
+    return [str(asset["sha256"]) if isinstance(asset, Mapping) else str(asset) for asset in assets]
