@@ -15,7 +15,7 @@ import re
 from fractions import Fraction
 
 from dia_language.answers.base import DIGITS, LENIENT, Mode, Unreadable
-from dia_language.numbers.radix import integer_of
+from dia_language.numbers.radix import SAFE_DIGITS, integer_of
 from dia_language.numbers.rounding import THOUSANDS
 from dia_language.numbers.values import Value, decimal
 
@@ -88,6 +88,8 @@ def _scientific(text: str, mode: Mode) -> tuple[str, int] | None:
 
 
 def _integer(digits: str) -> int:
+    if len(digits) <= SAFE_DIGITS:
+        return int(digits)
     if len(digits) > DIGITS and len(digits.lstrip("+-")) > DIGITS:
         raise Unreadable("too many digits")
     return integer_of(digits.removeprefix("+"))

@@ -102,7 +102,8 @@ class IntegerAnswer(RoundedAnswer):
         return few_digits(write_number(value, None, "strip", self.thousands))
 
     def read(self, text: str, mode: Mode) -> Value:
-        return read_integer(without_unit(text.strip(), self.units, mode), self.thousands, mode)
+        text = text.strip()
+        return read_integer(without_unit(text, self.units, mode) if self.units else text, self.thousands, mode)
 
     def describe(self) -> str:
         return f"an integer {self.in_digits}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 from dia_language.answers import Mode
 from dia_language.json_schema import Schema, array, boolean, described, integer, nonempty
@@ -31,6 +31,15 @@ class Extraction(NamedTuple):
 
     text: str | None
     step: str
+
+
+NO_EXTRACTION = Extraction(None, NOTHING)
+
+
+class Reader(Protocol):
+    """Extracts the answer's text from a reply."""
+
+    def __call__(self, reply: str, is_readable: Callable[[str], bool] | None = None) -> Extraction: ...
 
 
 MOST = 1_000  # largest number of labels, options, lines or fields of a format
@@ -109,26 +118,30 @@ class Format(ABC):
 
     def extract(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Extraction:
         """Extract the answer's text from a reply with a chain, without stripping it."""
-        return next(self.extractions(reply, format, chain), Extraction(None, NOTHING))
-
-    def extractions(self, reply: str, format: FormatRecord, chain: str = STANDARD) -> Iterator[Extraction]:
-        """Yield what each step of a chain finds, in order; the first one is the answer's text."""
         return self.reader(format, chain)(reply)
 
-    def reader(self, format: FormatRecord, chain: str = STANDARD) -> Callable[[str], Iterator[Extraction]]:
-        """Return `extractions` for all replies in one format."""
+    def reader(self, format: FormatRecord, chain: str = STANDARD) -> Reader:
+        """Return `extract` for all replies in one format.
+
+        With `is_readable`, a step whose text is not readable is passed over, unless no step finds a readable one.
+        """
         chain = effective_chain(chain, format)
         steps = self.chains["strict" if chain == STANDARD and STANDARD not in self.chains else chain]
         has_reasoning = ignores_reasoning(chain, format)
 
-        def extractions(reply: str) -> Iterator[Extraction]:
+        def extract(reply: str, is_readable: Callable[[str], bool] | None = None) -> Extraction:
             reply = without_reasoning(reply) if has_reasoning else reply
+            first = None
             for name, step in steps:
                 text = step(reply, format)
                 if text is not None:
-                    yield Extraction(text, name)
+                    extraction = Extraction(text, name)
+                    if is_readable is None or is_readable(text):
+                        return extraction
+                    first = first or extraction
+            return first or NO_EXTRACTION
 
-        return extractions
+        return extract
 
 
 def rules_of(format: FormatRecord) -> int:

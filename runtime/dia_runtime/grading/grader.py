@@ -26,7 +26,7 @@ from dia_language.budgets import reset
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError, did_you_mean, visible
 from dia_language.numbers.values import Value, decode
 from dia_runtime.formats import FORMATS
-from dia_runtime.formats.base import NOTHING, STANDARD, Extraction, effective_chain, ignores_markup, mode_of, rules_of
+from dia_runtime.formats.base import STANDARD, effective_chain, ignores_markup, mode_of, rules_of
 from dia_runtime.formats.markup import without_markup
 from dia_runtime.grading.verdicts import Verdict
 
@@ -90,8 +90,9 @@ class Grader:
         _entry(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
-        self.extractions = self.form.reader(format, self.chain)
-        self.tries_every_step = self.chain == "lenient" and rules_of(format) >= 2
+        self.extract = self.form.reader(format, self.chain)
+        # Since rules 2, lenient reading goes on to the next step if it cannot read a text.
+        self.is_readable = self._is_readable if self.chain == "lenient" and rules_of(format) >= 2 else None
         self.mode = mode_of(self.chain, format)
         self.ignores_markup = ignores_markup(self.chain, format)
         self.skip: str = format.get("skip") or ""
@@ -116,7 +117,7 @@ class Grader:
         reset()  # each reply has its own budget
         if reply is None:
             return Grade(Verdict.WRONG if self.is_verbatim else Verdict.ERROR, None, None)
-        text_of_answer, step = self._extracted(reply)
+        text_of_answer, step = self.extract(reply, self.is_readable)
         part, flags = None, NO_FLAGS
         if text_of_answer is None:
             verdict = Verdict.UNPARSED
@@ -126,9 +127,10 @@ class Grader:
         elif self.is_verbatim:
             verdict = self._compared(text_of_answer, text)
         else:
-            verdict, flags, part = self._read(text_of_answer.strip(), truth, accept, accept_if, share)
-            plain = without_markup(text_of_answer) if self.ignores_markup and verdict not in SETTLED else ""
-            if plain and plain != text_of_answer.strip():
+            stripped = text_of_answer.strip()
+            verdict, flags, part = self._read(stripped, truth, accept, accept_if, share)
+            plain = without_markup(stripped) if self.ignores_markup and verdict not in SETTLED else ""
+            if plain and plain != stripped:
                 other = self._read(plain, truth, accept, accept_if, share)
                 if other[0] in SETTLED or (part is not None and other[2] is not None and other[2] > part):
                     verdict, flags, part = other
@@ -154,20 +156,10 @@ class Grader:
         part = self._share(share, value) if self.has_share else None
         return *self._judged(value, truth, accept, accept_if), part
 
-    def _extracted(self, reply: str) -> tuple[str | None, str]:
-        """Return the answer's text and the step that found it.
-
-        Lenient reading goes on to the next step if a text is neither a value of the type nor the skip token (rules 2).
-        """
-        first = None
-        for extraction in self.extractions(reply):
-            if not self.tries_every_step:
-                return extraction
-            first = first or extraction
-            text = (extraction.text or "").strip()
-            if (text == self.skip and self.skip) or self._value(text) is not None:
-                return extraction
-        return first or Extraction(None, NOTHING)
+    def _is_readable(self, answer_text: str) -> bool:
+        """Return whether the text is the skip token or a value of the type."""
+        text = answer_text.strip()
+        return (text == self.skip and bool(self.skip)) or self._value(text) is not None
 
     @cached_property
     def _tolerant(self) -> Grader | None:
@@ -237,7 +229,7 @@ def typed(comparison: Mapping[str, Any]) -> AnswerType:
 
 
 _Held = TypeVar("_Held")
-SETTLED = frozenset({Verdict.CORRECT, Verdict.SKIPPED})
+SETTLED = (Verdict.CORRECT, Verdict.SKIPPED)
 
 
 def grade(
