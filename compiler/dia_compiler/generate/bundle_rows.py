@@ -10,7 +10,7 @@ from typing import Any
 
 from dia_compiler.analyze.domains import truth_of
 from dia_compiler.freeze.spool import BASE, ENTRY, FIRST, LONG, LONGEST, SHOWN
-from dia_compiler.generate.expand import Expansion, Grading, Instance, encoded_parameters
+from dia_compiler.generate.expand import Expansion, Grading, Instance, RenderedSessions, encoded_parameters
 from dia_language.diagnostics import DiaError, Diagnostic, Position
 from dia_language.numbers.values import Record, encode
 from dia_language.stored.stored_conditions import condition
@@ -113,7 +113,8 @@ def _require_canonical_fields(record: Mapping[str, Any]) -> None:
 def index_entry(instance: Instance, leaf: bytes) -> bytes:
     is_base = instance.variant is None
     flags = SHOWN * is_answer_shown(instance) | BASE * is_base | FIRST * (is_base and instance.number == 0)
-    flags |= LONG * (len(instance.content) > LONGEST or _has_long_turn(instance))
+    has_long_turn = instance.rendered_sessions is not None and _has_long_turn(instance.rendered_sessions)
+    flags |= LONG * (len(instance.content) > LONGEST or has_long_turn)
     text = sha256(instance.text.encode()).digest()[:16]
     return ENTRY.pack(leaf, _content_digest(instance), text, instance.position, instance.number, flags)
 
@@ -124,21 +125,24 @@ def is_answer_shown(instance: Instance) -> bool:
         return False  # the answer is the model's own reply, or a letter
     if instance.grading.is_unanswerable:
         return False  # the answer is the skip token, which prompts explain
+    if is_shown(instance.text, instance.challenge):
+        return True
     texts = [asset.content.decode() for asset in instance.attachments if asset.media_type.startswith("text/")]
-    return any(is_shown(instance.text, text) for text in (instance.challenge, *texts))
+    return any(is_shown(instance.text, text) for text in texts)
 
 
 def _content_digest(instance: Instance) -> bytes:
     """Return a digest that identifies the content of the question: its prompt or sessions, and its attachments."""
     rendered = instance.rendered_sessions
     content = instance.content if rendered is None else canonical_line(rendered.sessions).decode()
-    return sha256("\0".join([content, *(asset.digest for asset in instance.attachments)]).encode()).digest()
+    return sha256("\0".join([content, *[asset.digest for asset in instance.attachments]]).encode()).digest()
 
 
-def _has_long_turn(instance: Instance) -> bool:
+def _has_long_turn(rendered: RenderedSessions) -> bool:
     """Return whether a text of a session is longer than prompts should be."""
-    sessions = instance.rendered_sessions.sessions if instance.rendered_sessions is not None else []
-    turns = [turn.get(role) for session in sessions for turn in session["turns"] for role in ("user", "assistant")]
+    turns = [
+        turn.get(role) for session in rendered.sessions for turn in session["turns"] for role in ("user", "assistant")
+    ]
     texts = [text for turn in turns if isinstance(turn, Mapping) for text in turn.get("each", [turn.get("template")])]
     return any(isinstance(text, str) and len(text) > LONGEST for text in (*turns, *texts))
 

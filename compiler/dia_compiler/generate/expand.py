@@ -299,7 +299,7 @@ class Expansion:
         """Return the instance of drawn parameters. Raises DiaError if a part fails, with these parameters."""
         scope = dict(draft.scope)
         try:
-            return self.make(draft._replace(scope=scope), self.prepared.wording)
+            return self.make(Draft(draft.item, draft.number, draft.position, scope), self.prepared.wording)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
 

@@ -181,7 +181,9 @@ class RecordingChoose(Choose):
         place = len(self.trail)
         if options < 1:
             raise Rejected(not self.is_vast and place < len(self.forced))
-        if self.is_vast or options > VAST:
+        if self.is_vast:
+            return self.stream.below(options)
+        if options > VAST:
             self.vast()
             return self.stream.below(options)
         choice = self.forced[place] if place < len(self.forced) else self.stream.below(options)
@@ -197,6 +199,10 @@ class RecordingChoose(Choose):
         if not self.is_vast:
             self.trail += [Point(options, choice) for choice in choices]
         return choices
+
+    def shuffled(self, items: list[V]) -> list[V]:
+        self.vast()
+        return shuffle(items, self.stream.below)
 
     def first(self, options: int, holds: Callable[[int], bool], tries: int = ATTEMPTS) -> int:
         """Return the first of 0..options-1 that holds, which a large sieve takes many draws to find.

@@ -90,6 +90,18 @@ class AnswerType(ABC):
         """Return whether a parsed element equals that of the correct answer."""
         return self.equal(reply, truth)
 
+    def settle_all(self, values: list[Value]) -> list[Value]:
+        """Return the settled elements of a list."""
+        return [self.settle(value) for value in values]
+
+    def write_all(self, values: list[Value], separator: str) -> list[str]:
+        """Return the canonical texts of the elements of a list."""
+        return [self.write_inside(value, separator) for value in values]
+
+    def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
+        """Return the values of the texts of a list's elements."""
+        return [self.read_inside(piece, mode) for piece in pieces]
+
     def key(self, value: Value) -> Hashable | None:
         """Return a key that two values share if and only if they are equal; None if only `equal` can decide."""
         return cast(Hashable, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import repeat, zip_longest
 from typing import Any
 
@@ -61,6 +62,9 @@ class ListAnswer(AnswerType):
         length = len(self.of) if self.is_fixed else self.length
         if length is not None and len(value) != length:
             raise LanguageError(f"the answer has {counted(len(value), 'element')}, but its type has {length}")
+        if not self.is_fixed:
+            with suppress(LanguageError):  # the loop below names the element
+                return self.of[0].settle_all(value)
         settled: list[Value] = []
         try:
             for of, item in zip(self.types, value, strict=False):
@@ -75,24 +79,33 @@ class ListAnswer(AnswerType):
     def holds(self, value: Value) -> bool:
         if type(value) is not list or not self._fits(value):
             return False
-        return all(of.holds(item) for of, item in zip(self.types, value, strict=False))
+        if not self.is_fixed:
+            return all(map(self.of[0].holds, value))
+        return all(of.holds(item) for of, item in zip(self.of, value, strict=True))
 
     def write(self, value: Value) -> str:
         if len(value) > ELEMENTS:
             raise LanguageError(f"the answer has {len(value):,} elements; replies are only read up to {ELEMENTS:,}")
         joint = self.separator if self.separator.isspace() else f"{self.separator} "
-        inner = [of.write_inside(item, self.separator) for of, item in zip(self.types, value, strict=False)]
+        if self.is_fixed:
+            inner = [of.write_inside(item, self.separator) for of, item in zip(self.of, value, strict=False)]
+        else:
+            inner = self.of[0].write_all(value, self.separator)
         return within(self.opener + joint.join(inner) + self.closer)
 
     def read(self, text: str, mode: Mode) -> Value:
         pieces = pieces_of(text, self.separator, self.separators, self.holds_quotes)
         if not self._fits(pieces):
             raise Unreadable("a different number of elements")
-        return [of.read_inside(piece, mode) for of, piece in zip(self.types, pieces, strict=False)]
+        if not self.is_fixed:
+            return self.of[0].read_all(pieces, mode)
+        return [of.read_inside(piece, mode) for of, piece in zip(self.of, pieces, strict=True)]
 
     def equal(self, reply: Value, truth: Value) -> bool:
         if len(reply) != len(truth):
             return False
+        if reply == truth:
+            return True
         rows = zip(self.types, reply, truth, strict=False)
         return all(of.equal_inside(element, right) for of, element, right in rows)
 

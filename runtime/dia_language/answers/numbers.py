@@ -15,11 +15,11 @@ from dia_language.answers.base import (
     Unreadable,
     unfit,
 )
-from dia_language.answers.number_parsing import read_integer, read_real, without_unit
+from dia_language.answers.number_parsing import WHOLE, read_integer, read_real, without_unit
 from dia_language.answers.options import exact_number, round_faults, tolerance_faults, unit_faults, units_of
 from dia_language.diagnostics import LanguageError
 from dia_language.numbers.certified import enclosures, equals
-from dia_language.numbers.radix import integer_text
+from dia_language.numbers.radix import SAFE_DIGITS, integer_text, integer_texts
 from dia_language.numbers.rounding import (
     DEFAULT_ZEROS,
     MAXIMUM_PLACES,
@@ -28,7 +28,7 @@ from dia_language.numbers.rounding import (
     round_normal,
     write_number,
 )
-from dia_language.numbers.values import RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
+from dia_language.numbers.values import INTEGERS, RATIONAL, Value, decimal, has_finite_decimals, is_symbolic, normal
 
 # How much more precisely than the tolerance a correct answer is written, and stored
 WRITTEN, STORED = 10**3, 10**30
@@ -104,6 +104,19 @@ class IntegerAnswer(RoundedAnswer):
     def read(self, text: str, mode: Mode) -> Value:
         text = text.strip()
         return read_integer(without_unit(text, self.units, mode) if self.units else text, self.thousands, mode)
+
+    def settle_all(self, values: list[Value]) -> list[Value]:
+        is_settled = INTEGERS.issuperset(map(type, values)) and not self.round
+        return values.copy() if is_settled else super().settle_all(values)
+
+    def write_all(self, values: list[Value], separator: str) -> list[str]:
+        texts = [] if self.thousands else integer_texts(values)
+        is_readable = texts and max(map(len, texts)) <= DIGITS
+        return texts if is_readable else super().write_all(values, separator)
+
+    def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
+        is_plain = all(map(WHOLE.fullmatch, pieces)) and max(map(len, pieces), default=0) <= SAFE_DIGITS
+        return list(map(int, pieces)) if is_plain and not self.units else super().read_all(pieces, mode)
 
     def describe(self) -> str:
         return f"an integer {self.in_digits}"

@@ -6,7 +6,7 @@ from dia_language.budgets import charge, require_characters
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Value
 from dia_language.functions.registry import library_function
-from dia_language.numbers.values import TEXTS, plain
+from dia_language.numbers.values import TEXTS, plain, texts_of
 
 BLANKS = " \t\n\r\f\v"
 
@@ -36,7 +36,7 @@ def join(items: list[Value], separator: str = "") -> str:
     """
     charge(len(items))
     joints = len(separator) * max(0, len(items) - 1)
-    parts = items if set(map(type, items)) == TEXTS else list(map(plain, items))
+    parts = items if TEXTS.issuperset(map(type, items)) else texts_of(items)
     require_characters("join", sum(map(len, parts)) + joints)
     return separator.join(parts)
 

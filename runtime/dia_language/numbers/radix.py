@@ -64,6 +64,12 @@ def integer_text(number: int) -> str:
     return _padded_text(number, number.bit_length() * 30103 // 100_000 + 1).lstrip("0")
 
 
+def integer_texts(numbers: Sequence[int]) -> list[str]:
+    """Return the decimal texts of integers of any size."""
+    are_short = max(map(int.bit_length, numbers), default=0) <= SAFE_BITS
+    return list(map(str if are_short else integer_text, numbers))
+
+
 def _padded_text(number: int, width: int) -> str:
     """Return the decimal text of a nonnegative number, with leading zeros up to the width."""
     if number.bit_length() <= SAFE_BITS:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from dia_language.diagnostics import LanguageError
-from dia_language.numbers.radix import integer_of, integer_text
+from dia_language.numbers.radix import integer_of, integer_text, integer_texts
 
 Value: TypeAlias = Any
 SAFE_INTEGER = 2**53
@@ -175,7 +175,8 @@ def plain(value: Value, level: int = 0) -> str:
     if isinstance(value, bytes):
         raise LanguageError("bytes cannot be printed", "convert them with `hex`, `to_base64` or `text_of`")
     if isinstance(value, list):
-        return "[" + ", ".join(_inside(item, level) for item in value) + "]"
+        is_short = level < PRINTED_LEVELS and INTEGERS.issuperset(map(type, value))
+        return f"[{', '.join(texts_of(value) if is_short else [_inside(item, level) for item in value])}]"
     if isinstance(value, Record):
         return "{" + ", ".join(f"{name}: {_inside(item, level)}" for name, item in value.items()) + "}"
     if isinstance(value, Entry):
@@ -185,6 +186,11 @@ def plain(value: Value, level: int = 0) -> str:
 
         return polynomial_text(value) or str(sympy.sstr(value))
     raise LanguageError(f"a {kind_of(value)} cannot be printed")
+
+
+def texts_of(values: list[Value]) -> list[str]:
+    """Return each of the values as prompts print it."""
+    return integer_texts(values) if INTEGERS.issuperset(map(type, values)) else list(map(plain, values))
 
 
 def polynomial_text(value: Any) -> str | None:
@@ -227,7 +233,7 @@ def _signed_term(coefficient: Any, name: str, power: int) -> str:
     return f"{' - ' if top < 0 else ' + '}{product}{f'/{bottom}' if bottom > 1 else ''}"
 
 
-TEXTS, INTEGERS = {str}, {int}
+TEXTS, INTEGERS = frozenset({str}), frozenset({int})
 PRINTED_LEVELS = 100
 
 
@@ -288,7 +294,7 @@ def encode(value: Value) -> Any:
         return value if -SAFE_INTEGER < value < SAFE_INTEGER else {"integer": integer_text(value)}
     if kind is list:
         kinds = set(map(type, value))
-        is_plain = kinds == TEXTS or (kinds == INTEGERS and -SAFE_INTEGER < min(value) and max(value) < SAFE_INTEGER)
+        is_plain = kinds == TEXTS or (kinds == INTEGERS and min(value) > -SAFE_INTEGER and max(value) < SAFE_INTEGER)
         return value if is_plain else [encode(item) for item in value]
     if isinstance(value, ExactDecimal):
         return {"decimal": decimal_text(value)}

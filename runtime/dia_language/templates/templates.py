@@ -28,6 +28,7 @@ from dia_language.numbers.values import Value, plain
 from dia_language.templates.tags import AS_TEXT, RAW_END, Tag, end_of_block_tag, faults_of, tags_of
 from dia_language.workers.heartbeat import begin_evaluation
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.runtime import missing
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
@@ -47,6 +48,15 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def getitem(self, obj: Any, argument: Any) -> Any:
         return operators.item_of(obj, argument)
+
+
+class _Context(dict[str, Any]):
+    """The values of all names: all that the code of allowed templates needs of Jinja's own context."""
+
+    resolve_or_missing = dict.__getitem__
+
+    def __missing__(self, name: str) -> Any:
+        return missing
 
 
 @cache
@@ -112,8 +122,7 @@ class CompiledTemplate:
         scope = values if scope is None else scope
         try:
             template = self.template
-            context = template.new_context({**template.globals, **values, "_s": scope}, shared=True)  # without a copy
-            text = "".join(template.root_render_func(context))
+            text = "".join(template.root_render_func(_Context({**template.globals, **values, "_s": scope})))
         except (DiaError, Unset):
             raise
         except Exception as error:
