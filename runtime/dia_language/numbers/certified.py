@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import reduce
+from operator import add, mul
 from typing import Any
 
 from dia_language.budgets import charge, left
@@ -40,7 +42,7 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
     proven = interval(value, SPARE_DIGITS)
     if proven is not None:
         is_narrow = proven[1] - proven[0] < Fraction(1, 10 ** (max(0, places) + 2))
-        if is_narrow and _has_integral(value):
+        if is_narrow and has_integral(value):
             yield proven  # mostly enough, and further digits of an integral take long
         yield from _proven_enclosures(value, proven, places)
         return
@@ -54,7 +56,7 @@ def enclosures(value: Any, places: int) -> Iterator[Enclosure]:
 
 
 def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[Enclosure]:
-    spare = SPARE_DIGITS // 2 if _has_integral(value) else SPARE_DIGITS
+    spare = SPARE_DIGITS // 2 if has_integral(value) else SPARE_DIGITS
     digits = max(1, _digits_before_point(rough) + places) + spare
     while digits <= MAXIMUM_DIGITS:
         bounds = interval(value, digits)
@@ -63,10 +65,11 @@ def _proven_enclosures(value: Any, rough: Enclosure, places: int) -> Iterator[En
         digits *= 2
 
 
-def _has_integral(value: Any) -> bool:
+def has_integral(value: Any) -> bool:
+    """Return whether the expression contains an integral."""
     import sympy
 
-    return isinstance(value, sympy.Integral) or any(map(_has_integral, value.args))
+    return isinstance(value, sympy.Integral) or any(map(has_integral, getattr(value, "args", ())))
 
 
 def interval(value: Any, digits: int) -> Enclosure | None:
@@ -89,7 +92,7 @@ def interval(value: Any, digits: int) -> Enclosure | None:
         return bounds
     before = left()
     bounds = _evaluate_interval(value, digits)
-    if _has_integral(value):  # expensive, and requested by the solver and again when the answer is rounded
+    if has_integral(value):  # expensive, and requested by the solver and again when the answer is rounded
         while len(_INTEGRALS) >= CACHED_INTEGRALS:
             del _INTEGRALS[next(iter(_INTEGRALS))]
         _INTEGRALS[value, digits] = before - left(), bounds
@@ -112,15 +115,12 @@ def _evaluate_interval(value: Any, digits: int) -> Enclosure | None:
 
 def _interval(value: Any, iv: Any) -> Any:
     if value.is_Rational:
-        return iv.mpf(int(value.p)) / int(value.q)
+        return iv.mpf(int(value.p)) if value.q == 1 else iv.mpf(int(value.p)) / int(value.q)
     if value.is_Add or value.is_Mul:
         parts = [_interval(part, iv) for part in value.args]
         if any(part is None for part in parts):
             return None
-        total = iv.mpf(int(value.is_Mul))
-        for part in parts:
-            total = total * part if value.is_Mul else total + part
-        return total
+        return reduce(mul if value.is_Mul else add, parts)
     if value.is_Pow and value.exp.is_Rational:
         return _power(_interval(value.base, iv), value.exp, iv)
     import sympy

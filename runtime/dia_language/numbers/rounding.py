@@ -9,7 +9,7 @@ from typing import Any
 
 from dia_language.counts import counted
 from dia_language.diagnostics import LanguageError, did_you_mean
-from dia_language.numbers.certified import enclosures, equals
+from dia_language.numbers.certified import SPARE_DIGITS, enclosures, equals, has_integral, interval
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import (
     RATIONAL,
@@ -104,6 +104,9 @@ def _rational_units(number: int | Fraction, places: int, ties: str) -> int:
 
 def _symbolic_units(value: Any, places: int, ties: str) -> int:
     """Return the symbolic number rounded, in units of its last place."""
+    rough = None if has_integral(value) else interval(value, SPARE_DIGITS)  # mostly narrow enough
+    if rough is not None and (units := _agreed(*rough, places, ties)) is not None:
+        return units
     scale = _scale(places)
     narrowing = enclosures(value, places)
     low = high = None
