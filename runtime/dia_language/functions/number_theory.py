@@ -6,6 +6,7 @@ sympy tests primality and factors integers; it uses gmpy2 if installed.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import compress
 
@@ -47,9 +48,17 @@ def next_prime(n: int) -> int:
     Examples:
         next_prime(2**64) -> 18446744073709551629
     """
-    from sympy.ntheory import nextprime
+    return int(_following_prime()(max(_small_enough("next_prime", n), 1)))
 
-    return int(nextprime(_small_enough("next_prime", n)))
+
+@cache
+def _following_prime() -> Callable[[int], int]:
+    """Return GMP's function, or sympy's, which makes the same test without GMP's sieve."""
+    try:
+        from gmpy2 import next_prime as following
+    except ImportError:
+        from sympy.ntheory import nextprime as following
+    return following  # type: ignore[no-any-return]
 
 
 @library_function
