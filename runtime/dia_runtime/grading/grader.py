@@ -154,7 +154,18 @@ class Grader:
             return Verdict.WRONG, NO_FLAGS, Fraction(0) if self.has_share else None
         value = self._value(answer_text)
         part = self._share(share, value) if self.has_share else None
-        return *self._judged(value, truth, accept, accept_if), part
+        if value is None:
+            return Verdict.WRONG, NO_FLAGS, part
+        if self.has_condition:
+            return Verdict.CORRECT if _holds(accept_if, value) else Verdict.WRONG, NO_FLAGS, part
+        flags = NO_FLAGS
+        for form in (truth, *accept):
+            try:
+                if self._equals(value, form):
+                    return Verdict.CORRECT, NO_FLAGS, part
+            except Undecided:
+                flags = UNDECIDED
+        return Verdict.WRONG, flags, part
 
     def _is_readable(self, answer_text: str) -> bool:
         """Return whether the text is the skip token or a value of the type."""
@@ -185,23 +196,6 @@ class Grader:
             return self.answer.read(answer_text, self.mode) if len(answer_text) <= CHARACTERS else None
         except Unreadable:
             return None
-
-    def _judged(
-        self, value: Value | None, truth: Value, accept: Sequence[Value], accept_if: Condition | None
-    ) -> tuple[Verdict, frozenset[str]]:
-        """Return the verdict on a parsed answer, and its flags."""
-        if value is None:
-            return Verdict.WRONG, NO_FLAGS
-        if self.has_condition:
-            return Verdict.CORRECT if _holds(accept_if, value) else Verdict.WRONG, NO_FLAGS
-        flags = NO_FLAGS
-        for form in (truth, *accept):
-            try:
-                if self._equals(value, form):
-                    return Verdict.CORRECT, NO_FLAGS
-            except Undecided:
-                flags = UNDECIDED
-        return Verdict.WRONG, flags
 
     def _share(self, share: Share | None, value: Value | None) -> Fraction:
         """Return the partial credit, if the answer declares one."""
