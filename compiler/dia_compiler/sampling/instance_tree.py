@@ -195,11 +195,11 @@ class RecordingChoose(Choose):
 
     def below(self, options: int) -> int:
         """Return one of 0..options-1; more than 2**128 options are a vast choice."""
+        if self.is_vast and options > 0:
+            return self.stream.below(options)
         place = len(self.trail)
         if options < 1:
             raise Rejected(not self.is_vast and place < len(self.forced))
-        if self.is_vast:
-            return self.stream.below(options)
         if options > VAST:
             self.vast()
             return self.stream.below(options)

@@ -323,11 +323,11 @@ class Primes(Domain):
         return is_safe_prime(number) if self.is_safe else is_prime(number)
 
     def draw(self, choose: Choose) -> Value:
-        low, step, fits = self.numbers.low, self.numbers.step, self.fits
+        low, step, fits, sieve = self.numbers.low, self.numbers.step, self.fits, coprime()
 
         def is_found(index: int) -> bool:
             number = low + step * index
-            if not fits(number):
+            if (number >= WHEEL and not sieve[number % WHEEL]) or not fits(number):
                 return False
             _remember(number)  # types that need a prime modulus ask for it next
             return True

@@ -202,7 +202,8 @@ def checked_function(
     """Wrap the function so that its arguments are checked and its result is in normal form."""
     usual = [USUAL.get(kind) for _, kind in kinds]
     tests = [KINDS[kind][1] for _, kind in kinds]
-    is_any = [kind == "Value" for _, kind in kinds]
+    checked = max((place + 1 for place, (_, kind) in enumerate(kinds) if kind != "Value"), default=0)
+    checked_usual, checked_tests = usual[:checked], tests[:checked]
     usual_of_all = frozenset(usual) if len(set(usual)) == 1 else NOTHING
 
     def mismatch(arguments: tuple[Any, ...]) -> LanguageError:
@@ -213,8 +214,8 @@ def checked_function(
         return _mismatch(name, parameter, KINDS[kind][0], argument)
 
     def call(*arguments: Any) -> Any:
-        for takes_all, usual_kind, test, argument in zip(is_any, usual, tests, arguments, strict=False):
-            if not takes_all and type(argument) is not usual_kind and not test(argument):
+        for usual_kind, test, argument in zip(checked_usual, checked_tests, arguments, strict=False):
+            if type(argument) is not usual_kind and not test(argument):
                 raise mismatch(arguments)
         result = raw(*arguments)
         kind = type(result)
