@@ -110,9 +110,11 @@ class IntegerAnswer(RoundedAnswer):
         return values.copy() if is_settled else super().settle_all(values)
 
     def write_all(self, values: list[Value], separator: str) -> list[str]:
-        texts = [] if self.thousands else integer_texts(values)
-        is_readable = texts and max(map(len, texts)) <= DIGITS
-        return texts if is_readable else super().write_all(values, separator)
+        if not self.thousands and INTEGERS.issuperset(map(type, values)):
+            texts = integer_texts(values)
+            if max(map(len, texts), default=0) <= DIGITS:
+                return texts
+        return super().write_all(values, separator)
 
     def read_all(self, pieces: list[str], mode: Mode) -> list[Value]:
         is_plain = all(map(WHOLE.fullmatch, pieces)) and max(map(len, pieces), default=0) <= SAFE_DIGITS

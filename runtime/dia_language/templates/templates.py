@@ -28,8 +28,8 @@ from dia_language.numbers.values import Value, plain
 from dia_language.templates.tags import AS_TEXT, RAW_END, Tag, end_of_block_tag, faults_of, tags_of
 from dia_language.workers.heartbeat import begin_evaluation
 from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
-from jinja2.runtime import missing
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import missing
 
 LOOP_FIELDS = frozenset({"index", "index0", "first", "last", "length", "revindex", "revindex0"})
 SOURCE_LIMIT = 100_000
