@@ -320,7 +320,14 @@ class Drawing:
 
     def counted(self, fixed: Mapping[str, Value]) -> int | None:
         """Return the number of ways through all choices, or None if they are too many."""
-        return count_ways(lambda choose: self.draw(choose, fixed))
+        last = self.prepared.plan[-1]
+
+        def pick(step: Step, domain: Domain, choose: Any) -> Value:
+            if step is last and domain.is_counted:
+                choose.count_of_last = domain.count
+            return domain.draw(choose)
+
+        return count_ways(lambda choose: self.draw(choose, fixed, pick))
 
     def estimated(self) -> tuple[int, int] | None:
         """Return the estimated number of instances of a template without items, and the number of draws made.

@@ -17,6 +17,7 @@ ENUMERATED = 20_000
 # A count stops after this many steps, about a second. Unlike time, steps are the same on every machine.
 STEPS_OF_A_COUNT = 1_000_000
 STEPS_OF_A_DRAW = 20
+TRIED_PATHS = 10
 DRAWS = 400  # draws of an estimate; more if few are accepted
 MOST_DRAWS = 4_000
 ENOUGH = 100  # accepted draws
@@ -63,14 +64,27 @@ def count_ways(draw: Callable[[Any], Any], most: int = ENUMERATED) -> int | None
                 nodes += choice.options
                 if not 0 < choice.options <= most or nodes > most:
                     return None
-                waiting.append(_ways(path, choice.options))
+                if choice.is_last:  # each option would be one more draw
+                    draws += choice.options
+                    count += choice.options
+                else:
+                    waiting.append(_ways(path, choice.options))
             except Rejected:
                 continue
     return count
 
 
 def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
-    """Return whether a choice on the first path has more options than can be counted, which a few draws show."""
+    """Return whether a choice on one of some paths has more options than can be counted.
+
+    The first path takes the first option everywhere; the others are random, because a condition may reject the first.
+    """
+    random = Random(0)
+    return any(_has_wide_choice(draw, most, random if number else None) for number in range(TRIED_PATHS))
+
+
+def _has_wide_choice(draw: Callable[[Any], Any], most: int, random: Random | None) -> bool:
+    """Return whether a choice on the path has too many options."""
     path: tuple[int, ...] = ()
     while True:
         try:
@@ -79,7 +93,7 @@ def is_too_wide(draw: Callable[[Any], Any], most: int) -> bool:
         except Open as choice:
             if not 0 < choice.options <= most:
                 return True
-            path = (*path, 0)
+            path = (*path, random.randrange(choice.options) if random else 0)
         except (Rejected, DiaError):  # the failure may be on a path that the count does not reach
             return False
 

@@ -70,14 +70,19 @@ class Choose(ABC):
 
 
 class Open(Exception):
-    """The first choice that a probe cannot replay: its number of options, or 0 for vast."""
+    """The first choice that a probe cannot replay: its number of options, or 0 for vast.
 
-    def __init__(self, options: int) -> None:
-        self.options = options
+    `is_last` if every option completes an acceptable draw.
+    """
+
+    def __init__(self, options: int, is_last: bool = False) -> None:
+        self.options, self.is_last = options, is_last
 
 
 class Probe(Choose):
     """Replays choices and stops at the first new one, to enumerate the paths through the tree of choices."""
+
+    count_of_last: int | None = None  # of the values of the last parameter, once it is its turn
 
     def __init__(self, path: tuple[int, ...]) -> None:
         self.path, self.place = path, 0
@@ -87,7 +92,7 @@ class Probe(Choose):
         if options < 1:
             raise Rejected(False)
         if self.place == len(self.path):
-            raise Open(options if options <= VAST else 0)
+            raise Open(options if options <= VAST else 0, options == self.count_of_last)
         self.place += 1
         return self.path[self.place - 1]
 

@@ -35,6 +35,31 @@ def test_a_tree_that_is_too_wide_far_down_is_told_without_walking_through_it() -
     assert count_ways(draw, 20_000) is None and len(drawn) <= 11
 
 
+def test_a_wide_choice_is_noticed_although_the_first_path_is_rejected() -> None:
+    drawn = []
+
+    def draw(choose: Any) -> None:
+        drawn.append(1)
+        choose.check(choose.below(50) > 0)
+        for _ in range(3):
+            choose.below(50)
+        choose.below(10**6)
+
+    assert count_ways(draw, 10**5) is None and len(drawn) < 100
+
+
+def test_the_options_of_the_last_choice_are_counted_without_drawing_each() -> None:
+    drawn = []
+
+    def draw(choose: Any) -> None:
+        drawn.append(1)
+        bound = choose.below(30) + 1
+        choose.count_of_last = bound
+        choose.below(bound)
+
+    assert count_ways(draw, 10_000) == 30 * 31 // 2 and len(drawn) < 100
+
+
 def test_a_failure_on_the_first_way_down_does_not_end_a_count_that_gives_up_before_it() -> None:
     def draw(choose: Any) -> None:
         first = choose.below(60) + choose.below(60) + choose.below(60)
