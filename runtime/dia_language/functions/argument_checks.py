@@ -124,6 +124,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "list[Rational]": ("list of rational numbers", _all_of(int, _is_rational)),
     "list[str]": ("list of texts", _all_of(str)),
     "list[list[Value]]": ("list of lists", _all_of(list)),
+    "list[int] | None": ("list of integers or none", lambda value: value is None or _are_integers(value)),
     "list[list[int]]": ("list of lists of integers", _list_of(_are_integers)),
     "Matrix | list[Number]": (
         "matrix or list of numbers",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Graph, Value
 from dia_language.functions.indexed_graph import indexed, require_size
+from dia_language.functions.ordering import PLAIN, hashable
 from dia_language.functions.registry import library_function
+from dia_language.limits import LIST_LENGTH
 
 SEARCHED_NODES = 64
 COUNTED_NODES = 32
@@ -94,6 +98,86 @@ def _clique(around: list[int]) -> list[int]:
             chosen, size, candidates = chosen | low, size + 1, rest & around[low.bit_length() - 1]
             charge(1)
     return [place for place in range(len(around)) if best >> place & 1]
+
+
+@library_function
+def colourings(graph: Graph, choices: list[list[Value]], limit: int = 2) -> list[list[Value]]:
+    """Ways to give each node one of its own choices such that no edge joins two nodes with the same value.
+
+    `choices` has a list for each node, in node order; a node that is already coloured has one choice. Each colouring
+    lists the values in node order. At most `limit` colourings are returned. With the default of 2, there is exactly one
+    if the result has length 1. Edge directions are ignored. The next node is always one with the fewest values left.
+    Raises E502 if the search takes more steps than the limit of the template.
+
+    Examples:
+        colourings(graph(3, [[1, 2], [2, 3]]), [["r"], ["r", "b"], ["b", "g"]]) -> [["r", "b", "g"]]
+        colourings(graph(2, [[1, 2]]), [[1, 2], [1, 2]]) -> [[1, 2], [2, 1]]
+        colourings(graph(2, [[1, 2]]), [[1], [1]]) -> []
+    """
+    indexed_graph = indexed(graph)
+    if not 1 <= limit <= LIST_LENGTH:
+        raise LanguageError(f"`colourings` needs `limit` from 1 to {LIST_LENGTH:,}")
+    if len(choices) != len(indexed_graph.nodes):
+        raise LanguageError("`colourings` needs one list of choices for each node")
+    values: list[Value] = []
+    bits: dict[Hashable, int] = {}
+    left: list[int] = []
+    for choices_of_node in choices:
+        charge(len(choices_of_node))
+        mask = 0
+        for value in choices_of_node:
+            key = value if type(value) in PLAIN else _key(value)
+            if key not in bits:
+                bits[key] = 1 << len(values)
+                values.append(value)
+            mask |= bits[key]
+        left.append(mask)
+    solutions = _colourings(indexed_graph.neighbours, left, limit)
+    return [[values[bit.bit_length() - 1] for bit in colouring] for colouring in solutions]
+
+
+def _key(value: Value) -> Hashable:
+    """The key that only equal values share."""
+    key = hashable(value)
+    if key is None:
+        raise LanguageError("`colourings` cannot use a symbolic expression", "use numbers, texts, lists or records")
+    return key
+
+
+def _colourings(neighbours: list[list[int]], left: list[int], limit: int) -> list[list[int]]:
+    """The colourings as one bit for each node; `left` has the possible ones."""
+    colourings: list[list[int]] = []
+    waiting = [(list(range(len(left))), left)]
+    while waiting and len(colourings) < limit:
+        places, left = waiting.pop()
+        coloured = 0  # as bits
+        while True:
+            charge(1 + len(places) // 4)
+            at, fewest = -1, 0
+            for place in places:
+                if coloured >> place & 1:
+                    continue
+                count = left[place].bit_count()
+                if at < 0 or count < fewest:
+                    at, fewest = place, count
+                    if count < 2:
+                        break
+            if at < 0 or fewest != 1:
+                break
+            coloured |= 1 << at
+            others = ~left[at]
+            for place in neighbours[at]:
+                left[place] &= others
+        if at < 0:
+            colourings.append(left)
+            continue
+        places = [place for place in places if not coloured >> place & 1]
+        rest = left[at]
+        while rest:  # the last choice first, so that the first one is tried first
+            bit = 1 << rest.bit_length() - 1
+            rest ^= bit
+            waiting.append((places, [*left[:at], bit, *left[at + 1 :]]))
+    return colourings
 
 
 @library_function

@@ -44,18 +44,13 @@ def graph(
     if weights is not None:
         record["weights"] = weights
     indexed_graph = indexed(record)
-    order = sorted(range(len(edges)), key=lambda at: _ends(indexed_graph, at))
-    result = Record(
-        nodes=named, edges=[[named[place] for place in _ends(indexed_graph, at)] for at in order], directed=directed
-    )
+    ends = [(a, b) if directed or a < b else (b, a) for a, b, _ in indexed_graph.edges]
+    order = sorted(range(len(edges)), key=ends.__getitem__)
+    ordered = [[named[a], named[b]] for a, b in map(ends.__getitem__, order)]
+    result = Record(nodes=named, edges=ordered, directed=directed)
     if weights is not None:
         result["weights"] = [weights[at] for at in order]
     return result
-
-
-def _ends(graph: IndexedGraph, at: int) -> tuple[int, int]:
-    a, b, _ = graph.edges[at]
-    return (a, b) if graph.is_directed or a < b else (b, a)
 
 
 @library_function

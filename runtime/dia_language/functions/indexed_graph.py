@@ -38,11 +38,32 @@ class IndexedGraph:
             masks[b] |= 1 << a
         return masks
 
+    @cached_property
+    def neighbours(self) -> list[list[int]]:
+        """For each node, its neighbours in either direction. Must not be modified."""
+        neighbours: list[list[int]] = [[] for _ in self.nodes]
+        for a, b, _ in self.edges:
+            neighbours[a].append(b)
+            neighbours[b].append(a)
+        return neighbours
+
 
 def indexed(graph: Record) -> IndexedGraph:
-    """The checked graph; must not be modified. Raises LanguageError for a record that `graph` cannot create."""
+    """The checked graph; must not be modified. Raises LanguageError for a record that `graph` cannot create.
+
+    A graph of a recent call is not read again.
+    """
     charge(len(graph["nodes"]) + 2 * len(graph["edges"]))
-    return _read(graph)
+    for record, indexed_graph in _RECENT:
+        if record is graph:
+            return indexed_graph
+    result = _read(graph)
+    _RECENT[:] = [(graph, result), *_RECENT[: MOST_RECENT - 1]]
+    return result
+
+
+_RECENT: list[tuple[Record, IndexedGraph]] = []
+MOST_RECENT = 4
 
 
 def _read(graph: Record) -> IndexedGraph:

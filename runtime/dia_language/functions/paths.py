@@ -95,6 +95,8 @@ def diameter(graph: Graph) -> Rational:
 def _distances(graph: IndexedGraph, start: int) -> dict[int, Rational]:
     """The length of the shortest path to each reachable node."""
     charge(len(graph.nodes) + 2 * len(graph.edges))
+    if all(weight == 1 for _, _, weight in graph.edges):
+        return _steps(graph, start)
     lengths: dict[int, Rational] = {}
     waiting: list[tuple[Rational, int]] = [(0, start)]
     while waiting:
@@ -105,6 +107,19 @@ def _distances(graph: IndexedGraph, start: int) -> dict[int, Rational]:
         for other, weight in graph.after[place].items():
             if other not in lengths:
                 heapq.heappush(waiting, (length + weight, other))
+    return lengths
+
+
+def _steps(graph: IndexedGraph, start: int) -> dict[int, Rational]:
+    """The smallest number of edges from the start to each reachable node, breadth first."""
+    lengths: dict[int, Rational] = {start: 0}
+    places = [start]
+    for place in places:
+        length = lengths[place] + 1
+        for other in graph.after[place]:
+            if other not in lengths:
+                lengths[other] = length
+                places.append(other)
     return lengths
 
 

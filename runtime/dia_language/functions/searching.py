@@ -1,4 +1,4 @@
-"""Search by the rules of a spec: shortest paths, reachable states and exact covers.
+"""Search by the rules of a spec: shortest paths, reachable states, exact covers, and sums of different integers.
 
 A state is any value except symbolic expressions: a number, a text, a list or a record. `moves` is a function that takes
 a state and returns the list of the states that follow it. No search uses randomness or the clock. Each state, each
@@ -8,9 +8,12 @@ every machine.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterator
+from itertools import accumulate
+from typing import NamedTuple
 
-from dia_language.budgets import charge
+from dia_language.budgets import charge, left
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.argument_types import Function, Value
 from dia_language.functions.ordering import hashable
@@ -24,6 +27,8 @@ SIZE_OF_STEP = 16  # characters or items of a state that cost a step
 STEPS_OF_COVER = 5
 BITS_OF_STEP = 256
 NUMBERS = frozenset({int, bool})
+INTEGERS = frozenset({int})
+PLAIN = frozenset({int, str})
 
 
 @library_function
@@ -109,11 +114,23 @@ def _states(
 
 def _key(name: str, state: Value) -> Hashable:
     """The key that only equal states share. Charges the state's size."""
+    if type(state) is str:  # the same as below, without a second call
+        charge(1 + len(state) // SIZE_OF_STEP)
+        return state
     key, size = _key_and_size(state)
     charge(1 + size // SIZE_OF_STEP)
     if key is None:
         raise LanguageError(f"`{name}` cannot use a symbolic expression", "use numbers, texts, lists or records")
     return key
+
+
+def _keys(name: str, values: list[Value]) -> list[Hashable]:
+    """The keys of several values; integers and short texts are their own keys."""
+    kinds = set(map(type, values))
+    if kinds <= INTEGERS or (kinds <= PLAIN and all(type(item) is int or len(item) < SIZE_OF_STEP for item in values)):
+        charge(len(values))
+        return values
+    return [_key(name, value) for value in values]
 
 
 def _key_and_size(state: Value) -> tuple[Hashable | None, int]:
@@ -143,71 +160,175 @@ def _size(state: Value) -> int:
 
 
 @library_function
-def exact_cover(items: list[Value], options: list[list[Value]], limit: int = 2) -> list[list[int]]:
+def exact_cover(
+    items: list[Value], options: list[list[Value]], limit: int = 2, chosen: list[int] | None = None
+) -> list[list[int]]:
     """The ways to choose options so that each of the `items` is in exactly one of them.
 
     Each option is a list of the values that it covers. Values that are in options but not in `items` may be covered at
     most once, like the diagonals in the n-queens problem. Each solution lists the positions of its options, in
     ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned. With
-    the default of 2, a puzzle has exactly one solution if the result has length 1. Raises an error for an option that
-    contains a value twice, and E502 if the search takes more steps than the limit of the template. Source: Knuth,
-    "Dancing links", Millennial Perspectives in Computer Science (2000), algorithm X.
+    the default of 2, a puzzle has exactly one solution if the result has length 1. `chosen` are positions of options
+    that every solution must contain, such as the clues of a puzzle: if the items and options stay the same values, they
+    are prepared only once for several searches. Raises an error for an option that contains a value twice, and E502 if
+    the search takes more steps than the limit of the template. Source: Knuth, "Dancing links", Millennial Perspectives
+    in Computer Science (2000), algorithm X.
 
     Examples:
         exact_cover([1, 2, 3], [[1], [2, 3], [1, 2], [3]]) -> [[0, 1], [2, 3]]
+        exact_cover([1, 2, 3], [[1], [2, 3], [1, 2], [3]], 2, [3]) -> [[2, 3]]
         exact_cover([1, 2, 3], [[1, 2], [2, 3]]) -> []
         exact_cover(["a", "b"], [["a", 1], ["b", 1], ["b", 2]]) -> [[0, 2]]
     """
     if not 1 <= limit <= LIST_LENGTH:
         raise LanguageError(f"`exact_cover` needs `limit` from 1 to {LIST_LENGTH:,}")
-    holders: dict[Hashable, int] = {}  # the options that contain a value, as bits
+    if chosen and not all(0 <= at < len(options) for at in chosen):
+        raise LanguageError("`chosen` of `exact_cover` must be positions of options")
+    return _covers(_conflicts(items, options), limit, chosen or [])
+
+
+class _Conflicts(NamedTuple):
+    """For each item, its options as bits; for each option, its items and the options that it excludes as bits."""
+
+    items: list[Value]
+    options: list[list[Value]]
+    steps: int
+    holders: list[int]
+    covered: list[int]
+    excluded: list[int]
+
+
+_RECENT: list[_Conflicts] = []
+MOST_RECENT = 4
+
+
+def _conflicts(items: list[Value], options: list[list[Value]]) -> _Conflicts:
+    """The conflicts between options; if they are those of a recent call, they are not computed again."""
+    for recent in _RECENT:
+        if recent.options is options and recent.items == items:
+            charge(recent.steps)
+            return recent
+    begin = left()
+    holders: dict[Hashable, int] = {}
     keys_of_options: list[list[Hashable]] = []
     for at, option in enumerate(options):
-        keys = [_key("exact_cover", value) for value in option]
+        keys = _keys("exact_cover", option)
         charge(len(keys) * (1 + at // BITS_OF_STEP))
         if len(set(keys)) < len(keys):
             raise LanguageError(f"option {at} of `exact_cover` contains a value twice")
+        bit = 1 << at
         for key in keys:
-            holders[key] = holders.get(key, 0) | 1 << at
+            holders[key] = holders.get(key, 0) | bit
         keys_of_options.append(keys)
-    required = dict.fromkeys(_key("exact_cover", item) for item in items)
-    conflicts: list[int] = []
+    bits = {key: 1 << place for place, key in enumerate(dict.fromkeys(_keys("exact_cover", items)))}
+    covered: list[int] = []
+    excluded: list[int] = []
     for keys in keys_of_options:
         charge((1 + len(keys)) * (1 + len(options) // BITS_OF_STEP))
-        conflicting = 0
+        covering = excluding = 0
         for key in keys:
-            conflicting |= holders[key]
-        conflicts.append(conflicting)
-    bits = {key: 1 << place for place, key in enumerate(required)}
-    covered = [sum([bits[key] for key in keys if key in bits]) for keys in keys_of_options]
-    return _covers([holders.get(key, 0) for key in required], covered, conflicts, limit)
+            excluding |= holders[key]
+            covering |= bits.get(key, 0)
+        covered.append(covering)
+        excluded.append(excluding)
+    holders_of_items = [holders.get(key, 0) for key in bits]
+    result = _Conflicts(items, options, begin - left(), holders_of_items, covered, excluded)
+    _RECENT[:] = [result, *_RECENT[: MOST_RECENT - 1]]
+    return result
 
 
-def _covers(holders: list[int], covered: list[int], conflicts: list[int], limit: int) -> list[list[int]]:
-    """Algorithm X: `holders` has the options of each required item as bits, `covered` the items of each option."""
+def _covers(conflicts: _Conflicts, limit: int, chosen: list[int]) -> list[list[int]]:
+    """The solutions by algorithm X; the item with the fewest options is covered next."""
+    _, _, _, holders, covered, excluded = conflicts
+    done, options = 0, (1 << len(covered)) - 1
+    for at in dict.fromkeys(chosen):
+        if not options >> at & 1:
+            return []
+        done |= covered[at]
+        options &= ~excluded[at]
     solutions: list[list[int]] = []
-    waiting: list[tuple[tuple[int, ...], int, tuple[int, ...]]] = []
-    waiting.append((tuple(range(len(holders))), (1 << len(covered)) - 1, ()))
+    start = list(range(len(holders)))
+    waiting: list[tuple[list[int], int, int, tuple[int, ...]]] = [(start, done, options, tuple(dict.fromkeys(chosen)))]
+    words = 1 + len(covered) // BITS_OF_STEP
+    nothing_left = len(covered) + 2
     while waiting and len(solutions) < limit:
-        uncovered, options, chosen = waiting.pop()
-        if chosen:
-            last = chosen[-1]
-            items = covered[last]
-            uncovered = tuple([item for item in uncovered if not items >> item & 1])
-            options &= ~conflicts[last]
-        charge(STEPS_OF_COVER + len(uncovered) * (1 + len(covered) // BITS_OF_STEP) // 4)
-        if not uncovered:
-            solutions.append(sorted(chosen))
-            continue
-        candidates, fewest = 0, len(covered) + 1
-        for item in uncovered:
-            options_of_item = holders[item] & options
-            if (count := options_of_item.bit_count()) < fewest:
-                candidates, fewest = options_of_item, count
-                if not count:
-                    break
+        items, done, options, path = waiting.pop()
+        uncovered = [item for item in items if not done >> item & 1]
+        while True:
+            charge(STEPS_OF_COVER + len(uncovered) * words // 4)
+            candidates, fewest = 0, nothing_left
+            for item in uncovered:
+                if done >> item & 1:
+                    continue
+                options_of_item = holders[item] & options
+                if (count := options_of_item.bit_count()) < fewest:
+                    candidates, fewest = options_of_item, count
+                    if count < 2:
+                        break
+            if fewest != 1:
+                break
+            option = candidates.bit_length() - 1
+            done |= covered[option]
+            options &= ~excluded[option]
+            path = (*path, option)
+        if fewest == nothing_left:
+            solutions.append(sorted(path))
         while candidates:  # the highest first, so that the lowest is tried first
             option = candidates.bit_length() - 1
             candidates ^= 1 << option
-            waiting.append((uncovered, options, (*chosen, option)))
+            waiting.append((uncovered, done | covered[option], options & ~excluded[option], (*path, option)))
+    return solutions
+
+
+@library_function
+def solve_distinct(weights: list[int], choices: list[list[int]], total: int, limit: int = 2) -> list[list[int]]:
+    """Solutions of weights[0] * x[0] + weights[1] * x[1] + ... = total in which all x differ and x[i] is in choices[i].
+
+    Such as the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are returned.
+    With the default of 2, a puzzle has exactly one solution if the result has length 1. Large weights are tried first,
+    and only values with which the others can still reach the total. Raises E502 if the search takes more steps than the
+    limit of the template.
+
+    Examples:
+        solve_distinct([1, 1], [[1, 2, 3], [1, 2, 3]], 4) -> [[1, 3], [3, 1]]
+        solve_distinct([1, 2, 3], [[0, 1, 2], [0, 1, 2], [0, 1, 2]], 4) -> [[2, 1, 0]]
+        solve_distinct([2, 4], [[1, 2], [1, 2]], 7) -> []
+    """
+    if not 1 <= limit <= LIST_LENGTH:
+        raise LanguageError(f"`solve_distinct` needs `limit` from 1 to {LIST_LENGTH:,}")
+    if len(weights) != len(choices):
+        raise LanguageError("`solve_distinct` needs one list of choices for each weight")
+    # what is known first, then what adds most
+    order = sorted(range(len(weights)), key=lambda at: (len(choices[at]) > 1, -abs(weights[at])))
+    bits = {value: 1 << place for place, value in enumerate(set().union(*choices))}
+    words = 1 + len(bits) // BITS_OF_STEP
+    charge(sum(map(len, choices)) * words)
+    ascending = {values: sorted(set(values)) for values in set(map(tuple, choices))}
+    parts: list[tuple[list[int], list[int]]] = []  # what each choice adds, and its value
+    for at in order:
+        weight, values = weights[at], ascending[tuple(choices[at])]
+        if weight < 0:
+            values = values[::-1]
+        parts.append(([weight * value for value in values], values))
+    if not choices or not all(choices):
+        return [] if choices or total else [[]]
+    # what the unknowns after each one can add at least and at most
+    least = list(accumulate([added[0] for added, _ in parts[:0:-1]], initial=0))[::-1]
+    most = list(accumulate([added[-1] for added, _ in parts[:0:-1]], initial=0))[::-1]
+    solutions: list[list[int]] = []
+    waiting: list[tuple[tuple[int, ...], int, int]] = [((), total, 0)]
+    while waiting and len(solutions) < limit:
+        chosen, left, used = waiting.pop()
+        depth = len(chosen)
+        if depth == len(parts):
+            value_at = dict(zip(order, chosen, strict=True))
+            solutions.append([value_at[at] for at in range(depth)])
+            continue
+        added, values = parts[depth]
+        start, stop = bisect_left(added, left - most[depth]), bisect_right(added, left - least[depth])
+        charge(STEPS_OF_COVER + (stop - start) * words)
+        for place in range(stop - 1, start - 1, -1):  # the lowest comes last, so that it is tried first
+            value = values[place]
+            if not used & bits[value]:
+                waiting.append(((*chosen, value), left - added[place], used | bits[value]))
     return solutions

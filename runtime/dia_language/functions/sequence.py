@@ -321,6 +321,25 @@ def drop(whole: str | list[Value], n: int) -> str | list[Value]:
 
 
 @library_function
+def items_at(whole: str | list[Value], positions: list[int]) -> str | list[Value]:
+    """The items of a list, or characters of a text, at the given positions, in the order of the positions.
+
+    A position may occur several times; negative positions count from the end, as in `whole[-1]`.
+
+    Examples:
+        items_at([5, 6, 7], [2, 0]) -> [7, 5]
+        items_at("abcd", [3, 0, 0]) -> "daa"
+    """
+    charge(len(positions))
+    try:
+        items = list(map(whole.__getitem__, positions))
+    except IndexError:
+        wrong = next(position for position in positions if not -len(whole) <= position < len(whole))
+        raise LanguageError(f"position {wrong} of `items_at` is outside a length of {len(whole)}") from None
+    return items if isinstance(whole, list) else "".join(items)
+
+
+@library_function
 def chunks(whole: str | list[Value], n: int) -> list[Value]:
     """Consecutive pieces of `n` items or characters; the last one may be shorter.
 

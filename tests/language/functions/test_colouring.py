@@ -36,6 +36,39 @@ def test_colourings_are_as_many_as_brute_force_finds(graph: Record, colours: int
     assert call("count_colourings", graph, colours) == proper(graph, colours)
 
 
+@settings(deadline=None, max_examples=examples(100))
+@given(graphs(5), st.lists(st.lists(st.sampled_from(["a", "b", 1, 2]), max_size=3), min_size=5, max_size=5))
+def test_colourings_with_choices_are_those_of_brute_force(graph: Record, choices: list[list[Any]]) -> None:
+    choices = choices[: len(graph["nodes"])]
+    expected = {
+        values for values in product(*choices) if all(values[a - 1] != values[b - 1] for a, b in graph["edges"])
+    }
+    colourings = call("colourings", graph, choices, 1000)
+    assert set(map(tuple, colourings)) == expected and len(colourings) == len(expected)
+    assert call("colourings", graph, choices) == colourings[:2]
+
+
+def test_a_sudoku_is_coloured_as_its_author_published_it() -> None:
+    # Arto Inkala (2010); the solution is also in the tests of exact covers
+    clues = "..53.....8......2..7..1.5..4....53...1..7...6..32...8..6.5....9..4....3......97.."
+    cells = list(product(range(9), repeat=2))
+    edges = [
+        [a, b]
+        for (a, (r, c)), (b, (s, d)) in combinations(enumerate(cells), 2)
+        if r == s or c == d or (r // 3, c // 3) == (s // 3, d // 3)
+    ]
+    sudoku = call("graph", list(range(81)), edges)
+    choices = [list("123456789") if clue == "." else [clue] for clue in clues]
+    assert ["".join(digits) for digits in call("colourings", sudoku, choices)] == [
+        "145327698839654127672918543496185372218473956753296481367542819984761235521839764"
+    ]
+
+
+def test_wrong_choices_of_colours_are_refused() -> None:
+    two = call("graph", 2, [[1, 2]])
+    assert code("colourings", two, [[1]]) == code("colourings", two, [[1], [2]], 0) == "E501"
+
+
 @settings(deadline=None, max_examples=examples(150))
 @given(graphs(9))
 def test_the_fewest_colours_are_those_that_first_have_a_colouring(graph: Record) -> None:

@@ -90,6 +90,55 @@ def test_covers_are_all_subsets_that_cover_each_item_once(options: list[list[int
     assert call("exact_cover", items, options) == call("exact_cover", items, options, 1000)[:2]
 
 
+@given(
+    st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=3, unique=True), min_size=1, max_size=9),
+    st.sets(st.integers(0, 8), max_size=2).map(sorted),
+)
+def test_chosen_options_are_in_every_cover_also_if_the_options_were_used_before(
+    options: list[list[str]], chosen: list[int]
+) -> None:
+    items = ["a", "b", "c"]
+    covers = call("exact_cover", items, options, 1000)
+    for kept in ([], chosen if chosen and chosen[-1] < len(options) else []):
+        useful = all(set(options[at]) & set(items) for at in kept)
+        expected = [cover for cover in covers if set(kept) <= set(cover)]
+        assert not useful or sorted(call("exact_cover", items, options, 1000, kept)) == sorted(expected)
+    assert call("exact_cover", ["d"], options, 1000) == call("exact_cover", ["d"], [*options], 1000)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-9, 9), st.lists(st.integers(-3, 4), max_size=5)), max_size=4), st.integers(-20, 20)
+)
+def test_sums_of_different_values_are_those_of_brute_force(parts: list[tuple[int, list[int]]], total: int) -> None:
+    weights, choices = [weight for weight, _ in parts], [values for _, values in parts]
+    expected = {
+        values
+        for values in product(*choices)
+        if len(set(values)) == len(values) and sum(w * v for w, v in zip(weights, values, strict=True)) == total
+    }
+    solutions = call("solve_distinct", weights, choices, total, 10_000)
+    assert sorted(map(tuple, solutions)) == sorted(expected)
+    assert call("solve_distinct", weights, choices, total) == solutions[:2]
+
+
+def test_the_oldest_puzzle_with_letters_for_digits_has_its_published_solution() -> None:
+    # SEND + MORE = MONEY, Henry Dudeney, Strand Magazine (1924): 9567 + 1085 = 10652
+    words = {"SEND": 1, "MORE": 1, "MONEY": -1}
+    letters = sorted({letter for word in words for letter in word})
+    weights = [
+        sum(
+            sign * 10 ** (len(word) - 1 - at)
+            for word, sign in words.items()
+            for at in range(len(word))
+            if word[at] == letter
+        )
+        for letter in letters
+    ]
+    choices = [list(range(letter in "SM", 10)) for letter in letters]
+    (digits,) = call("solve_distinct", weights, choices, 0)
+    assert dict(zip(letters, digits, strict=True)) == {"S": 9, "E": 5, "N": 6, "D": 7, "M": 1, "O": 0, "R": 8, "Y": 2}
+
+
 def test_a_search_without_an_end_stops_at_the_same_state_on_every_machine() -> None:
     states: list[int] = []
     assert code("search", 0, lambda n: states.append(n) or [n + 1, n + 2], lambda n: False) == "E502"
@@ -104,3 +153,6 @@ def test_wrong_arguments_are_refused() -> None:
     assert code("reachable", 1, lambda n: [n], -1) == "E501"
     assert code("exact_cover", [1], [[1]], 0) == "E501"
     assert "option 1" in refused("exact_cover", [1], [[1], [1, 1]]).message
+    assert code("exact_cover", [1], [[1]], 2, [1]) == code("exact_cover", [1], [[1]], 2, [-1]) == "E501"
+    assert code("solve_distinct", [1], [[1]], 1, 0) == code("solve_distinct", [1], [], 1) == "E501"
+    assert code("solve_distinct", [2] * 9, [list(range(99))] * 9, 999) == "E502"

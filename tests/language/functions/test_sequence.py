@@ -30,6 +30,14 @@ def test_orders_and_sets_agree_with_python(items: list[int]) -> None:
     assert call("enumerate", items, 3) == [list(pair) for pair in enumerate(items, 3)]
 
 
+@given(ITEMS, TEXTS, st.lists(st.integers(-12, 11), max_size=5))
+def test_items_at_positions_are_those_of_indexing(items: list[int], text: str, positions: list[int]) -> None:
+    inside = [at for at in positions if -len(items) <= at < len(items)]
+    assert call("items_at", items, inside) == [items[at] for at in inside]
+    assert call("items_at", text, list(range(len(text)))[::-1]) == text[::-1]
+    assert len(inside) == len(positions) or code("items_at", items, positions) == "E501"
+
+
 @given(ITEMS, ITEMS)
 def test_pairs_agree_with_itertools(a: list[int], b: list[int]) -> None:
     assert call("zip", a, b) == [list(pair) for pair in zip(a, b, strict=False)]
