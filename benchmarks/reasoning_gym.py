@@ -10,7 +10,8 @@ reasoning-gym may live in an environment of its own: `--peer /path/to/its/python
 alone. Its item is a dictionary. Ours is checked by another path than the solver's, graded by the grader that will
 grade replies, hashed and written as two lines of canonical JSON. For the second ratio its item is done nearly as much
 to: its answer is scored by its own scorer, and question and answer are written as two lines of JSON and hashed. The
-aim is half of its rate in each family and all of it in most.
+aim is half of its rate in each family and all of it in most. `floor` is what our texts, grading, hashes and lines of
+JSON take alone, in multiples of the time that half of its rate allows: above 1, the aim is out of reach.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from compile_speed import INTEGER_DIGITS, expand, families
+from compile_speed import INTEGER_DIGITS, expand, families, stage_costs
 from dia_language.workers.fork_server import GC_THRESHOLD
 
 SPECS = Path(__file__).resolve().parent / "specs"
@@ -110,7 +111,7 @@ def main() -> None:
     if theirs is None:
         print("reasoning-gym is not installed: pip install reasoning-gym, or give an interpreter with --peer")
         return
-    print(f"{'items/s':<22}{'ours':>10}{'theirs':>10}{'ratio':>8}{'scored':>10}{'ratio':>8}")
+    print(f"{'items/s':<22}{'ours':>10}{'theirs':>10}{'ratio':>8}{'scored':>10}{'ratio':>8}{'floor':>8}")
     for job in families([PUZZLE_SPECS if options.puzzles else SPECS]):
         name = job.template.name
         if name not in counterparts:
@@ -119,7 +120,9 @@ def main() -> None:
         ours = expand(job, options.k)
         made, scored = theirs[counterparts[name]]
         rates = f"{1 / ours:>10,.0f}{1 / made:>10,.0f}{made / ours:>8.2f}{1 / scored:>10,.0f}{scored / ours:>8.2f}"
-        print(f"{name:<22}{rates}")
+        stages = stage_costs(job, options.k)
+        floor = (stages["texts"] + stages["freeze"]) / (1 + len(job.template.variants)) / (2 * scored)
+        print(f"{name:<22}{rates}{floor:>8.2f}")
 
 
 if __name__ == "__main__":
