@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 # Name -> module and one-line help; the module holds `command`.
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -307,6 +308,13 @@ def _is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
+def _is_default(error: click.ClickException) -> bool:
+    """Return whether the error is about a value from the file with defaults."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return False
+    return error.ctx.get_parameter_source(error.param.name or "") is ParameterSource.DEFAULT_MAP
+
+
 def _show(error: click.ClickException) -> None:
     """Print an error in the arguments, which may contain the name of a file."""
     from io import StringIO
@@ -315,7 +323,12 @@ def _show(error: click.ClickException) -> None:
 
     text = StringIO()
     error.show(text)
-    _say(visible(text.getvalue().rstrip("\n")))
+    printed = text.getvalue().rstrip("\n")
+    if _is_default(error):
+        from dia_compiler.commands.defaults import defaults_file
+
+        printed += f"\nThe value is a default in {defaults_file()}."
+    _say(visible(printed))
 
 
 def _say(text: str) -> None:

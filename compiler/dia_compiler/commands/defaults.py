@@ -66,6 +66,11 @@ def options_of(command: click.Command) -> dict[str, str]:
     return {flag.lstrip("-"): option.name for option in command.params for flag in option.opts if option.name}
 
 
+def defaults_file() -> str:
+    """Return the name of the file that defaults come from."""
+    return _table()[0]
+
+
 def _table() -> tuple[str, Mapping[str, Any]]:
     """Return the file with the defaults, and its content."""
     if os.path.isfile(OWN):  # noqa: PTH113 - pathlib costs start-up time

@@ -306,7 +306,7 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
             "[compile]\nallow-programs = 1\n",
             "`allow-programs` can only be given on the command line\n  help: remove it",
         ),
-        ("[compile]\nk = 'many'\n", "'many' is not a valid integer"),
+        ("[compile]\nk = 'many'\n", "'many' is not a valid integer.\nThe value is a default in dia.toml.\n"),
         ("k = " + "[" * 5000, "dia.toml cannot be read: nested too deeply"),
         ("\x00", "dia.toml cannot be read: "),
     ],
