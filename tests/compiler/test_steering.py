@@ -342,3 +342,7 @@ def test_in_the_study_success_is_close_to_what_was_asked_for() -> None:
     rows = list(study["successes"](bank, templates, shift))
     known = [rate for is_known, _, _, rate in rows if is_known and rate is not None]
     assert len(rows) == 16 and len(known) >= 2 and abs(sum(known) / len(known) - 0.5) < 0.1
+    own = list(study["own_successes"](bank, templates, 1.0))
+    for has_slopes in (False, True):
+        rates = [rate for kind, _, _, rate in own if kind == (1.0, has_slopes, True) and rate is not None]
+        assert len(rates) >= 6 and abs(sum(rates) / len(rates) - 0.5) < 0.1
