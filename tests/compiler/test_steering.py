@@ -248,9 +248,12 @@ def test_the_slope_of_a_model_makes_its_success_change_faster_with_difficulty(
     new = math.sqrt(2.5**2 * (0.3**2 + 0.2**2) + logit**2 * 0.2**2 + 2 * 2.5 * logit * 0.02)
     assert float(target.miss("add", Decimal("0.2"))) == pytest.approx(size * known)
     assert float(target.miss("another", Decimal("0.2"))) == pytest.approx(size * new)
-    write_bank(bank_with({**EXPLANATION, "slopes": [{**SLOPE, "slope": 0}]}), folder / "bank.json")
-    assert run(["compile", "sums", "--bank", "bank.json", "--success", "0.3", "--for", "able"]) == 3
-    assert "the bank's explanation of difficulties is malformed" in " ".join(capsys.readouterr().err.split())
+    for wrong in ({"slope": 0}, {"slope": "2"}, {"others": None}, {"log_se": 1e400}):
+        with pytest.raises(DiaError, match="explanation of difficulties is malformed") as error:
+            model_target(
+                bank_with({**EXPLANATION, "slopes": [{**SLOPE, **wrong}]}), Decimal("0.3"), BankModel("able", 0)
+            )
+        assert error.value.exit_code == 3
 
 
 @pytest.mark.parametrize(

@@ -366,7 +366,9 @@ def model_target(bank: Bank, success: Decimal, model: BankModel) -> Target:
 
 
 def _six(value: float) -> Decimal:
-    """Return the number to six decimals."""
+    """Return the number to six decimals. Raises ValueError if it is infinite or not a number."""
+    if not math.isfinite(value):
+        raise ValueError("a number is not finite")
     return Decimal(repr(round(float(value), 6)))
 
 
