@@ -53,8 +53,8 @@ def command(
     """Explain item difficulties by skills and template parameters.
 
     Effects are in logits; for numeric parameters, per standard deviation. Parameters are used for templates with at
-    least ten items. With --save, the bank remembers the explanation, and `dia compile --success` can choose instances
-    by their predicted difficulty.
+    least ten items. A model's slope shows how fast its success changes with difficulty. With --save, the bank remembers
+    the explanation and the slopes, and `dia compile --success` can choose instances by their predicted difficulty.
 
     \b
     Example:
