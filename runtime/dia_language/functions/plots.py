@@ -34,9 +34,9 @@ class Axes:
 def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
     """The positions of the marks in a plot drawn by the builder `plot`, from left to right, as [x, y].
 
-    Both coordinates are fractions of an axis: 0 at its first tick and 1 at its last, or, if the axis has labelled slots
-    instead of ticks, 1 at its end. The mark of a bar is the middle of its top. The positions are exact to one pixel.
-    Raises an error if marks touch each other.
+    Both coordinates are fractions of an axis: 0 at its start and 1 at its end. An axis of numbers starts and ends with
+    a tick. The mark of a bar is the middle of its top. The positions are exact to one pixel. Raises an error if marks
+    touch each other.
 
     Examples:
         marks_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAABQAAAAUCAIAAAAC64paAAAAVUlEQVR4nGP8//8/A7mAiWydDAwMLAwMDIyM"
