@@ -27,7 +27,6 @@ from dia_runtime.psychometrics.rasch.newton import (
 )
 from numpy.typing import NDArray
 
-CELLS = 1 << 17  # complex numbers in one block
 WORK = 4e12  # multiplications for one step
 REACH = 2.0  # standard deviations from a total within which others use its circle
 
@@ -92,8 +91,8 @@ def cml(data: Counts, free_rows: NDArray[np.bool_] | None = None, rows: Array | 
 
 
 def _require_counts(data: Counts) -> None:
-    totals = np.concatenate([data.column_totals, data.trials.sum(axis=0)])
-    if not np.array_equal(totals, np.round(totals)):
+    numbers = (data.row_totals, data.column_totals, data.trials)
+    if not all(np.array_equal(counted, np.round(counted)) for counted in numbers):
         message = "`cml` needs whole numbers of correct replies, but some scores are fractions"
         raise DiaError(Diagnostic("E893", message, None, "use another `--method`"))
     booklets = _booklets(data, np.ones(data.classes, dtype=bool))
@@ -171,11 +170,8 @@ def _groups(booklet: _Booklet, rows: Array, column_totals: Array) -> Iterator[tu
     """
     totals = column_totals[booklet.classes]
     tilts = _saddle(rows, booklet.trials[:, None], totals)
-    deviations = np.empty(len(totals))
-    step = max(1, CELLS // len(rows))
-    for start in range(0, len(totals), step):
-        chance = logistic_in_place(rows[:, None] + tilts[start : start + step])
-        deviations[start : start + step] = np.sqrt(booklet.trials @ (chance * (1 - chance)))
+    chance = logistic_in_place(rows[:, None] + tilts)
+    deviations = np.sqrt(booklet.trials @ (chance * (1 - chance)))
     order = int(booklet.trials.sum())
     start = 0
     while start < len(totals):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from dia_runtime.psychometrics.rasch import cml as module
 from dia_runtime.psychometrics.rasch.cml import cml
-from dia_runtime.psychometrics.rasch.counts import counts
+from dia_runtime.psychometrics.rasch.counts import Counts, counts
 from helpers.failures import refusal
 from scipy.special import expit
 
@@ -49,14 +52,57 @@ def test_totals_given_those_of_the_columns_are_what_is_expected(missing: float) 
     assert fit.rows.mean() == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_blocks_change_nothing(missing: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = counts(*table(missing))
-    whole = cml(data)
-    monkeypatch.setattr(module, "CELLS", 1)
-    blocks = cml(data)
-    assert blocks.rows == pytest.approx(whole.rows, abs=1e-10)
-    assert blocks.covariance == pytest.approx(whole.covariance, abs=1e-10)
+# Odds of the rows, and the trials of each. The circles have fewer points than there are totals, and share some of them.
+DESIGNS = {
+    "many trials": ([3, 4, 5, 5, 7], 64),
+    "a row apart": ([1, 2, 3, 900_000], 72),
+    "very different rows": ([1, 40, 3_000, 10**6, 10**9, 10**15], 24),
+    "single trials": ([1 + 2 * at**3 for at in range(90)], 1),
+}
+
+
+def divided(polynomial: list[int], odds: int) -> list[int]:
+    """The polynomial divided by (1 + z odds), which leaves no remainder."""
+    quotient = [1]
+    for coefficient in polynomial[1:-1]:
+        quotient.append(coefficient - odds * quotient[-1])
+    return quotient
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_moments_are_those_of_exact_polynomials_at_every_total(design: str) -> None:
+    odds, times = DESIGNS[design]
+    whole = [1]
+    for number in odds * times:
+        whole = [here + number * before for here, before in zip([*whole, 0], [0, *whole], strict=True)]
+    rows = range(0, len(odds), max(1, len(odds) // 5))
+    once = {row: divided(whole, odds[row]) for row in rows}
+    twice = {(row, other): divided(once[row], odds[other]) for row in rows for other in rows}
+
+    totals = np.arange(1.0, len(odds) * times)
+    data = Counts(
+        np.zeros(len(odds)), totals, (totals % 9 == 1).astype(float), np.full((len(odds), 1), float(times)),
+        np.arange(len(totals)), np.full(len(totals), np.nan),
+    )  # fmt: skip
+    largest = 0
+    for part in module.moments(data, np.log(np.array(odds, dtype=float))):
+        largest = max(largest, len(part.classes))
+        spread = np.zeros((len(odds), len(odds)))
+        for at, total in enumerate(totals[part.classes].astype(int)):
+            gamma = whole[total]
+            means = [times * odds[row] * once[row][total - 1] for row in rows]
+            assert part.log_gamma[at] == pytest.approx(math.log(gamma), abs=1e-11)
+            assert part.expected[rows, at] == pytest.approx([mean / gamma for mean in means], abs=1e-10)
+            if not data.weights[total - 1]:
+                continue
+            for row, mean in zip(rows, means, strict=True):
+                for other, other_mean in zip(rows, means, strict=True):
+                    pairs = (times if row != other else times - 1) * times * odds[row] * odds[other]
+                    both = pairs * twice[row, other][total - 2] if pairs and total > 1 else 0
+                    alone = mean if row == other else 0
+                    spread[row, other] += ((both + alone) * gamma - mean * other_mean) / gamma**2
+        assert part.spread[np.ix_(rows, rows)] == pytest.approx(spread[np.ix_(rows, rows)], abs=1e-9)
+    assert largest > 8
 
 
 def test_saddle_points_make_the_expected_totals_the_totals() -> None:
@@ -115,3 +161,16 @@ def test_booklets_are_what_their_respondents_are_one_by_one(monkeypatch: pytest.
     assert together.rows == pytest.approx(alone.rows, abs=1e-9)
     assert together.covariance == pytest.approx(alone.covariance, abs=1e-9)
     assert together.log_likelihood == pytest.approx(alone.log_likelihood, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("scores", "trials"),
+    [
+        ([[0.5, 1.0, 0.0], [0.5, 0.0, 1.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]),  # totals of columns are whole
+        ([[0.5, 0.5, 1.0], [1.0, 0.0, 0.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]),  # those of rows
+        ([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [[1.5, 1.0, 1.0], [0.5, 1.0, 1.0]]),
+        ([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]], [[1.5, 1.5, 1.0], [1.0, 1.0, 1.0]]),
+    ],
+)
+def test_fractions_are_refused_even_if_their_sums_are_whole(scores: list[Any], trials: list[Any]) -> None:
+    refusal("E893", "some scores are fractions", lambda: cml(counts(np.array(scores), np.array(trials))))
