@@ -169,7 +169,7 @@ class Point(NamedTuple):
     options: int
     choice: int
     weights: tuple[int, ...] | None = None
-    ticket: int | None = None
+    ticket: int = 0
 
 
 VAST_POINT = Point(0, 0)
@@ -243,7 +243,7 @@ class RecordingChoose(Choose):
         if self.is_vast:
             return bisect_right(ends, self.stream.below(ends[-1]))
         if place < len(self.forced):
-            item, ticket = self.forced[place], None
+            item, ticket = self.forced[place], 0  # only choices after the replayed ones are permuted
         else:
             ticket = self.stream.below(ends[-1])
             item = bisect_right(ends, ticket)
@@ -318,11 +318,10 @@ class Walker(Generic[T]):
         if point.weights is None:
             return permuted(key, point.options, digit, point.choice), left
         weights, ends = point.weights, ticket_ends(point.weights)
-        first = ends[point.choice] - weights[point.choice] if point.ticket is None else point.ticket
-        ticket = permuted(key, point.options, digit, first)
+        ticket = permuted(key, point.options, digit, point.ticket)
         item = bisect_right(ends, ticket)
         # the tickets of one item become a sub-index, so that it keeps its share and never repeats
-        offset = ticket - first if item == point.choice else ticket - ends[item]
+        offset = ticket - (point.ticket if item == point.choice else ends[item])
         return item, left * weights[item] + offset % weights[item]
 
     def _node(self, key: bytes, path: tuple[int, ...], is_inner: bool) -> Completion[T]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import combinations, product
 from pathlib import Path
 
+import pytest
 from dia_compiler.analyze.items import Item
+from dia_compiler.generate import draw
 from dia_compiler.sampling.boundary_first import edge_rows, pair_rows
 from helpers.small_specs import expansion, questions
 from hypothesis import given
@@ -56,6 +58,24 @@ def test_edges_and_pairs_come_first_and_nothing_comes_twice(tmp_path: Path) -> N
     assert any(row[2] == row[0] for row in first) and any(row[2] == 0 for row in first)
     classes = {(a in (1, 2, 49, 50), b in (-7, -6, 299, 300)) for a, b, _, _ in first}
     assert len(classes) == 4
+
+
+@pytest.mark.parametrize("most", [400, 7])
+def test_pairs_that_no_row_has_covered_are_tried_with_everything_else_free(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draw, "FRONT_PAIRS", most)
+    front, tried = object.__new__(draw._Front), []
+    front.edges = [2, 0, 4, 3]
+    front.covered = {(0, 2, True, True), (0, 2, True, False), (2, 3, False, False)}
+    monkeypatch.setattr(front, "add", tried.append, raising=False)
+    front.add_missing_pairs()
+    edge, free, within = 0, -1, None
+    assert tried == [
+        (within, free, edge, free), (within, free, within, free),
+        (edge, free, free, edge), (edge, free, free, within), (within, free, free, edge), (within, free, free, within),
+        (free, free, edge, edge), (free, free, edge, within), (free, free, within, edge),
+    ][:most]  # fmt: skip
 
 
 def test_the_walk_goes_on_behind_the_edges_and_ends_with_every_value(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from dia_compiler.sampling.instance_tree import Exhausted, RecordingChoose, Stream, Walker
+from dia_compiler.types.choices import Rejected
 from helpers.examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -139,6 +140,26 @@ def test_several_choices_are_those_made_one_by_one(options: int, count: int, is_
         assert together.first(options, is_rare) == rare
     assert is_vast or len(together.trail) == count + (not forced)
     assert together.stream.bits(300) == alone.stream.bits(300)
+
+
+@pytest.mark.parametrize("is_vast", [False, True])
+def test_nothing_is_the_first_of_no_options(is_vast: bool) -> None:
+    for options, holds in ((0, True), (5, False)):
+        choose = RecordingChoose((), Stream(b"nothing"))
+        if is_vast:
+            choose.vast()
+        with pytest.raises(Rejected) as rejection:
+            choose.first(options, lambda choice, holds=holds: holds, 20)  # type: ignore[misc]
+        assert not rejection.value.is_forced and len(choose.trail) == is_vast
+
+
+@pytest.mark.parametrize("weights", [(6, 3, 1), (1,), (2, 0, 5), (1, 1)])
+def test_items_drawn_after_a_vast_choice_have_as_many_tickets_as_their_weights(weights: tuple[int, ...]) -> None:
+    tickets = [item for item, weight in enumerate(weights) for _ in range(weight)]
+    choose, stream = RecordingChoose((0, 0, 0), Stream(b"tickets")), Stream(b"tickets")
+    choose.vast()
+    assert [choose.weighted(weights) for _ in range(50)] == [tickets[stream.below(len(tickets))] for _ in range(50)]
+    assert len(choose.trail) == 1
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 16, 17, 33, 63, 64, 65, 255, 300, 1000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from math import isqrt
 
 from dia_compiler.sampling.instance_tree import (
     RecordingChoose,
@@ -58,6 +59,25 @@ def test_table_vector() -> None:
 def test_feistel_vector() -> None:
     assert [feistel(KEY, 1000, value) for value in range(6)] == FEISTEL
     assert [feistel(KEY, 10**30, value) for value in range(2)] == FEISTEL_WIDE
+
+
+def network(size: int, value: int) -> int:
+    """The network as the documentation tells it: six rounds, each of which swaps the halves."""
+    a = next(number for number in range(isqrt(size), size) if number**2 >= size)
+    b = (size + a - 1) // a
+    length = len(f"{max(a, b):x}".zfill(2)) + 1 >> 1
+    left, right = value % a, value // a
+    for number in range(6):
+        digest = sha256(KEY + bytes([number]) + right.to_bytes(17, "big")).digest()
+        left, right = right, (left + int.from_bytes(digest[: length + 8], "big")) % (b if number % 2 else a)
+    result = left + right * a
+    return result if result < size else network(size, result)
+
+
+def test_feistel_is_the_network_of_the_documentation_also_where_a_half_needs_one_more_byte() -> None:
+    for size in (257, 1000, 255**2, 255**2 + 1, 256**2, 10**6, 2**32 - 2**17, 2**32, 2**64 + 1, 2**128):
+        for value in (0, 1, size // 3, size - 1):
+            assert feistel(KEY, size, value) == network(size, value)
 
 
 def test_permutations_are_permutations_that_send_zero_where_they_must() -> None:
