@@ -19,7 +19,7 @@ from functools import lru_cache
 from json import dumps, loads
 from typing import Any
 
-from dia_language.diagnostics import DiaError, Diagnostic
+from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.expressions.expressions import CompiledExpression, compile_expression
 from dia_language.expressions.lowering import EXACT_ANSWER
 from dia_language.expressions.namespace import Namespace, face
@@ -123,7 +123,7 @@ def load_code(stored: Stored) -> Code:
     try:
         names = {name: decode(value, decode_symbolic) for name, value in stored.get("names", {}).items()}
         return Code(stored, names, frozenset(stored.get("replies", ())))
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError, LanguageError):
         raise _malformed("stored code has the wrong shape") from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dia_language.workers.pool import SingleWorker
+from dia_runtime.grading.sessions import evaluate
 from dia_runtime.grading.sessions.judging import Judgement, judge_transcript, truth_of
 from dia_runtime.scoring.sessions.tally import SessionTally, survival
 from dia_runtime.scoring.statistics.estimates import estimates
@@ -207,6 +208,17 @@ def test_what_is_no_ranking_scores_nothing_and_is_kept() -> None:
     assert (found.state, found.share, found.order.predicted) == ("unread", 0, ("Q1", "Q9", "Q2", "Q3"))
 
 
+def test_a_list_of_more_labels_than_allowed_is_no_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
+    came = [("A", 1), ("B", 2), ("A", 3), ("B", 4)]
+    for most, state in ((4, "valid"), (3, "broken")):
+        monkeypatch.setattr(evaluate, "LONGEST_LIST", most)
+        assert judged(ranking(), *answers(came, "Q1, Q2, Q3, Q4")).state == state
+    monkeypatch.setattr(evaluate, "LONGEST_LIST", 4)
+    stored = ranking()
+    stored["truth"]["ranking"]["predicted"] = code("order + order", "order")
+    assert judged(stored, *answers(came, "Q1, Q2, Q3, Q4")).state == "broken"
+
+
 def tally_of(stored: Mapping[str, Any], outcomes: Sequence[Any]) -> dict[str, Any]:
     tally = SessionTally(stored)
     for outcome in outcomes:
@@ -334,7 +346,11 @@ def test_a_record_without_a_truth_is_damage(stored: dict[str, Any]) -> None:
 def test_a_truth_of_no_right_shape_is_damage_and_no_bug() -> None:
     worker = SingleWorker()
     try:
-        for truth in ({"grade": {}}, {"grade": {"correct": 3}}, {"decisions": {"over": 3}}, {"ranking": {"over": []}}):
+        no_symbol = {"expression": "x == 1", "names": {"x": {"expression": "a_b"}}}
+        for truth in (
+            {"grade": {}}, {"grade": {"correct": 3}}, {"decisions": {"over": 3}}, {"ranking": {"over": []}},
+            {"grade": {"correct": no_symbol}},
+        ):  # fmt: skip
             stored = truth_of(record(truth, {}))
             refusal("E822", "stored", lambda: judge_transcript(stored, transcript_text([said()]), "strict", worker), 3)  # noqa: B023
     finally:
