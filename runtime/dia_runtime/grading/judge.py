@@ -68,7 +68,7 @@ class Judged(NamedTuple):
     step: str | None
     reply: StoredReply
     truth: str
-    skip_points: Exact = 0
+    skip_points: Exact
     sessions: Judgement | None = None
     record: Truth | None = None
     unanswerable: bool | None = None

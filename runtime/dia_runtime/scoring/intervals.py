@@ -13,9 +13,7 @@ NORMAL = NormalDist()
 SHARES = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 
-def standard_error(
-    clusters: Sequence[tuple[Exact, int]], is_sum: bool = False, times: Sequence[int] | None = None
-) -> float | None:
+def standard_error(clusters: Sequence[tuple[Exact, int]], times: Sequence[int], is_sum: bool = False) -> float | None:
     """Return the standard error of the mean over clusters, or of the sum of as many values; None for fewer than two.
 
     `times` has for each cluster the number of equal ones.
@@ -23,8 +21,7 @@ def standard_error(
     variance = clustered_variance(clusters, times)
     if variance is None:
         return None
-    every = times or [1] * len(clusters)
-    number = sum(count * many for (_, count), many in zip(clusters, every, strict=True))
+    number = sum(count * many for (_, count), many in zip(clusters, times, strict=True))
     return math.sqrt(variance) * (number if is_sum else 1)
 
 

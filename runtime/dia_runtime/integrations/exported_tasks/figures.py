@@ -67,11 +67,11 @@ def correct_clustered_stderr(entries: Sequence[str]) -> float:
     """Return the standard error of the share of correct replies, clustered by item; 0 if there is only one item."""
     parts = [(tally.correct, tally.k, times) for tally, times in items_by_tally(entries).items()]
     clusters, many = [(total, size) for total, size, _ in parts], [times for _, _, times in parts]
-    return standard_error(clusters, times=many) or 0.0
+    return standard_error(clusters, many) or 0.0
 
 
 def over_items_stderr(name: str, entries: Sequence[str]) -> float:
     """Return the standard error over items of the figure `rs`, `conf` or `nms`; 0 if there is only one item."""
     aggregate = FIGURES[name].aggregate(items_by_tally(entries))
     clusters = [(part.low, part.size) for part in aggregate.parts]
-    return standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts]) or 0.0
+    return standard_error(clusters, [part.times for part in aggregate.parts], aggregate.is_sum) or 0.0

@@ -56,7 +56,7 @@ def _without_interval(aggregate: Aggregate) -> Estimate:
     if value is None:
         return {**unknown(), "bounds": [float(end) for end in bounds]} if bounds else unknown()
     clusters = [(part.low, part.size) for part in aggregate.parts]
-    error = standard_error(clusters, aggregate.is_sum, [part.times for part in aggregate.parts])
+    error = standard_error(clusters, [part.times for part in aggregate.parts], aggregate.is_sum)
     return {"value": float(value), "se": error, "ci": None}
 
 

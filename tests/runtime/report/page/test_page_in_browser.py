@@ -174,7 +174,7 @@ def entries() -> Iterator[list[AlignedReply]]:
             text = " ".join(str((at * 7919 + model * 104_729 + word * 31) % 9973) for word in range(40))
             mark = marks[(at * 31 + model * 17) % 3]
             judged = Judged(
-                question, mark, frozenset(), {}, None, str(at), "whole", StoredReply(text, None, None), str(at)
+                question, mark, frozenset(), {}, None, str(at), "whole", StoredReply(text, None, None), str(at), 0
             )
             replies.append(AlignedReply(at, model, judged))
         yield replies
