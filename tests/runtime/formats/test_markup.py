@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -51,6 +52,19 @@ def test_a_condition_reads_the_answer_without_markup_too() -> None:
 
     assert grade(record, "<xml>`xyz`</xml>", XML, accept_if=has_three).verdict == "correct"
     assert grade(record, "<xml>`xy`</xml>", XML, accept_if=has_three).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain", "share"),
+    [("1/4", "1/2", "1/2"), ("1/2", "1/4", "1/2"), ("1/2", "1/2", "1/2"), ("0", "1/9", "1/9"), ("1", "0", "1")],
+)
+def test_a_wrong_answer_has_the_larger_share_of_those_with_and_without_markup(
+    marked: str, plain: str, share: str
+) -> None:
+    record = {**TEXT, "comparison": {"type": "text", "share": "= 0"}}
+    shares = {"`ab`": Fraction(marked), "ab": Fraction(plain)}
+    graded = grade(record, "<xml> `ab` </xml>", XML, share=lambda value: shares[value])
+    assert (graded.verdict, graded.share, graded.extracted) == ("wrong", Fraction(share), " `ab` ")
 
 
 @given(st.text(alphabet="ab*_`$ \n.", max_size=30))

@@ -45,10 +45,10 @@ def judge(chain: str = "standard") -> Judge:
     return Judge(cast(Store, Texts()), Rules(chain))
 
 
-def judged(reply: str | None, chain: str = "standard", **more: Any) -> Judged:
+def judged(reply: str | None, chain: str = "standard", ending: str | None = None, **more: Any) -> Judged:
     with_store = judge(chain)
     try:
-        return with_store.judged_one(question(**more), StoredReply(reply, None, None))
+        return with_store.judged_one(question(**more), StoredReply(reply, None, ending))
     finally:
         with_store.close()
 
@@ -68,6 +68,16 @@ def test_a_chain_that_compares_whole_texts_finds_the_mistake_so_too() -> None:
 def test_the_last_word_of_a_provider_is_wrong_and_no_mistake() -> None:
     entry = judged(None)
     assert entry.mark.verdict is Verdict.WRONG and entry.mistakes == {"doubled": False, "low": False}
+
+
+@pytest.mark.parametrize("ending", ["content_filter", "refusal", "over_context"])
+def test_a_reply_that_was_ended_is_graded_by_the_answer_that_it_contains_and_is_wrong_without_one(ending: str) -> None:
+    replies = ["<xml>12</xml>", "<xml>24</xml>", "<xml>I-DO-NOT-KNOW</xml>", "The answer is", ""]
+    verdicts = [judged(reply, ending=ending).mark.verdict for reply in replies]
+    assert verdicts == [Verdict.CORRECT, Verdict.WRONG, Verdict.SKIPPED, Verdict.WRONG, Verdict.WRONG]
+    assert {judged("The answer is", ending=other).mark.verdict for other in ("length", "stop", None)} == {
+        Verdict.UNPARSED
+    }
 
 
 @pytest.mark.parametrize(("reply", "share"), [("<xml>12</xml>", Fraction(1, 2)), ("no answer", Fraction(0))])

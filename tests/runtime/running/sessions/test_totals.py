@@ -42,6 +42,7 @@ def test_what_no_turn_states_is_not_known() -> None:
 def test_turns_of_others_do_not_count() -> None:
     facts: dict[str, Any] = {"prompt_tokens": 1, "cost": "1", "tries": 1}
     assert totals(turn(role="judge", **facts), turn(question=4, **facts)) == (None,) * 5
+    assert totals(turn(role="writer", **facts)) == (None,) * 5
     assert totals(turn(**facts), turn(role="judge", **facts), turn(question=4, **facts))[0] == 1
 
 
