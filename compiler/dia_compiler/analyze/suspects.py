@@ -54,6 +54,9 @@ def _word(tree: ast.expr, own_functions: Collection[str]) -> str:
 
 def literal_braces(parsed: ParsedExpression, names: Collection[str]) -> Iterator[tuple[int, str]]:
     """Yield the offset of each text with one of the names in single braces, and these: an `f` is probably missing."""
+    text = parsed.source.text
+    if "{" not in text and "\\" not in text:  # a text can also have a brace as an escape
+        return
     for node, offset in _texts(parsed.tree, parsed):
         for match in BRACED.finditer(node.value):
             if match[1] in names:
@@ -75,7 +78,7 @@ def _texts(tree: ast.AST, parsed: ParsedExpression) -> Iterator[tuple[Any, int]]
 
 def powers_by_xor(parsed: ParsedExpression) -> Iterator[tuple[int, str]]:
     """Yield the offset and the text of each `x ^ 2`, the exclusive or; bits of an element, `x[0] ^ 2`, are meant."""
-    for node in ast.walk(parsed.tree):
+    for node in ast.walk(parsed.tree) if "^" in parsed.source.text else ():
         if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.BitXor):
             continue
         if isinstance(node.left, (ast.Name, ast.BinOp)) and isinstance(node.right, ast.Constant):

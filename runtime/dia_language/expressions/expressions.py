@@ -101,7 +101,7 @@ def locate(node: Any, line: int, column: int, end_line: int, end_column: int) ->
     for name in node._fields:
         value = values.get(name)
         for part in value if type(value) is list else (value,):
-            if isinstance(part, ast.AST):
+            if isinstance(part, ast.AST) and part._fields:  # operators and contexts have no position
                 locate(part, line, column, end_line, end_column)
 
 

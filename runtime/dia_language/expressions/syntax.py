@@ -76,7 +76,8 @@ def parse(source: Source) -> ParsedExpression:
     text = source.text
     if len(text) > TEXT_LIMIT:
         raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT:,} characters")
-    _check_brackets(source)
+    if not _brackets_match(text):
+        _check_brackets(source)
     bracketed, starts = wrapped(text)
     try:
         tree = ast.parse(bracketed, mode="eval").body
@@ -121,10 +122,20 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
     return max(0, min(len(text), start + len(before)))
 
 
+def _brackets_match(text: str) -> bool:
+    """Return whether all brackets certainly match: none can close both of the two kinds that are put around the text."""
+    if BRACKETS.keys().isdisjoint(text):
+        return True
+    try:
+        for around in ("({}\n)", "[{}\n]"):
+            ast.parse(around.format(text), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _check_brackets(source: Source) -> None:
     """Reject brackets that do not match, which the added brackets would hide or Python would report elsewhere."""
-    if BRACKETS.keys().isdisjoint(source.text):
-        return
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
     try:
