@@ -76,11 +76,12 @@ def parse(source: Source) -> ParsedExpression:
     text = source.text
     if len(text) > TEXT_LIMIT:
         raise error_at(source, 0, "E302", f"the expression is longer than {TEXT_LIMIT:,} characters")
-    if not _brackets_match(text):
-        _check_brackets(source)
     bracketed, starts = wrapped(text)
+    matched = _tree_if_brackets_match(text, bracketed)
+    if matched is None:
+        _check_brackets(source)
     try:
-        tree = ast.parse(bracketed, mode="eval").body
+        tree = matched or ast.parse(bracketed, mode="eval").body
         if isinstance(tree, ast.Tuple) and not tree.elts and (tree.lineno, tree.col_offset) == (1, 0):
             raise error_at(source, 0, "E301", "the expression is empty")
         parsed = ParsedExpression(source, tree, starts=starts)
@@ -122,20 +123,21 @@ def offset_in(text: str, starts: list[int], line: int, column: int) -> int:
     return max(0, min(len(text), start + len(before)))
 
 
-def _brackets_match(text: str) -> bool:
-    """Return whether all brackets certainly match: none can close both of the two kinds that are put around the text."""
-    if BRACKETS.keys().isdisjoint(text):
-        return True
+def _tree_if_brackets_match(text: str, bracketed: str) -> ast.expr | None:
+    """Return the tree if all brackets certainly match: none can close both of two kinds of brackets around the text."""
     try:
-        for around in ("({}\n)", "[{}\n]"):
-            ast.parse(around.format(text), mode="eval")
+        tree = ast.parse(bracketed, mode="eval").body
+        if not BRACKETS.keys().isdisjoint(text):
+            ast.parse(f"[{text}\n]", mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+        return None
+    return tree
 
 
 def _check_brackets(source: Source) -> None:
     """Reject brackets that do not match, which the added brackets would hide or Python would report elsewhere."""
+    if BRACKETS.keys().isdisjoint(source.text):
+        return
     starts = wrapped(source.text)[1]
     opened: list[tuple[str, int]] = []
     try:
