@@ -76,7 +76,7 @@ class Drawing:
                     self.hold(step, scope, choose, begin)
                     continue
                 self.do(step, scope, choose, fixed, pick)
-                if step.kind == "draw":
+                if self.is_filtered and step.kind == "draw":
                     begin, draws = spent(), draws + 1
                     if draws in self.draws_to_failure:
                         self.refuse_again(scope, choose)
@@ -276,7 +276,7 @@ class Drawing:
         least = min(counted, key=lambda freedom: freedom.count or 0)
         return least if is_whole else Freedom("at_least", 1)
 
-    @property
+    @cached_property
     def is_filtered(self) -> bool:
         """Whether there are conditions over parameters."""
         return any(step.kind == "where" for step in self.prepared.plan)

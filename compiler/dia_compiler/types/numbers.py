@@ -10,7 +10,7 @@ from itertools import compress
 from math import ceil, floor, gcd, isqrt, prod
 from typing import Any, ClassVar
 
-from dia_language.numbers.values import Value, decimal, plain
+from dia_language.numbers.values import ExactDecimal, Value, decimal, plain
 
 from dia_compiler.types.base import (
     Choose,
@@ -167,7 +167,7 @@ class Reals(Enumerable):
         return self.high - self.low + 1
 
     def at(self, index: int) -> Value:
-        return decimal(Fraction(self.low + index, self.scale))
+        return decimal(ExactDecimal(self.low + index, self.scale))
 
     def contains(self, value: Value) -> bool:
         if type(value) is bool or not isinstance(value, (int, Fraction)):

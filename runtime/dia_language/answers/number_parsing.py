@@ -12,12 +12,11 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from dia_language.answers.base import DIGITS, LENIENT, Mode, Unreadable
 from dia_language.numbers.radix import SAFE_DIGITS, integer_of
 from dia_language.numbers.rounding import THOUSANDS
-from dia_language.numbers.values import Value, decimal
+from dia_language.numbers.values import ExactDecimal, Value, decimal
 
 # All are used with fullmatch and linear: each text has only one match.
 WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -120,4 +119,4 @@ def _scaled(text: str, exponent: int) -> Value:
         raise Unreadable("too many digits")
     number, places = integer_of(digits), len(decimals) - exponent
     signed = -number if match[1] == "-" else number
-    return signed * 10**-places if places <= 0 else decimal(Fraction(signed, 10**places))
+    return signed * 10**-places if places <= 0 else decimal(ExactDecimal(signed, 10**places))

@@ -56,7 +56,7 @@ def round_normal(number: Value, places: int, ties: str) -> int | ExactDecimal:
     unit: int = 10 ** abs(places)
     if places <= 0:
         return units * unit
-    rounded: int | ExactDecimal = decimal(Fraction(units, unit))
+    rounded: int | ExactDecimal = decimal(ExactDecimal(units, unit))
     return rounded
 
 
