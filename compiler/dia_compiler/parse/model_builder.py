@@ -295,7 +295,9 @@ class Builder:
         """Return the use of a type within another, which no schema checks. Report what is not a type."""
         if isinstance(value, Mapping) and isinstance(value.get("type"), Scalar):
             return self.type_use(value, inside)
-        self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position)
+        is_type = isinstance(value, Scalar) and (value.text in TYPES or value.text in self.types)
+        help = f"write {{type: {value.text}, ...}}" if isinstance(value, Scalar) and is_type else None
+        self.diagnostics.error("E203", f"this option must be {A_TYPE}", value.position, help)
         return None
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice, takewhile
 from typing import Any
 
+from dia_compiler.parse.expected_forms import LONGEST_FLOW, form_of, or_of, quoted
 from dia_compiler.parse.spec_schema import DEFINITIONS, structure
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
@@ -161,11 +162,6 @@ def _kinds(value: Any) -> list[str]:
     return [WORDS[str(kind)] for kind in (value if isinstance(value, list) else [value])]
 
 
-def _or(words: Iterable[str]) -> str:
-    *first, last = list(words)
-    return f"{', '.join(first)} or {last}" if first else last
-
-
 WORDS = {
     "object": "a mapping", "array": "a list", "string": "text", "integer": "an integer", "number": "a number",
     "boolean": "true or false", "null": "nothing",
@@ -236,6 +232,8 @@ def _report_missing(error: _SchemaError) -> Reports:
     if node.get(missing) is None and not is_misspelt:
         at = node.pairs[0][0].position if node.pairs else error.place
         help = f"add `{missing}: {EXAMPLES.get(missing, '...')}`"
+        allowed = error.error.schema.get("properties", {}).get(missing, {}).get("enum")
+        help += f", which is {or_of(map(str, allowed))}" if allowed and missing not in EXAMPLES else ""
         yield (*error.path, missing), error.diagnostic("E202", f"`{missing}` is missing", help, at)
 
 
@@ -253,7 +251,7 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         excerpt = _short_flow(node)
         what = f"`{excerpt}` as {shape}" if excerpt else f"{shape} here"
         message = f"{name} must be {one}, but YAML reads {what}"
-        help = "quote the whole value" + (f", as in `{_quoted(excerpt)}`" if excerpt else "")
+        help = "quote the whole value" + (f", as in `{quoted(excerpt)}`" if excerpt else "")
         help += ", or put it on its own lines after `|`"
         if isinstance(node, Mapping) and node.pairs and not node.is_flow:
             help += f"; the `: ` after `{node.pairs[0][0].text}` makes a key"
@@ -265,11 +263,12 @@ def _report_kinds(error: _SchemaError, kinds: list[str]) -> Reports:
         return
     mend_text: str | None = None
     if isinstance(node, Scalar) and node.text:
-        mend_text = _help_for_kind(node, kinds, str(error.path[-1:]), error.error.schema.get("pattern", ""))
+        mend_text = _help_for_kind(node, kinds, error.path, error.error.schema.get("pattern", ""))
     if "a mapping" in kinds and isinstance(node, Sequence):
         mend_text = _help_for_list(node, error.path)
+    mend_text = mend_text or form_of(error.error.schema, node, error.path)
     shape = shape or (described(data(node)) if data(node) is not None else "nothing")
-    yield error.path, error.diagnostic("E203", f"{error.name} must be {_or(kinds)}; this is {shape}", mend_text)
+    yield error.path, error.diagnostic("E203", f"{error.name} must be {or_of(kinds)}; this is {shape}", mend_text)
 
 
 def _short_flow(node: Node) -> str | None:
@@ -289,10 +288,6 @@ def _short_flow(node: Node) -> str | None:
     return text if len(text) <= LONGEST_FLOW else None
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _help_for_list(node: Sequence, path: Path) -> str | None:
     """Return how to write a mapping in place of a list."""
     if node.items and all(isinstance(item, Mapping) and len(item.pairs) == 1 for item in node.items):
@@ -300,14 +295,19 @@ def _help_for_list(node: Sequence, path: Path) -> str | None:
     return "write {type: choice, of: [...]}" if path[:1] == ("params",) and len(path) == 2 else None
 
 
-def _help_for_kind(node: Scalar, kinds: list[str], key: str, pattern: str) -> str | None:
+def _help_for_kind(node: Scalar, kinds: list[str], path: Path, pattern: str) -> str | None:
     """Return how to write the value of a scalar as the expected kind."""
+    key = str(path[0]) if path[:1] in (("params",), ("lists",)) else str(path[-1:])
     if kinds == ["text"]:
         return _pattern_words(pattern)[1] if pattern else f'quote it: "{node.text}"'
     if "a mapping" not in kinds:
         return None
     if node.text in TYPES:
         return f"write {{type: {node.text}, ...}}"
+    if key == "params":
+        return "write a type such as {type: integer, min: 1, max: 6}; computed values belong under `let`"
+    if key == "lists":
+        return f"write {{from: {node.text}}}" if "." in node.text else f"write [{node.text}, ...]"
     if "format" in key and node.text in FORMATS:
         return f"write {{kind: {node.text}}}"
     return next((f"write {example}" for name, example in MAPPINGS.items() if name in key), None)
@@ -318,7 +318,6 @@ MAPPINGS = {
     "mistakes": "{name: expression}", "points": "{correct: 1, skipped: 0, wrong: -1}",
     "requires": "{extra: ...}, {file: ...} or {tool: ...}",
 }  # fmt: skip
-LONGEST_FLOW = 40
 QUOTE_EACH = "quote each value, or put it on its own lines after `|`"
 
 
@@ -332,7 +331,7 @@ def _report_enum(error: _SchemaError) -> Reports:
     text = _value_text(error.error.instance)
     words = [word or "nothing" for word in allowed]
     help = did_you_mean(text, allowed)
-    yield error.path, error.diagnostic("E204", f"{error.name} must be {_or(words)}; this is `{text}`", help)
+    yield error.path, error.diagnostic("E204", f"{error.name} must be {or_of(words)}; this is `{text}`", help)
 
 
 def _report_const(error: _SchemaError) -> Reports:
