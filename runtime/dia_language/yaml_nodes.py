@@ -233,6 +233,8 @@ class _Builder:
             help = f"close it with {bracket}; a text with brackets needs quotes around the whole value"
             return _error("E104", "a bracket or brace is not closed", opened, help)
         before, after = line[: place.column - 1], line[place.column - 1 :]
+        if "did not find expected" in problem and after[:1] == "{" and IN_TEXT.search(before):
+            return _error("E104", "YAML reads the `{` in this text as the start of a mapping", place, QUOTE)
         if "did not find expected" in problem and before.endswith('"') and '"' in after:
             at = Position(self.display_name, place.line, place.column - 1)
             return _error("E104", "the quotes end here, at the second one", at, INNER_QUOTES)
@@ -273,6 +275,10 @@ class _Builder:
         if BLOCK_BEGIN.search(above):
             help = "indent every line of the text by two spaces more than its key"
             return _error("E104", f"the text after `{above[-1]}` is not indented", place, help)
+        mistake = KEY_MISTAKE.match(self.lines[place.line - 1])
+        if mistake is not None and mistake[3]:
+            at = Position(self.display_name, place.line, mistake.end(2) + 2)
+            return _error("E104", f"there is no space after `{mistake[2]}:`", at, f"write `{mistake[2]}: ...`")
         help = "write `key: value`; indent the line if it continues the value above"
         return _error("E104", "a line without `:` where YAML expects a key", place, help)
 
@@ -414,6 +420,7 @@ QUOTE = "quote the whole value, or put it on its own lines after `|`"
 FORMS = {"[": "[...]", "{": "{...}", '"': '"..."', "'": "'...'", "": "..."}
 CLOSING = {"[": "`]`", "{": "`}`"}
 BLOCK_BEGIN = re.compile(r":\s+[|>][-+0-9]*$")
+IN_TEXT = re.compile(r"[:,]\s+(?:[^\s\"'].*)?[\"'][^\"']*\Z")  # an unquoted value with a quote in it
 # A key without the space or the colon that must follow it: indentation, key, colon, begin of the value
 KEY_MISTAKE = re.compile(r"(\s*(?:- )?)([A-Za-z_]\w*)(?:(:)(?=[^\s/])|\s+(?=[\[{\"']))([\[{\"']?)")
 

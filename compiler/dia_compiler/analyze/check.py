@@ -314,6 +314,9 @@ class _Checker:
         if not (self.defers and is_clean and len(self.diagnostics.errors) == before):
             prepare(template, benchmark, self.diagnostics, {**result.lists, **lists}, self.programs)
         tell_split_values(node, self.diagnostics, since)
+        if _lacks_names(node, reported_paths):
+            entries = self.diagnostics.entries
+            entries[since:] = [entry for entry in entries[since:] if not _is_about_name(entry)]
         if is_clean and len(self.diagnostics.errors) == before:
             result.clean.append(template)
             result.template_lists[template.name] = lists
@@ -401,6 +404,22 @@ class _Checker:
                 message = f"duplicate template `{template.name}`; the first is at {earlier}"
                 self.diagnostics.error("E310", message, template.position, "choose another name")
             first.setdefault(template.name, template.position)
+
+
+DECLARING = ("params", "let", "lists", "assets", "sessions", "slots")  # keys of a template that declare values
+
+
+def _lacks_names(node: Mapping, reported_paths: set[KeyPath]) -> bool:
+    """Return whether names of the template are unknown only because what declares them has a reported error."""
+    of_sessions = (path for path in reported_paths if path[:1] == ("sessions",))
+    has_broken_reply = any(len(path) <= 2 or path[-1] in ("turns", "name", "reply") for path in of_sessions)
+    return has_broken_reply or any(is_misspelled(key, node) for key in DECLARING)
+
+
+def _is_about_name(entry: Diagnostic) -> bool:
+    """Return whether the error is a name without a declaration."""
+    is_unknown = entry.message.startswith("unknown name") or entry.message.endswith("is a function, not a value")
+    return entry.code == "E303" and is_unknown
 
 
 HEALTH_WARNINGS: dict[str, str] = {

@@ -57,6 +57,19 @@ class Dependencies:
                     stack.append([*way, used])
         return []
 
+    def way(self, names: Iterable[str], goal: str) -> list[str]:
+        """Return a shortest chain of let values from one of the names to the goal; empty if there is none."""
+        ways = [[name] for name in sorted(names)]
+        visited: set[str] = set()
+        while ways:
+            way = ways.pop(0)
+            if way[-1] == goal:
+                return way
+            if way[-1] not in visited:
+                visited.add(way[-1])
+                ways += [[*way, name] for name in sorted(self.lets.get(way[-1], ()))]
+        return []
+
     def ordered(self, names: set[str]) -> list[str]:
         """Return the let values in evaluation order; otherwise in the order of the file."""
         done: list[str] = []

@@ -67,8 +67,8 @@ class Planning(Artefacts):
                 drawn.add(parameter.name)
                 continue
             needed = self.depends.needed(maker)
-            self.check_early(needed, f"the type of `{parameter.name}`", maker.use.position)
-            if not self.check_order(parameter.name, maker, needed, drawn):
+            is_early = self.check_early(needed, f"the type of `{parameter.name}`", maker.use.position)
+            if not is_early and not self.check_order(parameter.name, maker, needed, drawn):
                 self.place_lets(needed, computed, lets)
             plan.append(Step("draw", parameter.name, maker))
             drawn.add(parameter.name)
@@ -84,11 +84,13 @@ class Planning(Artefacts):
         self.result.rest = [(n, codes[n]) for n in self.depends.ordered(set(codes) - computed - late)]
         self.result.after = [(n, lets[n]) for n in self.depends.ordered(late - reply_let_names)]
 
-    def check_early(self, used: Iterable[str], what: str, place: Position) -> None:
-        """Report an asset that is used before all parameters are drawn."""
-        for name in sorted(self.depends.base(used) & self.asset_names):
+    def check_early(self, used: Iterable[str], what: str, place: Position) -> bool:
+        """Report an asset that is used before all parameters are drawn; return whether there is one."""
+        early = sorted(self.depends.base(used) & self.asset_names)
+        for name in early:
             message = f"`{name}` is built after all parameters are drawn, so it cannot be used in {what}"
             self.diagnostics.error("E307", message, place, "use the parameters in the condition instead")
+        return bool(early)
 
     def plan_order(self, computed: set[str], lets: dict[str, CompiledExpression]) -> None:
         """Plan the order of the options of a multiple choice; it is drawn last, when the number of options is known."""
@@ -154,8 +156,11 @@ class Planning(Artefacts):
                 message = f"`{name}` depends on the answer, which is computed from the parameters"
                 self.diagnostics.error("E308", message, place, INSTEAD)
             elif other == name:
-                help = "only the type's own `where` can use the value"
-                self.diagnostics.error("E307", f"`{name}` is defined in terms of itself", place, help)
+                way = self.depends.way(needed, name)
+                chain, help = "", "only the type's own `where` can use the value"
+                if len(way) > 1:
+                    chain, help = f": {' -> '.join([name, *way])}", "remove the circular reference"
+                self.diagnostics.error("E307", f"`{name}` is defined in terms of itself{chain}", place, help)
             else:
                 message = f"`{name}` uses `{other}`, which is drawn later"
                 self.diagnostics.error("E307", message, place, f"move `{other}` above `{name}`")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dia_compiler.analyze.dependencies import Dependencies
@@ -88,6 +88,8 @@ class Pieces:
 
     def add_diagnostics(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Add errors, except calls of functions that a broken catalog may have been meant to declare."""
+        if self.template.session_spec is not None:
+            diagnostics = [_without_answer(entry) for entry in diagnostics]
         self.diagnostics.entries += [
             entry for entry in diagnostics if not (self.has_broken_catalog and entry.code == "E304")
         ]
@@ -323,6 +325,13 @@ class Pieces:
         message = f"`{use.name}` {words} cannot be used in {what}"
         help = "this is fixed before the model is asked anything: use the reply in a turn or in the grading"
         self.add_diagnostics([Diagnostic("E318", message, piece.place(use.offset), help)])
+
+
+def _without_answer(entry: Diagnostic) -> Diagnostic:
+    """Return the error, with another help if it uses the answer in a template that has sessions instead."""
+    if entry.message != "`answer` cannot be used here":
+        return entry
+    return replace(entry, help="a template with sessions has no answer: compare the replies in `grade`")
 
 
 def answer_if_named(piece: Snippet) -> frozenset[str]:

@@ -13,6 +13,7 @@ from dia_compiler.analyze.snippets import INSTEAD
 from dia_compiler.parse.model import Snippet, Variant
 from dia_language.diagnostics import did_you_mean
 from dia_language.templates.templates import CompiledTemplate
+from dia_language.yaml_nodes import pairs
 
 
 class Wordings(Planning):
@@ -35,7 +36,8 @@ class Wordings(Planning):
         for variant in self.template.variants:
             values, depends, makers = self.values, self.depends, dict(self.result.makers)
             self.depends = Dependencies(dict(depends.lets), depends.functions)
-            self.values |= {parameter.name for parameter in variant.parameters} | variant.let.keys()
+            declared = (key.text for part in ("params", "let") for key, _ in pairs(variant.node.get(part)))
+            self.values |= frozenset(declared)  # also of those with reported errors
             self.result.variants.append(self.variant(variant))
             self.values, self.depends, self.result.makers = values, depends, makers
 

@@ -77,6 +77,8 @@ class Builder(ABC):
             return f"{asset_name}.{self.extension}"
         if not isinstance(chosen, str) or not SAFE_FILE_NAME.fullmatch(chosen):
             help = "use letters, digits, `_`, `-` and `.`, and end with an extension: sales.csv"
+            if isinstance(chosen, str) and "{{" in chosen:
+                help = "`{{ }}` has no meaning here; write an expression, as in `file_name: '= f\"{city}.csv\"'`"
             raise OptionFault("file_name", "this cannot be the name of a file", help)
         return chosen
 

@@ -68,7 +68,8 @@ def _line(cells: list[str], separator: str) -> str:
 
 def _validate_rows(rows: Any, columns: list[str]) -> None:
     if not isinstance(rows, list) or not all(isinstance(row, (list, Mapping)) for row in rows):
-        raise OptionFault("rows", "`rows` must be a list of lists or of records")
+        help = f"to use the value, write `= {rows}`" if isinstance(rows, str) and rows.isidentifier() else None
+        raise OptionFault("rows", "`rows` must be a list of lists or of records", help)
     names = columns or (list(rows[0]) if rows and isinstance(rows[0], Mapping) else [])
     width = len(names) or (len(rows[0]) if rows else 0)
     if rows and width == 0:

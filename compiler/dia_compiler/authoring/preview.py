@@ -108,7 +108,7 @@ def preview(
 
     `instance` makes and shows only that one; `stress` is the number to measure. Raises DiaError if a spec has errors.
     """
-    checked = check(discover([path]), programs=allow_programs)
+    checked = check(discover([path]), programs=allow_programs, skips_others=True)
     order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
     plans = [BundlePlan(item, seed_of(item.benchmark, seed), order, False) for item in checked.benchmarks]
     template_jobs = [(job_of(plan, template), plan.item.programs) for plan in plans for template in plan.item.clean]

@@ -490,7 +490,14 @@ class Expansion:
         try:
             return grading.kind.settle(value)
         except LanguageError as error:
-            raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, error.help)) from None
+            help = error.help
+            if (
+                help
+                and isinstance(value, str)
+                and any(maker.use.kind == "row" for maker in self.prepared.makers.values())
+            ):
+                help += "; a column has numbers with `columns: {name: integer}`"
+            raise DiaError(Diagnostic(error.code, error.message, self.answer.value.position, help)) from None
 
     def accepted_forms(self, scope: Scope, grading: Grading) -> tuple[Value, ...]:
         """Return the equivalent forms of the answer; none if only an abstention is correct."""
@@ -510,7 +517,7 @@ class Expansion:
         for code in self.prepared.checks:
             source = code.parsed.source
             if not truth_of(code(scope), source):
-                values = [] if text is None else [f"the answer is {cut(text)}"]
+                values = [] if text is None else [f"the answer is {cut(text) or 'an empty text'}"]
                 values += compared_values(code, self.prepared.namespace, scope)
                 wrong = "the parameters or the check are wrong" if text is None else "`answer` or the check is wrong"
                 help = f"{', '.join(values)}: {wrong}" if values else wrong

@@ -192,7 +192,7 @@ class Making:
             raise DiaError(Diagnostic("E409", error.message, use.options.position, error.help)) from None
         messages = faults(record)
         if messages:
-            raise DiaError([Diagnostic("E409", words, use.format.position) for words in messages])
+            raise DiaError([Diagnostic("E409", words, _place_of(words, use)) for words in messages])
         return record
 
     def instructed(self, replies: Iterable[ReplyUse | None]) -> Scope:
@@ -402,3 +402,9 @@ def joined(text: str, before: str, behind: str, write: Callable[[str], str]) -> 
 def literal(text: str) -> str:
     """Return a template that renders the text: braces that would begin a tag are escaped."""
     return BRACES.sub("{{ '{' }}", text)
+
+
+def _place_of(message: str, use: ReplyUse) -> Position:
+    """Return where the option that a message names is written, or the format."""
+    named = (key.position for key, _ in use.options.pairs if f"`{key.text}`" in message)
+    return next(named, use.format.position)

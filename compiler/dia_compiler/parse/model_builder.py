@@ -263,8 +263,9 @@ class Builder:
                 option = self._option(known_options[key].reads, value, inside)
             if option is not None:
                 options[key] = option
+        misspelt = {closest(key, [*known_options, "where"]) for key in merged if key not in known_options}
         for key, kind in known_options.items():
-            if kind.required and key not in merged:
+            if kind.required and key not in merged and key not in misspelt:
                 help = f"add `{key}: ...`: {kind.words}"
                 self.diagnostics.error("E202", f"the type `{name}` needs the option `{key}`", node.position, help)
         where = snippets(merged["where"][1]) if "where" in merged else ()

@@ -146,6 +146,18 @@ def _diagnostics_of(error: Any, root: Node) -> Reports:
 
 def _report_branch(error: Any, root: Node) -> Reports:
     """Report only errors of the alternative that matches the value's shape; if none does, list the accepted kinds."""
+    path = tuple(error.absolute_path)
+    constants = [str(inner.validator_value) for inner in error.context if inner.validator == "const"]
+    other_kinds = [
+        kind for inner in error.context if inner.validator == "type" for kind in _kinds(inner.validator_value)
+    ]
+    if constants and len(constants) + len(other_kinds) == len(error.context):
+        schema_error = _SchemaError(error, *_locate(root, path), path)
+        message = (
+            f"{schema_error.name} must be {or_of([*constants, *other_kinds])}; this is `{_value_text(error.instance)}`"
+        )
+        yield path, schema_error.diagnostic("E204", message)
+        return
     suited = [inner for inner in error.context if inner.validator != "type" or inner.relative_path]
     branch = min((inner.schema_path[0] for inner in suited), default=None)
     if branch is not None:
@@ -153,7 +165,6 @@ def _report_branch(error: Any, root: Node) -> Reports:
             if inner.schema_path[0] == branch:
                 yield from _diagnostics_of(inner, root)
         return
-    path = tuple(error.absolute_path)
     kinds = [kind for inner in error.context for kind in _kinds(inner.validator_value)]
     yield from _report_kinds(_SchemaError(error, *_locate(root, path), path), list(dict.fromkeys(kinds)))
 

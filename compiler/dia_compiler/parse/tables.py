@@ -105,6 +105,7 @@ def _stored(rows: Numbered, columns: Columns, display_name: str, position: Posit
         written = line_of({name: row[name] for name in names})
         mark = blake2b(written, digest_size=16).digest()
         if mark in digests:
+            _check_columns(column_order, columns, True, position)
             help = "remove it, or read a column that distinguishes the rows"
             raise _fault("E111", "this row is the same as an earlier one", Position(display_name, line, 1), help)
         digests.add(mark)

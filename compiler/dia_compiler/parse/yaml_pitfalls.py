@@ -58,6 +58,8 @@ def explained(piece: Snippet, entry: Diagnostic) -> Diagnostic:
 def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
     """Return the error for plain words in place of an expression; they are mostly meant as text, which needs quotes."""
     is_word = piece.text.isidentifier() and piece.origin.style == ""
+    if is_word and entry.message.startswith("unknown name") and (entry.help or "").startswith("available names"):
+        return replace(entry, help=f"""{entry.help}; a text needs its own quotes: '"{piece.text}"'""")
     if (
         (entry.help or "").startswith("did you mean")
         or "reserved word" in entry.message

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from dia_language.counts import counted
-from dia_language.diagnostics import did_you_mean
+from dia_language.diagnostics import did_you_mean, first_repeat
 from dia_language.numbers.radix import digits_of
 from dia_language.numbers.values import Value
 
@@ -60,7 +60,10 @@ class Items(Enumerable):
     def refusal(self, value: Value) -> str:
         texts = [item for item in self.items if isinstance(item, str)]
         close = did_you_mean(value, texts) if isinstance(value, str) else None
-        return f"{written(value)} is not one of {counted(len(self.items), 'item')}" + (f"; {close}" if close else "")
+        some = ", ".join(map(written, self.items[:SHOWN_ITEMS]))
+        listed = f": {some}" if len(self.items) <= SHOWN_ITEMS else f", such as {written(self.items[0])}"
+        what = f"{written(value)} is not one of {counted(len(self.items), 'item')}"
+        return what + (f"; {close}" if close else listed)
 
 
 def items_option(options: Mapping[str, Any]) -> list[Value]:
@@ -153,6 +156,9 @@ def power(base: int, exponent: int) -> int:
     return int(base**exponent)
 
 
+SHOWN_ITEMS = 3  # of a choice with no more, in a message
+
+
 class StringType(ParameterType):
     summary = "a text of characters from an alphabet"
     options = {
@@ -166,5 +172,6 @@ class StringType(ParameterType):
             help = "a name needs `= ` before it, as in `alphabet: = lower_letters`"
             raise OptionFault("alphabet", "`alphabet` must be text of at least one character", help)
         if len(set(alphabet)) != len(alphabet):
-            raise OptionFault("alphabet", "duplicate character in `alphabet`")
+            repeated = first_repeat(alphabet)
+            raise OptionFault("alphabet", f"duplicate character `{repeated}` in `alphabet`", "keep one of them")
         return Strings(alphabet, *length_option(options))

@@ -33,7 +33,7 @@ BLOCK = 1 << 16
 SECONDS_TO_DIE, SECONDS_UNTIL_GONE = 2.0, 0.3
 MANY = 64  # processes that are examined one by one
 PAGE = 4096 if sys.platform == "win32" else os.sysconf("SC_PAGE_SIZE")
-SMALLER = "make the program smaller"
+SMALLER = "make the program smaller, or check that it ends"
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,12 +275,18 @@ class Lowering:
         return self.report(self.unknown_function(node, node.id))
 
     def unknown_function(self, node: ast.AST, name: str) -> DiaError:
-        help = did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
-        if name == "random":
-            help = "use a parameter: it is drawn from the instance's own seed"
+        help = OF_PYTHON.get(name) or did_you_mean(name, {*library(), *self.namespace.own}) or LIBRARY_HELP
         if self.values is not None and name in self.values:
             help = f"`{name}` is a value, not a function; remove the parentheses"
         return error_at(self.parsed.source, self.parsed.offset(node), "E304", f"unknown function `{name}`", help)
+
+
+# Functions of Python whose names do not resemble those that do the same here
+OF_PYTHON = {
+    "float": "numbers are exact, so none has to be converted",
+    "int": "use `floor(x)` for a number, or `from_base(text, 10)` for a text",
+    "random": "use a parameter: it is drawn from the instance's own seed",
+}
 
 
 def unknown_name(source: Source, offset: int, name: str, namespace: Namespace, names: frozenset[str]) -> DiaError:

@@ -182,7 +182,16 @@ def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaE
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
     message, help = _explain_syntax_error(error.msg or "")
+    if (statement := STATEMENT.match(source.text)) is not None:
+        message, help = f"`{statement[1]}` begins a statement of Python, and this is an expression", LOOPS
+    equals = EQUALS.search(TEXTS.sub(lambda match: "." * len(match[0]), source.text))
+    at = equals.start() if message.startswith("`=`") and equals is not None else at
     return error_at(source, min(at, len(source.text.rstrip())), "E301", message, help)
+
+
+STATEMENT = re.compile(r"\s*(for|while|return|import|def)\b")
+LOOPS = "write `[f(x) for x in values]`, or `all(f(x) for x in values)` for a condition"
+EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 
 
 def _reserved_field(text: str) -> tuple[int, str] | None:

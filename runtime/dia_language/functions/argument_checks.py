@@ -250,9 +250,26 @@ def checked_function(
 
 
 def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageError:
-    return LanguageError(
-        f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_kind_with_article(argument)}"
-    )
+    help = None
+    if word == "function":
+        help = "write the name of a function, without quotes and parentheses"
+    message = f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_kind_with_article(argument)}"
+    if word in ELEMENTS and isinstance(argument, list):
+        is_one = KINDS[ELEMENTS[word]][1]
+        at = next((at for at, element in enumerate(argument) if not is_one(element)), None)
+        message += f", and its element {at} is {_kind_with_article(argument[at])}" if at is not None else ""
+    return LanguageError(message, help)
+
+
+# Words for lists of one kind -> the annotation of an element
+ELEMENTS = {
+    "list of numbers": "Number",
+    "list of integers": "int",
+    "list of rational numbers": "Rational",
+    "list of texts": "str",
+    "list of lists": "list[Value]",
+    "list of lists of integers": "list[int]",
+}
 
 
 def _article(word: str) -> str:

@@ -303,6 +303,9 @@ def to_base(n: int, base: int, case: str = "lower") -> str:
     return text.upper() if case == "upper" else text
 
 
+LONGEST_EXCERPT = 40  # characters of a text in a message
+
+
 @library_function
 def from_base(text: str, base: int) -> int:
     """The integer that `text` represents in a base from 2 to 36.
@@ -318,7 +321,8 @@ def from_base(text: str, base: int) -> int:
         raise LanguageError("`from_base` needs a base from 2 to 36")
     body = text.removeprefix("-").lower() if text.isascii() else ""
     if not body or body.strip(DIGITS[:base]):
-        raise LanguageError(f"the text is not an integer in base {base}")
+        excerpt = text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + "..."
+        raise LanguageError(f"the text `{excerpt}` is not an integer in base {base}")
     require_bits("from_base", len(body) * (base.bit_length() - 1))
     charge(len(body))
     is_short = len(body) <= SAFE_DIGITS

@@ -55,9 +55,10 @@ def _pattern(pattern: str) -> Pattern:
     try:
         compiled = re2.compile(pattern, options)
     except re2.error as error:
-        raise LanguageError(
-            f"the pattern is not RE2: {_reason(error)}", "RE2 has no lookaround and no backreferences"
-        ) from None
+        reason = _reason(error)
+        is_python = "(?" in reason or "escape" in reason
+        help = "RE2 has no lookaround and no backreferences" if is_python else None
+        raise LanguageError(f"the pattern is not RE2: {reason}", help) from None
     return Pattern(compiled, compiled.groups, _search(compiled))
 
 

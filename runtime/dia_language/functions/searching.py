@@ -19,8 +19,7 @@ from dia_language.functions.argument_types import Function, Value
 from dia_language.functions.ordering import hashable
 from dia_language.functions.registry import library_function
 from dia_language.limits import LIST_LENGTH
-from dia_language.numbers import operators
-from dia_language.numbers.values import kind_of
+from dia_language.numbers.values import described, kind_of
 
 STEPS_OF_STATE = 20  # the calls of `moves` and `goal`; keeps a search within the seconds of an evaluation
 SIZE_OF_STEP = 16  # characters or items of a state that cost a step
@@ -52,12 +51,21 @@ def search(start: Value, moves: Function, goal: Function) -> list[Value]:
     for _, state, key, parent in _states("search", start, moves):
         parents[key] = parent
         states[key] = state
-        if operators.truth(goal(state)):
+        if _is_goal(goal(state)):
             path = [state]
             while (key := parents[key]) is not None:
                 path.append(states[key])
             return path[::-1]
     return []
+
+
+def _is_goal(value: Value) -> bool:
+    if type(value) is not bool:
+        help = "the arguments are search(start, moves, goal)"
+        raise LanguageError(
+            f"`search` needs a `goal` that is true or false for a state; it is {described(value)}", help
+        )
+    return value
 
 
 @library_function

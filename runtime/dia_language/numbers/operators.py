@@ -6,6 +6,7 @@ done, so that `2**10**9` is rejected without being computed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import log2
@@ -472,5 +473,22 @@ def _division_by_zero() -> Any:
 
 
 def _type_error(word: str, a: Value, b: Value) -> LanguageError:
-    help = "use an f-string to put numbers into text" if str in (type(a), type(b)) else None
+    texts = [value for value in (a, b) if isinstance(value, str)]
+    if a is None or b is None:
+        help: str | None = "none is a missing value, such as an empty cell: exclude it with a `where`"
+        return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", help)
+    help = _help_for_text(texts[0], word) if len(texts) == 1 else None
     return LanguageError(f"cannot {word} {kind_of(a)} and {kind_of(b)}", help)
+
+
+def _help_for_text(text: str, word: str) -> str | None:
+    """Return how to compute with a text that is a time, a date or a number, or that is joined with a number."""
+    if MOMENT.match(text):
+        return "a time is text: use `add_seconds` or `add_days`, or `seconds_between` or `days_between`"
+    if NUMBER.match(text):
+        return "the number is text: convert it, as in `from_base(text, 10)`"
+    return "use an f-string to put numbers into text" if word == "add" else None
+
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T|\Z)")
+NUMBER = re.compile(r"-?\d+\Z")

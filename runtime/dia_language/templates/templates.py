@@ -265,7 +265,8 @@ REFUSED_NODES: dict[str, str] = {
     "FilterBlock": "`filter` blocks are not part of the language", "Include": "`include` is not part of the language",
     "Import": "`import` is not part of the language", "FromImport": "`import` is not part of the language",
     "Extends": "`extends` is not part of the language", "Block": "`block` is not part of the language",
-    "Assign": "`set` is not part of the language", "AssignBlock": "`set` is not part of the language",
+    "Assign": "`set` is not part of the language: define the value under `let`",
+    "AssignBlock": "`set` is not part of the language: define the value under `let`",
     "With": "`with` is not part of the language", "Dict": "define records under `let`",
     "Scope": "`autoescape` is not part of the language: prompts are plain text, and nothing is escaped",
 }  # fmt: skip

@@ -13,6 +13,7 @@ from dia_compiler.parse.sessions.model import FORMAT_INSTRUCTION, Figure, Loop, 
 from dia_language.diagnostics import DiaError, did_you_mean
 from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import ParsedTemplate
+from dia_language.yaml_nodes import Scalar
 from dia_runtime.formats import FORMATS
 from dia_runtime.formats.replies import REPLY_FORMATS
 
@@ -180,6 +181,13 @@ class SessionAnalysis(Presence):
             known_formats = sorted({*REPLY_FORMATS, *FORMATS})
             help = did_you_mean(format.text, known_formats) or f"the formats are {', '.join(known_formats)}"
             self.diagnostics.error("E409", f"unknown reply format `{format.text}`", format.position, help)
+        kind = turn.reply.options.get("type")
+        if kind is not None and not isinstance(kind, Scalar):
+            help = "write `type: text`, and compare the replies in `grade`"
+            self.diagnostics.error(
+                "E203", "the `type` of a reply must be the name of an answer type", kind.position, help
+            )
+            return None
         try:
             code = compile_datum(turn.reply.options, self.namespace, self.values)
         except DiaError as error:
