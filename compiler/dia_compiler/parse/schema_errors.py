@@ -321,7 +321,7 @@ def _help_for_kind(node: Scalar, kinds: list[str], path: Path, pattern: str) -> 
         return f"write {{from: {node.text}}}" if "." in node.text else f"write [{node.text}, ...]"
     if "format" in key and node.text in FORMATS:
         return f"write {{kind: {node.text}}}"
-    return next((f"write {example}" for name, example in MAPPINGS.items() if name in key), None)
+    return next((f"write {example}" for name, example in MAPPINGS.items() if path[-1:] == (name,)), None)
 
 
 MAPPINGS = {

@@ -44,7 +44,8 @@ REFUSED: list[tuple[Domain, Any, str]] = [
     (domain("real", min=0, max=1, decimals=1), "1", "`1` is not a number"),
     (domain("boolean"), "yes", "`yes` is neither true nor false"),
     (domain("choice", of=["red", "green"]), "gren", "`gren` is not one of 2 items; did you mean `green`?"),
-    (domain("choice", of=[1, 2, 3]), 4, "`4` is not one of 3 items"),
+    (domain("choice", of=[10, 2, 3, 5]), 4, "`4` is not one of 4 items, such as `10`"),
+    (domain("choice", of=[1, 2, 3]), 4, "`4` is not one of 3 items: `1`, `2`, `3`"),
     (domain("string", alphabet="ab", length=3), "ab", "it has 2 characters, not 3"),
     (domain("string", alphabet="ab", length={"min": 2, "max": 3}), "a", "it has 1 character, not 2 to 3"),
     (domain("string", alphabet="ab", length=3), "abc", "`c` is not in its alphabet"),
@@ -65,7 +66,7 @@ REFUSED: list[tuple[Domain, Any, str]] = [
      "element 1: it has 1 character, not 70"),
     (domain("subset", of=["x", "y", "z"], size=2), ["y", "x"],
      "its elements must be in the order of the list, each at most once"),
-    (domain("subset", of=["x", "y", "z"], size=2), ["y", "w"], "element 2: `w` is not one of 3 items"),
+    (domain("subset", of=["x", "y", "z"], size=2), ["y", "w"], "element 2: `w` is not one of 3 items: `x`, `y`, `z`"),
     (domain("record", fields={"a": DIE, "b": DIE}), Record(a=1), "the field `b` is missing"),
     (domain("record", fields={"a": DIE}), Record(a=1, c=2), "there is no field `c`"),
     (domain("record", fields={"a": DIE}), Record(a=9), "the field `a`: `9` is above 6"),
@@ -143,7 +144,9 @@ def test_conditions_rows_and_entries_say_what_is_wrong(tmp_path: Path) -> None:
     outside = "the value of `{}` is outside its type: {}"
     assert of("{low: 3, high: 2}") == outside.format("high", "`2` does not satisfy `high > low`")
     assert of("{low: 3, high: 12}") == outside.format("high", "`12` is above 9")
-    assert of("{ware: {id: a, price: 4}}") == outside.format("ware", '`{id: "a", price: 4}` is not one of 2 items')
+    assert of("{ware: {id: a, price: 4}}") == outside.format(
+        "ware", '`{id: "a", price: 4}` is not one of 2 items: `{id: "a", price: 3}`, `{id: "b", price: 5}`'
+    )
     assert of("{place: {name: Peru}}") == outside.format("place", "the column `people` is missing")
     assert of("{place: {name: Peru, people: 34, x: 1}}") == outside.format("place", "there is no column `x`")
     assert of("{place: Peru}") == outside.format("place", "`Peru` is not a record of name, people")

@@ -112,7 +112,7 @@ def test_values(text: str, value: object) -> None:
         ("f'{1:>10}'", "E302", 1), ("f'{1!r}'", "E302", 1), ("max(1, key=2)", "E302", 8), ("[1] @ [2]", "E302", 1),
         ("(lambda: 1)()", "E302", 1), ("[x for x in y][0](1)", "E302", 1), ("await x", "E302", 1), ("_x", "E302", 1),
         ("[answer for answer in [1]]", "E302", 13), ("naïve", "E302", 1), ("1 +", "E301", 4), ("(1", "E301", 1),
-        ("1) + (2", "E301", 2), ("", "E301", 1), ("import os", "E301", 1), ("x = 1", "E301", 1), ("1 2", "E301", 1),
+        ("1) + (2", "E301", 2), ("", "E301", 1), ("import os", "E301", 1), ("x = 1", "E301", 3), ("1 2", "E301", 1),
         ("unknown + 1", "E303", 1), ("1 + lenth([1])", "E304", 5), ("length", "E303", 1), ("gcd()", "E305", 1),
         ("next_prime(1, 2)", "E305", 1), ("[1][0](2)", "E302", 1), ("E + I + N + S", "E303", 1), ("oo - oo", "E303", 1),
         ("map(abss, [1])", "E304", 5), ("exact(1)", "E305", 1), ("exact(answer)", "E303", 7),
@@ -201,11 +201,39 @@ def test_values_are_never_changed_in_place() -> None:
         ("{{ n }} + 1", 1, "`{{ }}` is for templates; this is an expression"),
         ("x = {{ n }}", 5, "`{{ }}` is for templates; this is an expression"),
         ('f"{{{{n}}}}" b', 1, "two values with nothing between them"),
+        ("f(y, '=')[0] = 1", 14, "`=` is not part of an expression"),
+        ("for x in xs: x > 1", 1, "`for` begins a statement of Python, and this is an expression"),
     ],
 )
 def test_what_belongs_elsewhere_is_named(text: str, place: int, message: str) -> None:
     diagnostic = fault(text)
     assert (diagnostic.message, column(diagnostic)) == (message, place)
+
+
+@pytest.mark.parametrize(
+    ("text", "help"),
+    [
+        ("'2026-01-31' + 1", "a time is text: use `add_seconds` or `add_days`"),
+        ("1 - '2026-01-31T10:00:00Z'", "a time is text: use `add_seconds` or `add_days`"),
+        ("'12' - 1", "the number is text: convert it, as in `from_base(text, 10)`"),
+        ("'n is ' + 1", "use an f-string to put numbers into text"),
+        ("'a' - 1", None),
+        ("none * 2", "none is a missing value, such as an empty cell"),
+        ("int(3 / 2)", "use `floor(x)` for a number, or `from_base(text, 10)` for a text"),
+        ("search(1, 'divisors', is_prime)", "write the name of a function, without quotes and parentheses"),
+        ("search(4, divisors, divisors)", "the arguments are search(start, moves, goal)"),
+        ("matches('[a', 'b')", None),
+        ("matches('(?=a)', 'b')", "RE2 has no lookaround and no backreferences"),
+    ],
+)
+def test_the_fix_is_for_the_values_that_failed(text: str, help: str | None) -> None:
+    fix = fault(text).help
+    assert (fix or "").startswith(help) if help is not None else fix is None
+
+
+def test_the_element_or_the_text_that_does_not_fit_is_named() -> None:
+    assert fault("median([1, 2, '3'])").message.endswith("this is a list, and its element 2 is text")
+    assert fault("from_base('12.5', 10)").message == "the text `12.5` is not an integer in base 10"
 
 
 def test_fields_of_lists_are_their_elements() -> None:
