@@ -217,6 +217,20 @@ class RecordingChoose(Choose):
             self.trail += [Point(options, choice) for choice in choices]
         return choices
 
+    def different(self, options: int, count: int) -> list[int]:
+        is_replayed = not self.is_vast and len(self.trail) < len(self.forced)
+        if is_replayed or options < 2 * count or (options > VAST and not self.is_vast):
+            return super().different(options, count)
+        chosen: dict[int, None] = {}
+        while len(chosen) < count:  # never more draws than one by one: each could be the last
+            missing = count - len(chosen)
+            chosen.update(dict.fromkeys(self.stream.several(options, missing)))
+            self.redraws += missing
+        self.redraws -= count
+        if not self.is_vast:
+            self.trail += [Point(options, choice) for choice in chosen]
+        return list(chosen)
+
     def shuffled(self, items: list[V]) -> list[V]:
         self.vast()
         return shuffle(items, self.stream.below)

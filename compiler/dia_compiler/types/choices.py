@@ -56,8 +56,15 @@ class Choose(ABC):
         return low + self.below(high - low + 1) if high > low else low
 
     def several(self, options: int, count: int) -> list[int]:
-        """`number` choices, each from 0 to options - 1."""
+        """Return `count` choices, each from 0 to options - 1."""
         return [self.below(options) for _ in range(count)]
+
+    def different(self, options: int, count: int) -> list[int]:
+        """Return `count` different choices from 0 to options - 1; a repeated one is made again."""
+        chosen: dict[int, None] = {}
+        for _ in range(count):
+            chosen[self.first(options, lambda choice: choice not in chosen, tries=100_000)] = None
+        return list(chosen)
 
     def shuffled(self, items: list[T]) -> list[T]:
         """Return the items in random order; a vast choice."""

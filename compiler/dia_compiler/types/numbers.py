@@ -58,14 +58,7 @@ class Integers(Enumerable):
         return self.at_all(choose.several(self.count_, count))
 
     def draw_different(self, choose: Choose, count: int) -> list[Value]:
-        drawn: set[int] = set()
-
-        def is_new(index: int) -> bool:
-            size = len(drawn)
-            drawn.add(index)
-            return len(drawn) > size
-
-        return self.at_all([choose.first(self.count_, is_new, tries=100_000) for _ in range(count)])
+        return self.at_all(choose.different(self.count_, count))
 
     def at_all(self, indices: list[int]) -> list[Value]:
         low, step = self.low, self.step

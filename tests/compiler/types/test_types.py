@@ -195,6 +195,7 @@ def test_long_safe_primes_are_told_from_their_neighbours(safe: int) -> None:
 
 DIFFERENT = {
     "integers": domain("integer", min=1, max=9, exclude=[4]),
+    "many integers": domain("integer", min=1, max=13),
     "choices": domain("choice", of=["a", "b", "c", "d", "e", "f"], weights=[1, 2, 3, 1, 2, 3]),
     "strings": domain("string", alphabet="ab", length={"min": 1, "max": 3}),
     "vast": domain("string", alphabet="abc", length=120),
@@ -214,6 +215,8 @@ def test_values_that_differ_are_the_first_different_ones_of_the_stream(name: str
         if value not in expected:
             expected.append(value)
     assert of.draw_different(different, count) == expected
+    if "integers" in name:
+        assert [of.at(point.choice) for point in different.trail] == expected
     assert different.stream.bits(64) == alone.stream.bits(64)
 
 
