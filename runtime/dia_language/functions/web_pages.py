@@ -20,19 +20,19 @@ RAW = frozenset(["script", "style"])
 TEXT_ALONE = RAW | {"textarea", "title"}
 NAME = re.compile(r"[A-Za-z][^\s/>]*")
 ATTRIBUTE = re.compile(r"""[\s/]*([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+)))?""")
-TAG_END = re.compile(r"[\s/]*>")
+TAG_REST = re.compile(r"""(?:(?![\s/]*>)[\s/]*[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*+[\s/]*>""")
 HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
 RAW_ENDS = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in TEXT_ALONE}
 
 
 class Piece(NamedTuple):
-    """A tag, a comment or a run of text (with its entities) of a page, and where it ends."""
+    """A tag, a comment or a run of text (with its entities) of a page, and where it and the name of the tag end."""
 
     kind: str
     content: str
     begin: int
     end: int
-    attributes: Record = Record()
+    end_of_name: int = 0
 
 
 class Element(NamedTuple):
@@ -62,7 +62,7 @@ def html_elements(page: str, name: str) -> list[Record]:
     elements = _elements(pieces, name.lower())
     spans = _bounded([(element.tag.end, pieces[element.behind - 1].end) for element in elements])
     return [
-        Record(attributes=Record(element.tag.attributes), inner=page[begin:end], text=_text_of(element, pieces))
+        Record(attributes=_attributes(page, element.tag), inner=page[begin:end], text=_text_of(element, pieces))
         for element, (begin, end) in zip(elements, spans, strict=True)
     ]
 
@@ -185,21 +185,19 @@ def _markup(page: str, at: int) -> Piece:
     name = NAME.match(page, at + 1 + is_end)
     if name is None:
         return Piece("text", "<", at, at + 1)
-    attributes, end = _attributes(page, name.end())
-    return Piece("end" if is_end else "begin", name[0].lower(), at, end, attributes)
+    rest = TAG_REST.match(page, name.end())
+    if rest is None:
+        raise LanguageError("a tag of the page is not closed or has a malformed attribute")
+    return Piece("end" if is_end else "begin", name[0].lower(), at, rest.end(), name.end())
 
 
-def _attributes(page: str, at: int) -> tuple[Record, int]:
-    """The attributes of a tag (the first of each name) and where the tag ends."""
+def _attributes(page: str, tag: Piece) -> Record:
+    """The attributes of a tag, the first of each name."""
     attributes = Record()
-    while (end := TAG_END.match(page, at)) is None:
-        match = ATTRIBUTE.match(page, at)
-        if match is None:
-            raise LanguageError("a tag of the page is not closed or has a malformed attribute")
+    for match in ATTRIBUTE.finditer(page, tag.end_of_name, tag.end - 1):
         value = next((part for part in match.groups()[1:] if part is not None), "")
         attributes.setdefault(match[1].lower(), html.unescape(value))
-        at = match.end()
-    return attributes, end.end()
+    return attributes
 
 
 def _until_end_of(tag: Piece, page: str) -> Piece:
