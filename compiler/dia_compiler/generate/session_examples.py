@@ -10,6 +10,7 @@ from dia_language.diagnostics import DiaError, Diagnostics, names_help
 from dia_language.yaml_nodes import Mapping as MappingNode
 from dia_language.yaml_nodes import Node, Scalar, Sequence
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
+from dia_runtime.grading.sessions.outcome import BROKEN
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 FACTS = ("text", "tokens", "seconds", "finish_reason")
@@ -53,6 +54,7 @@ def _check(
         return
     if judgement.verdict != verdict:
         why = f" (`{judgement.missing}` is {judgement.state})" if judgement.missing else ""
+        why = " (the grading fails on them)" if judgement.state == BROKEN else why
         message = f"these replies are graded {judgement.verdict}{why}, but the example says {verdict}"
         diagnostics.error("E507", message, node.position)
 

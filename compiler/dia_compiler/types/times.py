@@ -153,7 +153,7 @@ class TimestampType(ParameterType):
     def domain(self, options: Mapping[str, Any]) -> Domain:
         default = (f"{FIRST}T00:00:00Z", f"{LAST}T23:59:59Z")
         low, high = moments_option(
-            options, second_of, default, "a date such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z"
+            options, second_of, default, "a time such as 2026-01-31T12:00:00Z, or a date such as 2026-01-31"
         )
         step = integer_option(options, "step", 1)
         if step < 1:

@@ -154,7 +154,13 @@ def _failure(result: ProgramResult, allowance: Allowance, home: Path) -> Languag
         how = f"signal {signal.Signals(result.code - 128).name}"
     except ValueError:
         how = f"exit code {result.code}"
-    return LanguageError(f"the program ended with {how}" + (f": {error_line}" if error_line else ""))
+    lines = PYTHON_LINE.findall(result.error_output)
+    where = f" (line {int(lines[-1])} of the program)" if lines else ""
+    return LanguageError(f"the program ended with {how}" + (f": {error_line}{where}" if error_line else ""))
+
+
+# A line of a traceback of Python
+PYTHON_LINE = re.compile(rb'^ +File "[^"\n]*/' + MAIN.encode() + rb'\.py", line (\d{1,9})', re.MULTILINE)
 
 
 def _first_line(error_output: bytes, home: Path) -> str:

@@ -130,6 +130,15 @@ def test_preview_shows_what_a_bundle_will_hold(bench: Path, capsys: pytest.Captu
     assert json.loads(out)["templates"][0]["instances"][0]["content"] != questions[0]["messages"][0]["content"]
 
 
+def test_preview_of_one_template_ignores_errors_of_others(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
+    (here / "p.yaml").write_text("template: p\ntitle: P\nanswer: {value: 1, type: integer}\nprompt: One?\n")
+    (here / "other.yaml").write_text("template: other\ntitle:Other\n")
+    assert said(capsys, "preview", "p.yaml")[0] == 0
+    code, _, err = said(capsys, "preview", ".")
+    assert code == 2 and "no space after `title:`" in err
+
+
 def test_preview_looks_for_an_instance_of_the_item_that_it_shows(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,7 +180,9 @@ NO_C = "the C program cannot be compiled: main.c:1:"  # followed by the words of
     ("language", "source", "message"),
     [
         ("python", "import sys; sys.exit(3)", "the program ended with exit code 3"),
-        ("python", "1 / 0", "the program ended with exit code 1: ZeroDivisionError: division by zero"),
+        ("python", "1 / 0", "the program ended with exit code 1: ZeroDivisionError: division by zero (line 1 of the program)"),
+        ("python", "def f():\n    return 1 / 0\nf()", "the program ended with exit code 1: ZeroDivisionError: division by zero (line 2"),
+        ("python", "\nif x\n    y", "the program ended with exit code 1: SyntaxError: expected ':' (line 2 of the program)"),
         ("python", "import os; os.kill(os.getpid(), 11)", "the program ended with signal SIGSEGV"),
         ("perl", "die 'no way'", "the program ended with exit code 255: no way at main.pl line 1."),
         ("php", "<?php nothing(", "the program ended with exit code 255: Parse error:"),
