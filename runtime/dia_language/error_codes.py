@@ -238,8 +238,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E506": (
         "two instances with the same text",
-        "Two instances have different parameters but ask the same question. Break the symmetry with a `where` such "
-        "as `a <= b`, or show every parameter in the prompt.",
+        "Two questions of a template are equal. Show the parameter or slot that the message names in the prompt, or "
+        "change the variant that it names. Otherwise, break the symmetry with a `where` such as `a <= b`.",
     ),
     "E507": (
         "failed example",

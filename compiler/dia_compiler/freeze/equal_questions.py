@@ -59,8 +59,8 @@ def _same_wording(template: Template, variant: Variant) -> Cause:
 
 def _same_instances(template: Template, variant: Variant | None, differing: list[str]) -> Cause:
     """Return why two instances with different parameters are the same question in one wording."""
-    piece = variant.prompt if variant is not None and variant.prompt is not None else template.prompt
-    place = piece.position if piece is not None else template.position
+    first_text = next(_texts(template, variant), None)
+    place = first_text.position if first_text is not None else template.position
     reached = _reached(template, variant)
     if not differing or reached & set(differing):
         return place, BREAK

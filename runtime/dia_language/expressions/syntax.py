@@ -182,15 +182,32 @@ def _syntax_error(source: Source, starts: list[int], error: SyntaxError) -> DiaE
     line, column = error.lineno or 1, (error.offset or 1) - 1
     at = len(source.text) if line > len(starts) else max(0, starts[line - 1] + column)
     message, help = _explain_syntax_error(error.msg or "")
-    if (statement := STATEMENT.match(source.text)) is not None:
-        message, help = f"`{statement[1]}` begins a statement of Python, and this is an expression", LOOPS
-    equals = EQUALS.search(TEXTS.sub(lambda match: "." * len(match[0]), source.text))
-    at = equals.start() if message.startswith("`=`") and equals is not None else at
+    code = TEXTS.sub(lambda match: "." * len(match[0]), source.text)
+    if message.startswith("`=`") and (equals := EQUALS.search(code)) is not None:
+        at = equals.start()
+    for pattern, fix in OF_OTHER_LANGUAGES if message == UNKNOWN_SYNTAX else ():
+        if (foreign := pattern.search(code)) is not None:
+            at, message, help = foreign.start(1), f"`{foreign[1]}` is not part of an expression", fix
+            break
     return error_at(source, min(at, len(source.text.rstrip())), "E301", message, help)
 
 
-STATEMENT = re.compile(r"\s*(for|while|return|import|def)\b")
-LOOPS = "write `[f(x) for x in values]`, or `all(f(x) for x in values)` for a condition"
+# Statements of Python and operators of other languages -> what to write instead
+OF_OTHER_LANGUAGES: tuple[tuple[re.Pattern[str], str], ...] = (
+    (
+        re.compile(r"\A\s*(for|while)\b"),
+        "write `[f(x) for x in values]`, or `all(f(x) for x in values)` for a condition",
+    ),
+    (re.compile(r"\A\s*(return)\b"), "an expression is its own result: remove the word"),
+    (re.compile(r"(&&)"), "write `and`"),
+    (re.compile(r"(\|\|)"), "write `or`"),
+    (re.compile(r"(<>)"), "write `!=`"),
+    (re.compile(r"(;)"), "separate arguments with commas"),
+    (re.compile(r"\S\s*(\?)"), "write `a if condition else b`"),
+    (re.compile(r"[\w)\]]\s*(!)(?!=)"), "write `factorial(n)`"),
+    (re.compile(r"(!)(?!=)"), "write `not`"),
+    (re.compile(r"\d(%)\s*(?:[-+*/,)]|\Z)"), "`%` is the remainder: write 5/100 for 5 per cent"),
+)
 EQUALS = re.compile(r"(?<![=!<>:])=(?!=)")
 
 
@@ -247,9 +264,10 @@ def _explain_syntax_error(problem: str) -> tuple[str, str | None]:
     for words, message, help in SYNTAX_WORDS:
         if words in problem:
             return message, help
-    return "not an expression", "the syntax is Python's: `and`, `or`, `not`, `==`, `a if b else c`"
+    return UNKNOWN_SYNTAX, "the syntax is Python's: `and`, `or`, `not`, `==`, `a if b else c`"
 
 
+UNKNOWN_SYNTAX = "not an expression"
 # Python's words, with ours and the fix; the first that occurs in the problem decides
 SYNTAX_WORDS: tuple[tuple[str, str, str | None], ...] = (
     ("unterminated", "unclosed text", "put texts in matching quotes, on one line"),

@@ -202,7 +202,14 @@ def test_values_are_never_changed_in_place() -> None:
         ("x = {{ n }}", 5, "`{{ }}` is for templates; this is an expression"),
         ('f"{{{{n}}}}" b', 1, "two values with nothing between them"),
         ("f(y, '=')[0] = 1", 14, "`=` is not part of an expression"),
-        ("for x in xs: x > 1", 1, "`for` begins a statement of Python, and this is an expression"),
+        ("for x in xs: x > 1", 1, "`for` is not part of an expression"),
+        ("a > 1 && b > 1", 7, "`&&` is not part of an expression"),
+        ("a > 1 || b > 1", 7, "`||` is not part of an expression"),
+        ("a <> b", 3, "`<>` is not part of an expression"),
+        ("range(1; n)", 8, "`;` is not part of an expression"),
+        ("a ? b : c", 3, "`?` is not part of an expression"),
+        ("f('!') + n! / 2", 11, "`!` is not part of an expression"),
+        ("5% * n", 2, "`%` is not part of an expression"),
     ],
 )
 def test_what_belongs_elsewhere_is_named(text: str, place: int, message: str) -> None:
