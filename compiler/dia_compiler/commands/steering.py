@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, names_help, visible
 if TYPE_CHECKING:
     from dia_compiler.sampling.steering import SteeringRequest
 
-NUMBER = r"[-+]?[0-9]{1,3}(?:\.[0-9]{1,6})?"
+NUMBER = r"[-+]?[0-9]{1,3}(?:\.[0-9]{1,12})?"  # abilities in a bank have nine decimals
 RANGE = re.compile(rf"({NUMBER})\.\.({NUMBER})", re.ASCII)
 LEAST, MOST = Decimal("0.05"), Decimal("0.95")
 

@@ -52,9 +52,9 @@ def _compared(result: Score) -> Iterable[Table]:
         for entry in result["rank_changes"]
         for change in entry["changes"]
     ]
-    headings = ("first order holds %", "second order holds %", "both hold %")
+    headings = ("1st order holds %", "2nd order holds %", "both hold %")
     title = "Pairs of models that two figures rank in opposite orders"
-    yield Table(title, ("figures", "leads by the first", "leads by the second", *headings), tuple(changes), 3)
+    yield Table(title, ("figures", "leads by 1st", "leads by 2nd", *headings), tuple(changes), 3)
     skips = [
         (
             *entry["models"],
