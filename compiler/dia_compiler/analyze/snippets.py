@@ -242,11 +242,16 @@ class Pieces:
 
     def note_condition(self, piece: Snippet, parsed: ParsedExpression) -> None:
         """Report a condition that is evaluated only when replies are graded, and that can never be true or false."""
-        part = never_true_or_false(parsed.tree, self.functions)
+        part = never_true_or_false(parsed.tree, self.functions, self.reply_kinds)
         if part is not None:
             tree, kind = part
             message = f"expected true or false; this is {kind}"
             self.add_diagnostics([Diagnostic("E203", message, piece.place(parsed.offset(tree)), "use a comparison")])
+
+    @property
+    def reply_kinds(self) -> dict[str, str]:
+        """Return in words what the replies are that cannot be true or false."""
+        return {}
 
     def visible_template(self, piece: Snippet, values: frozenset[str]) -> CompiledTemplate | None:
         """Compile a template that the model reads; nothing in it may depend on the answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from dia_language.expressions.syntax import ParsedExpression
@@ -26,15 +26,22 @@ def is_cut_by_comment(scalar: Scalar) -> bool:
     return scalar.style == "" and COMMENT.match(scalar.rest_of_line) is not None
 
 
-def never_true_or_false(tree: ast.expr, own_functions: Collection[str]) -> tuple[ast.expr, str] | None:
-    """Return the part of a condition that is certainly not true or false, and what it is; None if there is none."""
+def never_true_or_false(
+    tree: ast.expr, own_functions: Collection[str], kinds: Mapping[str, str]
+) -> tuple[ast.expr, str] | None:
+    """Return the part of a condition that is certainly not true or false, and what it is; None if there is none.
+
+    `kinds` says in words what names are that cannot be true or false.
+    """
     if isinstance(tree, ast.BoolOp):
-        return next((part for value in tree.values if (part := never_true_or_false(value, own_functions))), None)
+        return next((part for value in tree.values if (part := never_true_or_false(value, own_functions, kinds))), None)
     if isinstance(tree, ast.UnaryOp) and isinstance(tree.op, ast.Not):
-        return never_true_or_false(tree.operand, own_functions)
+        return never_true_or_false(tree.operand, own_functions, kinds)
     if isinstance(tree, ast.IfExp):
-        return never_true_or_false(tree.body, own_functions) or never_true_or_false(tree.orelse, own_functions)
-    word = _word(tree, own_functions)
+        return never_true_or_false(tree.body, own_functions, kinds) or never_true_or_false(
+            tree.orelse, own_functions, kinds
+        )
+    word = kinds.get(tree.id, "") if isinstance(tree, ast.Name) else _word(tree, own_functions)
     return (tree, word) if word else None
 
 
@@ -43,6 +50,8 @@ def _word(tree: ast.expr, own_functions: Collection[str]) -> str:
         return "text"
     if isinstance(tree, ast.Constant) and isinstance(tree.value, (int, float)) and not isinstance(tree.value, bool):
         return "a number"
+    if isinstance(tree, ast.BinOp) and not isinstance(tree.op, (ast.BitAnd, ast.BitOr, ast.BitXor)):
+        return "a result of arithmetic"
     if isinstance(tree, (ast.List, ast.Tuple, ast.ListComp, ast.GeneratorExp)):
         return "a list"
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id not in own_functions:

@@ -14,7 +14,7 @@ from dia_language.diagnostics import DiaError, did_you_mean
 from dia_language.expressions.syntax import ParsedExpression
 from dia_language.templates.templates import ParsedTemplate
 from dia_language.yaml_nodes import Scalar
-from dia_runtime.formats import FORMATS
+from dia_runtime.formats import FORMATS, OWN
 from dia_runtime.formats.replies import REPLY_FORMATS
 
 REFERENCE = "reference"
@@ -22,6 +22,8 @@ SKIP_TOKEN = "skip_token"
 CONDITIONS = frozenset(  # parts of a truth that must be true or false
     {("grade", "correct"), ("grade", "skipped"), ("decisions", "predicted"), ("decisions", "actual")}
 )
+# Formats whose replies are texts, lists or records; answer formats are, unless a `type` says otherwise
+NEVER_BOOLEAN = frozenset({"text", "lines", "label", "letter", "subset", "ranking", "flags", *OWN})
 MOST = 100  # sessions of a template, and turns of a session
 
 
@@ -95,6 +97,16 @@ class SessionAnalysis(Presence):
         if piece is not None and isinstance(piece.parsed, ParsedExpression):
             self.note_condition(piece.snippet, piece.parsed)
         return piece
+
+    @property
+    def reply_kinds(self) -> dict[str, str]:
+        """Return in words what the replies are that cannot be true or false; formats of plug-ins may give anything."""
+        replies = self.template.session_spec.replies.values() if self.template.session_spec is not None else ()
+        return {
+            reply.name: f"a reply in the format {reply.format.text}"
+            for reply in replies
+            if reply.format.text in NEVER_BOOLEAN and reply.options.get("type") is None
+        }
 
     def prompt_piece(self, snippet: Snippet | None, values: frozenset[str]) -> Piece | None:
         """Compile a template; None if it has errors, which are reported."""
