@@ -365,9 +365,8 @@ class Drawing:
 
         Types of later parameters are only tried once the earlier ones are drawn.
         """
-        refusals, failures = self.refusals.most_common(1), self.failures.most_common(1)
-        is_strictest = refusals and (not failures or refusals[0][1] > failures[0][1])
-        return refusals[0][0] if is_strictest else None
+        most = max(self.failures.values(), default=0)
+        return next((name for name, times in self.refusals.most_common(1) if times > most), None)
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """Return the failure with the parameters of the draw."""

@@ -274,3 +274,22 @@ def test_what_is_kept_changes_no_count(tmp_path: Path, monkeypatch: pytest.Monke
         steps.append((spent() - begin, draws, freedom, sum(template.failures.values())))
         template.failures.clear()
     assert steps[0] == steps[1]
+
+
+@pytest.mark.parametrize(
+    ("refusals", "failures", "strictest"),
+    [
+        ({}, {}, None),
+        ({}, {1: 1}, None),
+        ({"a": 1}, {}, "a"),
+        ({"a": 1, "b": 3, "c": 2}, {1: 1, 2: 2}, "b"),
+        ({"a": 1, "b": 3}, {1: 1, 2: 3}, None),
+        ({"a": 1, "b": 3}, {1: 4}, None),
+    ],
+)
+def test_a_type_is_named_if_it_refused_its_values_more_often_than_any_condition_failed(
+    refusals: dict[str, int], failures: dict[int, int], strictest: str | None
+) -> None:
+    made = object.__new__(Drawing)
+    made.refusals, made.failures = Counter(refusals), Counter(failures)
+    assert made.strictest_type() == strictest

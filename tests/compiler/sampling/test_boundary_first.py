@@ -60,6 +60,15 @@ def test_edges_and_pairs_come_first_and_nothing_comes_twice(tmp_path: Path) -> N
     assert len(classes) == 4
 
 
+def test_the_edges_are_those_of_the_first_instance(tmp_path: Path) -> None:
+    small = SPEC.replace("where: a != 1 or c == 0\n", "").replace("max: 50", "max: 3").replace("min: 0,", "min: 1,")
+    drawing = expansion(tmp_path, small).drawing
+    walker = drawing.walker(Item())
+    first, second = (scope["a"] for scope in (walker.at(0), walker.at(1)) if scope is not None)
+    assert first != second
+    assert draw._Front(drawing, Item()).edges == [3, 4, first, 2]
+
+
 @pytest.mark.parametrize("most", [400, 7])
 def test_pairs_that_no_row_has_covered_are_tried_with_everything_else_free(
     most: int, monkeypatch: pytest.MonkeyPatch
