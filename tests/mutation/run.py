@@ -9,7 +9,8 @@
 The mutants are made by cosmic-ray (`pip install cosmic-ray`). Which of them are tried depends on the seed and the code
 alone, so that a run can be repeated. Everything happens in copies of the committed tree; the exit code is 1 where
 fewer than 90 % are killed. Mutants that change nothing a test could see are listed in equivalent.yaml, with the reason;
-those of annotations, and of `==` into `is` (whether equal values are one object is up to Python), are not tried.
+those of annotations, of the sizes of caches, and of `==` into `is` (whether equal values are one object is up to
+Python), are not tried.
 
 The tests of a mutant run in a fork of a process that has loaded the libraries, but nothing of this project.
 """
@@ -210,16 +211,18 @@ def identity(mutation: MutationSpec) -> str:
 
 
 def is_pointless(mutation: MutationSpec, tree: ast.Module) -> bool:
-    """Whether the mutant changes annotations alone, which nothing evaluates, or equality into identity."""
+    """Whether the mutant changes annotations or the size of a cache alone, or equality into identity."""
     if mutation.operator_name.endswith(SAME):
         return True
     start, end = mutation.start_pos, mutation.end_pos
-    return any(first <= start and end <= last for first, last in annotations(tree))
+    return any(first <= start and end <= last for first, last in without_effect(tree))
 
 
-def annotations(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+def without_effect(tree: ast.Module) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """Yield the start and end of every annotation and every `lru_cache(...)`."""
     for node in ast.walk(tree):
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+        is_cache = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "lru_cache"
+        for part in (getattr(node, "annotation", None), getattr(node, "returns", None), node if is_cache else None):
             if isinstance(part, ast.expr) and part.end_lineno is not None and part.end_col_offset is not None:
                 yield (part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset)
 
