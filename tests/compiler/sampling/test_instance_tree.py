@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from dia_compiler.sampling.instance_tree import Exhausted, RecordingChoose, Stream, Walker
-from dia_compiler.types.choices import Rejected
+from dia_compiler.types.choices import Choose, Rejected
 from helpers.examples import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 Shape = list[tuple[str, int]]
@@ -140,6 +140,47 @@ def test_several_choices_are_those_made_one_by_one(options: int, count: int, is_
         assert together.first(options, is_rare) == rare
     assert is_vast or len(together.trail) == count + (not forced)
     assert together.stream.bits(300) == alone.stream.bits(300)
+
+
+class OneByOne(RecordingChoose):
+    """Makes each choice alone, and each again until it holds."""
+
+    several, different, first, shuffled = Choose.several, Choose.different, Choose.first, Choose.shuffled
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    st.integers(1, 20) | st.integers(2, 2**60) | st.sampled_from([2**128, 2**128 + 1, 2**140]),
+    st.integers(0, 9),
+    st.booleans(),
+    st.lists(st.just(0), max_size=2),
+)
+@example(options=20, count=9, is_vast=False, forced=[])
+@example(options=20, count=10, is_vast=True, forced=[])
+@example(options=2**140, count=3, is_vast=False, forced=[])
+@example(options=2**128, count=3, is_vast=False, forced=[0])
+def test_many_choices_leave_the_same_record_as_one_by_one(
+    options: int, count: int, is_vast: bool, forced: list[int]
+) -> None:
+    def made(choose: RecordingChoose, draw: Callable[[RecordingChoose], Any]) -> tuple[Any, ...]:
+        if is_vast:
+            choose.vast()
+        value: Any
+        try:
+            value = draw(choose)
+        except Rejected as rejection:
+            value = rejection.is_forced
+        return value, choose.trail, choose.is_vast, choose.redraws, choose.stream.bits(300)
+
+    draws: list[Callable[[RecordingChoose], Any]] = [
+        lambda choose: choose.several(options, count),
+        lambda choose: choose.different(options, min(options, count)),
+        lambda choose: choose.first(options, is_rare, 3),
+        lambda choose: choose.shuffled(list(range(count))),
+    ]
+    for draw in draws:
+        together, alone = (of(tuple(forced), Stream(b"%d" % options)) for of in (RecordingChoose, OneByOne))
+        assert made(together, draw) == made(alone, draw)
 
 
 @pytest.mark.parametrize("is_vast", [False, True])
