@@ -69,6 +69,9 @@ def test_a_turn_without_a_reply_is_asked_with_the_beginning_that_follows(before:
         *(2 * at + 1 for at in range(before)), 2 * before + 2, 2 * before + 3,
     ]  # fmt: skip
     assert sent(model.asked[before])[-2:] == [("user", "How many?"), ("assistant", "There are")]
+    assert [(one.session, one.item, one.turn, one.step) for one in model.turns] == [
+        ("talk", -1, at, -1) for at in (*range(before), before + 1, before + 2)
+    ]
     assert model.asked[before]["prefill"] and model.asked[before]["added"] == 2
     (conversation,) = read_transcript(reply.text or "")
     assert conversation.messages[2 * before + 1]["content"] == f"There arereply {before + 1}"
