@@ -28,7 +28,7 @@ from dia_runtime.psychometrics.rasch.newton import (
 from numpy.typing import NDArray
 
 WORK = 4e12  # multiplications for one step
-REACH = 2.0  # standard deviations from a total within which others use its circle
+REACH = 2.0  # standard deviations, about, from a total within which others use its circle
 
 
 @dataclass(slots=True, eq=False)
@@ -165,19 +165,26 @@ def _booklets(data: Counts, chosen: NDArray[np.bool_]) -> list[_Booklet]:
 def _groups(booklet: _Booklet, rows: Array, column_totals: Array) -> Iterator[tuple[NDArray[np.intp], float, int]]:
     """Yield classes that share one circle, the shift of the rows for it, and its number of points.
 
-    The circle goes through the saddle point of a total. Under the shifted chances, totals up to REACH standard
-    deviations away still have a probability far above rounding, so they use the same circle.
+    The circle goes through the saddle point of a total. Other totals use it while they still have a probability far
+    above rounding under its shifted chances. The logarithm of the probability falls by the integral of the difference
+    of shifts, which is at most the product below; under a normal distribution that is the squared number of standard
+    deviations. Where rows are very different, one total more can be far less probable than the deviation suggests.
     """
     totals = column_totals[booklet.classes]
     tilts = _saddle(rows, booklet.trials[:, None], totals)
-    chance = logistic_in_place(rows[:, None] + tilts)
-    deviations = np.sqrt(booklet.trials @ (chance * (1 - chance)))
     order = int(booklet.trials.sum())
+
+    def reach(start: int) -> int:
+        losses = (tilts[start:] - tilts[start]) * (totals[start:] - totals[start])
+        return start + int(np.searchsorted(losses, REACH**2, "right"))
+
     start = 0
     while start < len(totals):
-        middle = int(np.searchsorted(totals, totals[start] + REACH * deviations[start], "right")) - 1
-        end = int(np.searchsorted(totals, totals[middle] + REACH * deviations[middle], "right"))
-        needed = min(order + 1, int(np.ceil((10 + 2 * REACH) * deviations[middle])) + 40)
+        middle = reach(start) - 1
+        end = reach(middle)
+        chance = logistic_in_place(rows + tilts[middle])
+        deviation = np.sqrt(booklet.trials @ (chance * (1 - chance)))
+        needed = min(order + 1, int(np.ceil((10 + 2 * REACH) * deviation)) + 40)
         yield booklet.classes[start:end], float(tilts[middle]), needed + 1 - needed % 2
         start = end
 

@@ -57,6 +57,7 @@ DESIGNS = {
     "many trials": ([3, 4, 5, 5, 7], 64),
     "a row apart": ([1, 2, 3, 900_000], 72),
     "very different rows": ([1, 40, 3_000, 10**6, 10**9, 10**15], 24),
+    "a wide gap": ([1, 10**18], 14),
     "single trials": ([1 + 2 * at**3 for at in range(90)], 1),
 }
 
@@ -102,7 +103,26 @@ def test_moments_are_those_of_exact_polynomials_at_every_total(design: str) -> N
                     alone = mean if row == other else 0
                     spread[row, other] += ((both + alone) * gamma - mean * other_mean) / gamma**2
         assert part.spread[np.ix_(rows, rows)] == pytest.approx(spread[np.ix_(rows, rows)], abs=1e-9)
-    assert largest > 8
+    assert largest > 5
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_totals_share_a_circle_where_they_are_likely_and_it_has_as_many_points_as_it_needs(design: str) -> None:
+    odds, times = DESIGNS[design]
+    rows, trials = np.log(np.array(odds, dtype=float)), np.full(len(odds), float(times))
+    totals = np.arange(1.0, trials.sum())
+    groups = list(module._groups(module._Booklet(np.arange(len(odds)), trials, np.arange(len(totals))), rows, totals))
+    assert np.concatenate([classes for classes, _, _ in groups]).tolist() == list(range(len(totals)))
+    for classes, tilt, points in groups:
+        chances = expit(rows + tilt)
+        deviation = np.sqrt(trials @ (chances * (1 - chances)))
+        distribution = np.array([1.0])
+        for chance in chances.repeat(times):
+            distribution = np.convolve(distribution, [1 - chance, chance])
+        shares = distribution[totals[classes].astype(int)] / distribution.max()
+        assert shares.min() > 0.01
+        assert points % 2 and points >= min(trials.sum() + 1, 14 * deviation + 40)
+        assert points <= min(trials.sum() + 2, 14 * deviation + 42)
 
 
 def test_saddle_points_make_the_expected_totals_the_totals() -> None:
