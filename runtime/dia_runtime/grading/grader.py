@@ -132,7 +132,7 @@ class Grader:
             plain = without_markup(stripped) if self.ignores_markup and verdict not in SETTLED else ""
             if plain and plain != stripped:
                 other = self._read(plain, truth, accept, accept_if, share)
-                if other[0] in SETTLED or (part is not None and other[2] is not None and other[2] > part):
+                if other[0] in SETTLED or (other[2] or 0) > (part or 0):
                     verdict, flags, part = other
         if verdict not in SETTLED and self.skip and self.skip in reply:
             flags = flags | SKIP_MALFORMED

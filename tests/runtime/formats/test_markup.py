@@ -67,6 +67,19 @@ def test_a_wrong_answer_has_the_larger_share_of_those_with_and_without_markup(
     assert (graded.verdict, graded.share, graded.extracted) == ("wrong", Fraction(share), " `ab` ")
 
 
+@pytest.mark.parametrize("share", [None, "= 0"])
+def test_only_the_skip_token_answers_a_question_that_cannot_be_answered(share: str | None) -> None:
+    for is_unanswerable, verdicts in ((True, ["correct", "wrong"]), (False, ["skipped", "correct"])):
+        comparison = {"type": "text", "unanswerable": is_unanswerable} | ({} if share is None else {"share": share})
+        graded = [
+            grade({**TEXT, "comparison": comparison}, f"<xml>{text}</xml>", XML, share=lambda value: Fraction(1, 3))
+            for text in ("I-DO-NOT-KNOW", "a_b")
+        ]
+        assert [one.verdict for one in graded] == verdicts
+        shares = [Fraction(1), Fraction(0)] if is_unanswerable else [None, Fraction(1, 3)]
+        assert [one.share for one in graded] == ([None, None] if share is None else shares)
+
+
 @given(st.text(alphabet="ab*_`$ \n.", max_size=30))
 def test_markup_is_only_removed_from_both_ends(text: str) -> None:
     plain = without_markup(text)

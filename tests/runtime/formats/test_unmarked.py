@@ -84,6 +84,7 @@ def text(value: str) -> dict[str, Any]:
         (text("3 + 3 = 6"), {"kind": "last_line"}, "3 + 3 = 6", 2, "correct", "last"),
         (integer(6), {"kind": "xml"}, "Write <xml> or </xml>. The answer is 6.", 2, "correct", "said"),
         (integer(6), {"kind": "xml"}, "<xml>5</xml> The answer is 6.", 2, "wrong", "last"),
+        (integer(6), {"kind": "xml", "skip": "PASS"}, "Write <xml> or </xml>. The answer is 6.", 2, "correct", "said"),
         (integer(6), {"kind": "xml", "skip": "PASS"}, "<xml>PASS</xml> The answer is 6.", 2, "skipped", "last"),
     ],
 )
