@@ -293,3 +293,24 @@ def test_a_type_is_named_if_it_refused_its_values_more_often_than_any_condition_
     made = object.__new__(Drawing)
     made.refusals, made.failures = Counter(refusals), Counter(failures)
     assert made.strictest_type() == strictest
+
+
+@pytest.mark.parametrize(
+    ("items", "least", "freedom", "measured"),
+    [
+        (4, "a", {"kind": "exact", "count": "6"}, 4),  # b from 4 to 9
+        (5, "a", {"kind": "at_least", "count": "1"}, 4),
+        (5, "1", {"kind": "exact", "count": "9"}, 1),  # alike
+    ],
+)
+def test_few_items_are_measured_and_only_one_of_those_that_are_alike(
+    items: int, least: str, freedom: dict[str, str], measured: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = f"  a: {{type: integer, min: 1, max: {items}}}\n  b: {{type: integer, min: = {least}, max: 9}}\n"
+    made = drawing(tmp_path, parameters, "each: a\n")
+    asked: list[Item] = []
+    freedom_of = Drawing.freedom_of
+    monkeypatch.setattr(Drawing, "freedom_of", lambda self, item: asked.append(item) or freedom_of(self, item))
+    monkeypatch.setattr("dia_compiler.generate.draw.MEASURED_ITEMS", 3)
+    assert made.freedom_of_items().as_json() == freedom
+    assert len(asked) == measured
