@@ -386,3 +386,7 @@ def test_the_share_is_that_of_the_reply_and_0_where_none_can_be_taken() -> None:
     with pytest.raises(ValueError, match="has a `share`"):
         grader.grade(42, (), "42", "<xml>42</xml>")
     assert Grader(INTEGER, FORMAT).grade(42, (), "42", "<xml>42</xml>").share is None
+
+
+def test_a_long_unknown_name_is_cut_in_the_message() -> None:
+    refusal("E821", f"unknown chain of extraction `{'c' * 60}`\n", lambda: Grader(INTEGER, FORMAT, "c" * 61))
