@@ -348,7 +348,7 @@ def test_the_shell_completes(here: Path, words: str, expected: str) -> None:
 
 @pytest.mark.long
 def test_a_terminal_sees_a_bar_and_a_pipe_none(bench: Path) -> None:
-    command = [sys.executable, "-m", "dia_compiler", "compile", "my_bench", "--k", "3000"]  # a bar comes after a while
+    command = [sys.executable, "-m", "dia_compiler", "compile", "my_bench", "--k", "20000"]  # a bar comes after a while
     terminal, child = pty.openpty()
     with subprocess.Popen(command, cwd=bench, stdout=subprocess.PIPE, stderr=child, text=True) as running:
         os.close(child)

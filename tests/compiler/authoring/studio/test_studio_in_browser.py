@@ -163,10 +163,10 @@ def test_the_page_follows_the_editor(browser: Browser, running: Running, folder:
 TWIN = """\
 template: twin
 title: Twin
-params: {a: {type: integer, min: 2, max: 99}, b: {type: integer, min: 2, max: 99}}
-answer: {value: a + 0 * b, type: integer}
-prompt: What is {{ a }}?
-variants: {same: {prompt: "What is {{ a }}?"}}
+params: {a: {type: integer, min: 2, max: 99}}
+answer: {value: 2 * a, type: integer}
+prompt: What is twice {{ a }}?
+variants: {same: {prompt: "What is twice {{ a }}?"}}
 """
 
 
@@ -185,9 +185,10 @@ def test_errors_of_all_instances_together_and_of_an_evaluation_are_listed(
     await until('no errors');
     await page.waitForFunction(() => document.querySelector('#problems').hidden);
     tell('made', await page.locator('.prompt').count());
-    fs.writeFileSync(path, text.slice(0, text.indexOf('variants')).replace('a + 0', '(a // (a - a)) + 0'));
-    await until('1 error');
+    fs.writeFileSync(path, text.slice(0, text.indexOf('variants')).replace('2 * a', 'a // (a - a)'));
+    await page.waitForSelector('text=Made before the last change');
     await page.waitForSelector('#problem-list .error');
+    await until('1 error');
     tell('evaluation', await page.locator('#problem-list').innerText());
     tell('stale', await page.locator('.instance.stale').allInnerTexts());
     """
@@ -197,7 +198,7 @@ def test_errors_of_all_instances_together_and_of_an_evaluation_are_listed(
     assert "E506" in results["together"] and "same question" in results["together"]
     assert "E504" in results["evaluation"] and f"{path}:4:" in results["evaluation"]
     (card,) = results["stale"]
-    assert card.startswith("Made before the last change.") and "What is" in card
+    assert card.startswith("Made before the last change.") and "What is twice" in card
 
 
 ESTIMATED = """\

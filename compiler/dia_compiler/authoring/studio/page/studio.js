@@ -106,10 +106,10 @@ const drawInstances = () => {
 
 const choices = () => new URLSearchParams({ file: view.file, first: String(view.first), count: String(view.count), ...(view.seed ? { seed: view.seed } : {}), ...(view.item ? { item: String(view.item) } : {}) });
 
-/** Show the result of a look at the template. If it made no instance, the last ones stay, below its errors. */
-const present = (next, isReload, begin) => {
+/** Show the result of a look at the template. If it made no instance, those before it stay, below its errors. */
+const present = (next, before, isReload, begin) => {
   const fails = next.instances.every((one) => one.diagnostics);
-  const last = shown.template?.file === view.file ? shown.instances.filter((one) => !one.diagnostics) : [];
+  const last = before.filter((one) => !one.diagnostics);
   if (fails && last.length && (isReload || next.diagnostics.some(isError))) {
     next.fresh = next.instances.length;
     next.isKept = true;
@@ -155,7 +155,7 @@ const look = async (isReload = false) => {
         next.diagnostics.push(...record.diagnostics);
         clearTimeout(slow);
         clearTimeout(drawing);
-        present(next, isReload, begin); // the degrees of freedom follow, which may take a second to count
+        present(next, before, isReload, begin); // the degrees of freedom follow, which may take a second to count
       } else if (record.kind === 'overview') {
         next.overview = { freedom: next.overview?.freedom, ...record };
         drawHeading();
@@ -174,7 +174,7 @@ const look = async (isReload = false) => {
   }
   if (turn.signal.aborted) return;
   if (shown === next) drawHeading();
-  else present(next, isReload, begin);
+  else present(next, before, isReload, begin);
   by('item-choice').hidden = !(next.overview?.items > 1 || view.item);
   if (next.overview) by('item').max = String(next.overview.items - 1);
   document.body.dataset.looks = String(Number(document.body.dataset.looks || 0) + 1);
