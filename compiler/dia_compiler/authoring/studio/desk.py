@@ -42,6 +42,7 @@ class Desk:
         self.survey: Record = {"benchmarks": [], "diagnostics": []}
         self.states: dict[str, Record] = {}
         self.waiting: list[str] = []
+        self.changed: set[str] = set()  # files that have changed since their check began
         self.listeners: set[asyncio.Queue[Record]] = set()
         self.attachments: OrderedDict[str, tuple[str, str, bytes]] = OrderedDict()
         self.gradings: OrderedDict[str, Record] = OrderedDict()
@@ -175,20 +176,22 @@ class Desk:
         """Determine the states of some templates; one of them may be too slow, which ends the worker."""
         seconds = max((self.seconds(file) or SECONDS for file in batch), default=SECONDS)
         current, left = None, list(batch)
+        self.changed -= set(batch)
         try:
             async with aclosing(
                 self.list_lane.outcomes(states, self.paths, batch, self.programs, seconds=seconds)
             ) as outcomes:
                 async for outcome in outcomes:
                     if outcome.is_end:
-                        if outcome.diagnostics and left:
-                            self._set_state(current or left[0], excerpts(outcome.diagnostics, {}))
-                            left.remove(current or left[0])
+                        file = current or next(iter(left), None)
+                        if outcome.diagnostics and file is not None and file not in self.changed:
+                            self._set_state(file, excerpts(outcome.diagnostics, {}))
+                            left.remove(file)
                     elif "diagnostics" in outcome.item:
-                        is_blocked = outcome.item["is_blocked"]
-                        self._set_state(outcome.item["file"], outcome.item["diagnostics"], is_blocked)
-                        left.remove(outcome.item["file"])
-                        current = None
+                        current, file = None, outcome.item["file"]
+                        if file not in self.changed:
+                            self._set_state(file, outcome.item["diagnostics"], outcome.item["is_blocked"])
+                            left.remove(file)
                     else:
                         current = outcome.item["file"]
         finally:
@@ -219,6 +222,7 @@ class Desk:
         paths = set(self.files())
         whole = any(file not in paths for file in changed)  # benchmark.yaml, data, a new template
         stale = [file for file in self.files() if whole or file in changed]
+        self.changed.update(stale)
         for file in stale:
             self.states[file] = {"state": "waiting"}
         self.tell({"event": "changed", "files": sorted(changed), "whole": whole})
