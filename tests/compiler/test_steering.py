@@ -188,6 +188,7 @@ def test_the_warning_is_about_means_that_miss_by_more_than_half_of_the_tolerance
     assert warning is None if message is None else message in (warning or "")
 
 
+@pytest.mark.long
 def test_a_template_with_few_instances_near_the_goal_gives_all_of_them(capsys: pytest.CaptureFixture[str]) -> None:
     """The sums `55 and 1?` to `60 and 1?` have a predicted success of 0.43 to 0.45; all others are easier.
 

@@ -75,6 +75,7 @@ def observed(dia: Dia, target: str, k: int, degrees: float, endings: tuple[str, 
     return bundle["steering"]["success"]["mean"], correct / k / len(endings)
 
 
+@pytest.mark.long
 def test_sequences_whose_length_was_chosen_for_a_success_have_it(dia: Dia) -> None:
     dia("compile", str(SEQUENCES), "--k", "120", "-o", "out")
     models = [word for run, degrees in PANEL for word in ("--model", recorded(run, degrees, SEQUENCES))]
