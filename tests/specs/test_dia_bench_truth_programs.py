@@ -252,6 +252,7 @@ def run_c(programs: list[tuple[str, list[str]]], names: list[str], folder: Path)
     return done.stdout.splitlines()
 
 
+@pytest.mark.long
 def test_c_programs_print_the_sums(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     asked = challenges["c_sum"]
     programs: list[tuple[str, list[str]]] = [

@@ -400,6 +400,7 @@ def test_environment_and_other_processes_are_hidden(locked: sandboxes.Sandbox, m
     assert "ProcessLookupError" in refusal("python", f"import os; os.kill({os.getpid()}, 0)")
 
 
+@pytest.mark.long
 def test_no_right_is_left(locked: sandboxes.Sandbox) -> None:
     if interpreter("c") is None:
         pytest.skip("no C compiler")
@@ -412,6 +413,7 @@ def test_no_right_is_left(locked: sandboxes.Sandbox) -> None:
     assert program("c", source) == "-1 -1 -1 -1"
 
 
+@pytest.mark.long
 def test_no_memory_is_kept_that_belongs_to_no_process(locked: sandboxes.Sandbox) -> None:
     needs("c")
     source = (
