@@ -62,7 +62,7 @@ def test_feistel_vector() -> None:
 
 
 def network(size: int, value: int) -> int:
-    """The network as the documentation tells it: six rounds, each of which swaps the halves."""
+    """The network as the documentation describes it: six rounds, each of which swaps the halves."""
     a = next(number for number in range(isqrt(size), size) if number**2 >= size)
     b = (size + a - 1) // a
     length = len(f"{max(a, b):x}".zfill(2)) + 1 >> 1
