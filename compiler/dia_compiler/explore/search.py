@@ -21,7 +21,7 @@ from typing import Any
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.atomic_output import temporary_sibling
+from dia_runtime.bundle.atomic_output import temporary_sibling, why_not_written
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Judge, Rules
@@ -317,7 +317,7 @@ def put(path: Path, text: str) -> None:
 
 
 def _cannot_write(path: Path, error: OSError) -> DiaError:
-    message = visible(f"`{path}` cannot be written: {error.strerror}")
+    message = visible(f"`{path}` cannot be written: {why_not_written(error)}")
     return DiaError(Diagnostic("E897", message, None, "choose another folder with `-o`"))
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from dia_language.confinement.permission import NO
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.bundle.atomic_output import make_private_folder
+from dia_runtime.bundle.atomic_output import make_private_folder, write_error
 from dia_runtime.bundle.manifest import NAME
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
@@ -118,8 +118,8 @@ def reporting_write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"the bundle cannot be written to `{target}`: {error.strerror or error}"
-        raise DiaError(Diagnostic("E602", message, None, "free disk space, or choose another folder with -o")) from None
+        failure = f"the bundle cannot be written to `{target}`"
+        raise write_error(failure, error, "choose another folder with -o") from None
 
 
 def refuse_foreign(target: Path, options: CompileOptions) -> None:

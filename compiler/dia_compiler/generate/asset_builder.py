@@ -19,6 +19,7 @@ from dia_compiler.sampling.instance_tree import Stream, derived
 from dia_language.diagnostics import DiaError, Diagnostic, LanguageError
 from dia_language.numbers.values import Value
 from dia_language.templates.templates import delivered_name
+from dia_runtime.bundle.atomic_output import write_error
 
 LARGEST = 16 << 20  # bytes of one artefact
 
@@ -105,8 +106,8 @@ class AssetBuilder:
         except LanguageError as error:
             raise DiaError(Diagnostic(error.code, error.message, code.asset.position, error.help)) from None
         except OSError as error:  # a full or inaccessible disk is not an error of the spec
-            message = f"`{code.asset.name}` cannot be built: {error.strerror or error}"
-            raise DiaError(Diagnostic("E602", message, None, "free space on the output disk")) from None
+            failure = f"`{code.asset.name}` cannot be built"
+            raise write_error(failure, error, "set TMPDIR to a folder on another disk") from None
         size = len(content.encode() if isinstance(content, str) else content)
         if size > LARGEST:
             message = f"`{code.asset.name}` has {size:,} bytes; an artefact may have at most {LARGEST:,}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
@@ -19,6 +20,7 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 
 PRIVATE = 0o600
 TEMPORARY = ".dia-"  # private folders are called .dia-MACHINE-PROCESS-SUFFIX
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 ABANDONED_AFTER = 7 * 86_400  # seconds, for folders whose process cannot be looked up
 
 
@@ -164,7 +166,20 @@ def write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = visible(f"`{target}` cannot be written: {error.strerror or error}")
-        raise DiaError(
-            Diagnostic("E602", message, None, "free some disk space, or choose another location with -o")
-        ) from None
+        raise write_error(f"`{target}` cannot be written", error, "choose another location with -o") from None
+
+
+def write_error(failure: str, error: OSError, other_place: str) -> DiaError:
+    """Return the error (exit 2) for output that cannot be written. `other_place` is a fix for every reason."""
+    help = f"free some disk space, or {other_place}" if error.errno in FULL_DISK else other_place
+    return DiaError(Diagnostic("E602", visible(f"{failure}: {why_not_written(error)}"), None, help))
+
+
+def why_not_written(error: OSError) -> str:
+    """Return the reason of the operating system, or which part of the path is a file instead of a folder."""
+    if isinstance(error, (FileExistsError, NotADirectoryError)) and error.filename is not None:
+        path = Path(os.fsdecode(error.filename))
+        for place in (path, *path.parents):
+            if os.path.lexists(place) and not place.is_dir():
+                return f"`{place}` is not a folder"
+    return error.strerror or str(error)

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
-from dia_runtime.bundle.atomic_output import replace_with, require_replaceable, temporary_sibling
+from dia_runtime.bundle.atomic_output import replace_with, require_replaceable, temporary_sibling, write_error
 from dia_runtime.bundle.files import path_error, walk
 from dia_runtime.bundle.open import Bundle, open_bundle
 from dia_runtime.bundle.verify import file_problems
@@ -179,7 +179,4 @@ def _write_errors(folder: Path) -> Iterator[None]:
         message = "a text of the bundle contains half a character (a lone surrogate), which UTF-8 cannot encode"
         raise DiaError(Diagnostic("E707", message, None, "`dia verify` names the question"), 3) from None
     except OSError as error:
-        message = f"cannot write the export to `{folder}`: {error.strerror or error}"
-        raise DiaError(
-            Diagnostic("E602", message, None, "free some disk space, or choose another folder with -o")
-        ) from None
+        raise write_error(f"cannot write the export to `{folder}`", error, "choose another folder with -o") from None

@@ -95,6 +95,7 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
         yield bundle
         return
     from dia_runtime.bundle.archive import extract
+    from dia_runtime.bundle.atomic_output import write_error
 
     with ExitStack() as stack:
         try:
@@ -102,9 +103,8 @@ def unpacked_folder(bundle: Path) -> Iterator[Path]:
             with activity(f"unpacking {bundle}"):
                 extract(bundle, private)
         except OSError as error:
-            message = visible(f"cannot unpack `{bundle}` to a temporary folder: {error.strerror or error}")
-            fix = "free some disk space, or set TMPDIR to a folder on another disk"
-            raise DiaError(Diagnostic("E602", message, None, fix)) from None
+            failure = f"cannot unpack `{bundle}` to a temporary folder"
+            raise write_error(failure, error, "set TMPDIR to a folder on another disk") from None
         yield private
 
 

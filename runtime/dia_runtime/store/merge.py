@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
-from dia_runtime.bundle.atomic_output import temporary_sibling
+from dia_runtime.bundle.atomic_output import temporary_sibling, why_not_written
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.store.schema import REPLY_COLUMNS, Reply, StoredRespondent
 from dia_runtime.store.store import Store, open_store, read_store, require_root
@@ -84,7 +84,7 @@ def _write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = visible(f"`{target}` cannot be written: {error.strerror}")
+        message = visible(f"`{target}` cannot be written: {why_not_written(error)}")
         raise DiaError(Diagnostic("E804", message, None, "choose another location with `-o`")) from None
 
 

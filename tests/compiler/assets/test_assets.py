@@ -287,6 +287,7 @@ def test_a_full_disk_is_no_fault_of_the_spec() -> None:
         AssetBuilder({"one": asset}, WorkerResources()).built(asset, {}, b"key", 0)
     found = caught.value.diagnostics[0]
     assert (found.code, found.message) == ("E602", f"`one` cannot be built: {os.strerror(errno.ENOSPC)}")
+    assert found.help == "free some disk space, or set TMPDIR to a folder on another disk"
 
 
 def test_artefacts_are_walked_over_in_the_order_in_which_they_came(tmp_path: Path) -> None:

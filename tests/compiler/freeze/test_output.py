@@ -195,8 +195,10 @@ def one_line(printed: Any, word: str) -> None:
 def test_an_output_that_cannot_be_made_is_told_in_one_line(tmp_path: Path, dia: Dia) -> None:
     specs(tmp_path)
     (tmp_path / "file").write_text("in the way")
-    one_line(dia(tmp_path, "compile", "specs", "-o", "file/out", "-q"), "cannot be written")
-    one_line(dia(tmp_path, "compile", "specs", "-o", "file", "-q"), "cannot be written")
+    for out in ("file/out", "file"):
+        result = dia(tmp_path, "compile", "specs", "-o", out, "-q")
+        one_line(result, "cannot be written")
+        assert result.stderr.endswith(": `file` is not a folder\n  help: choose another folder with -o\n")
     assert (tmp_path / "file").read_text() == "in the way"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 from dia_compiler.commands.cli import run
+from dia_language.diagnostics import DiaError
 from dia_runtime.bundle import seal, sealed_file
 from dia_runtime.bundle.archive import pack
+from dia_runtime.bundle.atomic_output import atomic_file
 from dia_runtime.bundle.open import open_bundle
 
 Make = Callable[..., Path]
@@ -118,3 +121,39 @@ def test_a_sealed_bundle_is_told_from_one_that_was_not_given(
     assert run(["score", held, "--bundle", sealed]) == 2
     assert "is sealed" in capsys.readouterr().err
     assert run(["score", held, "--bundle", str(bundle)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "help"),
+    [
+        (errno.ENOSPC, "free some disk space, or choose another location with -o"),
+        (errno.EDQUOT, "free some disk space, or choose another location with -o"),
+        (errno.EACCES, "choose another location with -o"),
+        (errno.EIO, "choose another location with -o"),
+    ],
+)
+def test_only_a_full_disk_needs_free_space(reason: int, help: str, tmp_path: Path) -> None:
+    with pytest.raises(DiaError) as caught, atomic_file(tmp_path / "a"):
+        raise OSError(reason, os.strerror(reason))
+    entry = caught.value.diagnostics[0]
+    message = f"`{tmp_path / 'a'}` cannot be written: {os.strerror(reason)}"
+    assert (entry.code, entry.message, entry.help, caught.value.exit_code) == ("E602", message, help, 2)
+
+
+@pytest.mark.parametrize("out", ["file/x", "file/x/y", "link/x"])
+def test_a_path_through_a_file_names_the_file(
+    out: str, tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bundle = tiny()
+    Path("file").write_text("in the way")
+    Path("link").symlink_to("nowhere")
+    obstacle = out.partition("/")[0]
+    for command, failure in (
+        (["pack", str(bundle)], f"`{out}` cannot be written"),
+        (["export", str(bundle), "--to", "jsonl"], f"cannot write the export to `{out}`"),
+    ):
+        place = "folder" if command[0] == "export" else "location"
+        assert run([*command, "-o", out, "-q"]) == 2
+        help = f"choose another {place} with -o"
+        assert capsys.readouterr().err == f"error[E602]: {failure}: `{obstacle}` is not a folder\n  help: {help}\n"

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
-from dia_runtime.bundle.atomic_output import temporary_sibling
+from dia_runtime.bundle.atomic_output import temporary_sibling, why_not_written
 from dia_runtime.bundle.safe_paths import refuse_special_file
 
 FORMAT, VERSION = "dia-bank", 1
@@ -154,7 +154,7 @@ def write_bank(bank: Bank, path: str | os.PathLike[str]) -> None:
             (private / "bank").write_text(text, encoding="utf-8")
             (private / "bank").replace(place)
     except OSError as error:
-        message = visible(f"the bank `{place}` cannot be written: {error.strerror}")
+        message = visible(f"the bank `{place}` cannot be written: {why_not_written(error)}")
         raise DiaError(Diagnostic("E894", message, None, "choose another `--out`")) from None
 
 

@@ -15,7 +15,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from dia_runtime.bundle.atomic_output import temporary_sibling
+from dia_runtime.bundle.atomic_output import temporary_sibling, why_not_written
 from dia_runtime.bundle.open import Bundle
 from dia_runtime.bundle.safe_paths import refuse_special_file
 from dia_runtime.grading.judge import Rules
@@ -172,8 +172,6 @@ def replaced(path: Path) -> Iterator[BinaryIO]:
 
 def cannot_write(path: Path, error: OSError) -> DiaError:
     """Return the error for a file that cannot be created there."""
-    why = str(error.strerror).lower()
-    if isinstance(error, (FileExistsError, NotADirectoryError)):  # `path` is below a file
-        why = f"`{error.filename}` is not a folder"
-    message = visible(f"`{path}` cannot be written: {why}")
+    why = why_not_written(error)
+    message = visible(f"`{path}` cannot be written: {why[:1].lower()}{why[1:]}")
     return DiaError(Diagnostic("E873", message, None, "choose another location with `-o`"))

@@ -236,7 +236,11 @@ def test_points_errors_and_attempts_are_those_of_score(tiny: Callable[..., Path]
         ),
         (["a.run", "-o", "."], "E873", "cannot be written: it is a folder"),
         (["a.run", "-o", "t.jsonl/r.html"], "E873", "`t.jsonl/r.html` cannot be written: `t.jsonl` is not a folder"),
-        (["a.run", "-o", "t.jsonl/a/r.html"], "E873", "`t.jsonl/a/r.html` cannot be written: "),
+        (
+            ["a.run", "-o", "t.jsonl/a/r.html"],
+            "E873",
+            "`t.jsonl/a/r.html` cannot be written: `t.jsonl` is not a folder",
+        ),
         (["a.run", "-o", "r.html", "--points", "wrong"], "E811", "does not have the form VERDICT=N"),
         (["a.run", "-o", "r.html", "--by", "categroy"], "E811", "did you mean `category`"),
     ],
