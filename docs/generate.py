@@ -544,7 +544,7 @@ def with_figures(text: str) -> str:
     )
     figures = (
         f"It comes with {templates} templates in {len(benchmarks)} [benchmarks](docs/reference/families.md): "
-        f"{families} question families after *Dynamic Intelligence Assessment* (Bisztray and others, 2024), word "
+        f"{families} of them follow *Dynamic Intelligence Assessment* (Bisztray and others, 2024); the others are word "
         "problems, algebra, puzzles, questions that a model should decline, tests of instruction following and "
         "refusal, and conversations "
         f"about a model's own behaviour. For your own templates, it has {len(FUNCTIONS)} functions, {len(TYPES.own)} "
