@@ -157,13 +157,15 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
         == f"{yaml_nodes.FILE_BYTES >> 20} MiB, {yaml_nodes.DEPTH} levels, {yaml_nodes.NODES:,} nodes"
     )
     assert held["entries of one key, such as `let` or `checks`"] == f"{check_stage.DECLARED:,}"
-    assert held["expressions and templates that one template uses"] == f"{snippets.CHARACTERS:,} characters"
+    assert (
+        held["all expressions and texts with `{{ }}` that one template uses"] == f"{snippets.CHARACTERS:,} characters"
+    )
     assert held["a benchmark"] == f"{discover.FILES:,} spec files"
-    assert held["all specs and word lists of one run"] == (
+    assert held["all specs and word lists that one command reads"] == (
         f"{check_stage.BYTES_TOGETHER >> 20} MiB, {check_stage.NODES_TOGETHER:,} nodes"
     )
     assert held["an expression"] == f"{syntax.TEXT_LIMIT:,} characters"
-    assert held["a template's source"] == f"{templates.SOURCE_LIMIT:,} characters"
+    assert held["a text with `{{ }}`"] == f"{templates.SOURCE_LIMIT:,} characters"
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"
     assert held["a text, a list"] == f"{limits.TEXT_LENGTH:,} characters, elements"
     assert held["an integer that is tested for primality or factored"] == f"{limits.PRIME_BITS:,} bits"
