@@ -104,8 +104,9 @@ def builders() -> str:
 BUILDERS_HEAD = (
     "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
     "`checks`, read the files back with the functions of the fields *archives*, *audio*, *drawings*, *elf*, *images*, "
-    "*logs*, *pdf*, *plots*, *tables* and *web_pages*. A builder's *revision* rises when its results change. `dia "
-    "types NAME` shows an entry in the terminal."
+    "*logs*, *pdf*, *plots*, *tables* and *web_pages*. The kind of an option is *template*, a text with `{{ }}`, or "
+    "*data*, in which a text that starts with `= ` is an expression. A builder's *revision* rises when its results "
+    "change. `dia types NAME` shows an entry in the terminal."
 )
 
 
@@ -237,7 +238,8 @@ def commands() -> str:
 COMMANDS_HEAD = (
     "Results go to standard output; progress, warnings and errors go to standard error. `--json` prints the "
     "result as JSON; the [schemas](schemas.md) describe each result. `NO_COLOR` is respected. `python -m "
-    "dia_compiler` is the same as `dia`. [Set up your editor, shell and hooks](../howto/write-with-help.md) shows how "
+    "dia_compiler` is the same as `dia`, except that Python then also imports from the current folder, so do not use "
+    "it in a stranger's folder. [Set up your editor, shell and hooks](../howto/write-with-help.md) shows how "
     "to set default options in `dia.toml` and how to complete commands in the shell."
 )
 EXIT_CODES = (
@@ -324,7 +326,8 @@ FIGURE_NAMES_HEAD = (
 )
 VERDICTS_HEAD = "The verdict on each reply, in the order of tables and plots."
 MODEL_FIGURES_HEAD = (
-    "The figures that `dia score` computes for every model. The name is the key in JSON and the argument of "
+    "The main figures that `dia score` computes for every model; [the page with the formulas]"
+    "(../explanation/figures.md#figures) also has the others. The name is the key in JSON and the argument of "
     "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent. Reports, plots "
     "and the titles of tables use the words. *Plot* is the kind of `dia plot` that shows the figure."
 )

@@ -175,7 +175,7 @@ class ScoreOptions(GradingOptions):
     choices=["summary", "all"],
     default="summary",
     help="summary: one ranked table and what stands out in it. all: every figure, by category, domain, level and "
-    "variant. The other formats always contain all tables.",
+    "variant. The formats csv, markdown and latex always contain all tables.",
 )
 @format_option("text", "csv", "markdown", "latex")
 @json_option
