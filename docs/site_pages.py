@@ -19,6 +19,8 @@ FENCES = re.compile(r"^(```|~~~).*?^\1[^\S\n]*$|`[^`\n]+`", re.MULTILINE | re.DO
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 NAME_OF_BLOCK = re.compile(r'^`([^`\n]+)`:\n\n(?=```\w+ title="\1"$)', re.MULTILINE)
 EXIT = re.compile(r"^(```\w+[^\n]*?) exit=\d+", re.MULTILINE)
+ROW = re.compile(r"^\|.*\|$", re.MULTILINE)
+INLINE_CODE = re.compile(r"`[^`\n]+`")
 REPORTED = re.compile(r"^\S[^\n]*: (?:error|warning)\[([\w-]+)\]: [^\n]*\n(?:[ \t]+[^\n]*\n)*", re.MULTILINE)
 LONGEST_EXAMPLE = 700
 
@@ -161,7 +163,8 @@ def for_site(text: str, page: str, keep_file: Callable[[str], None]) -> str:
         return f"{mark}[{words}]({posixpath.relpath(path, posixpath.dirname(page) or '.')}{hash_mark}{anchor})"
 
     text = NAME_OF_BLOCK.sub("", text)
-    text = "".join(part if is_code else LINK.sub(with_target, part) for is_code, part in _parts(EXIT.sub(r"\1", text)))
+    parts = _parts(EXIT.sub(r"\1", text))
+    text = "".join(part if is_code else LINK.sub(with_target, _with_bars(part)) for is_code, part in parts)
     return _with_code_links(text) if page == "reference/error-codes.md" else text
 
 
@@ -174,6 +177,11 @@ def _parts(text: str) -> Iterator[tuple[bool, str]]:
             yield True, match[0]
             end = match.end()
     yield False, text[end:]
+
+
+def _with_bars(text: str) -> str:
+    r"""Return the text with `\|` in the code of tables as `|`: GitHub needs the backslash, the site would show it."""
+    return ROW.sub(lambda row: INLINE_CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), text)
 
 
 def _with_code_links(text: str) -> str:

@@ -113,6 +113,7 @@ def test_the_page_of_an_error_code_shows_a_real_message(pages: ModuleType) -> No
         ("howto/place.md", "```console exit=2\n$ dia\n```\n", "```console\n$ dia\n```\n"),
         ("howto/place.md", '`a.yaml`:\n\n```yaml title="a.yaml"\n', '```yaml title="a.yaml"\n'),
         ("howto/place.md", '`b.yaml`:\n\n```yaml title="a.yaml"\n', '`b.yaml`:\n\n```yaml title="a.yaml"\n'),
+        ("howto/place.md", "| `a\\|b` | a\\|b |\n\n`a\\|b`", "| `a|b` | a\\|b |\n\n`a\\|b`"),
         ("reference/error-codes.md", "| E304 | unknown |", "| [E304](../errors/E304.md) | unknown |"),
     ],
 )
