@@ -365,18 +365,29 @@ def schemas() -> str:
         held = json.loads(path.read_text(encoding="utf-8"))
         parts += [f"## {path.name.removesuffix('.schema.json')}", f"`schemas/{path.name}`: {held['title']}."]
         parts.append(held["description"])
-        for shape in held.get("oneOf", [held]):
-            required = set(shape.get("required", ()))
-            properties = shape.get("properties", {}).items()
-            rows = [(f"`{key}`", _kind(value), "yes" if key in required else "", _said(value))
-                    for key, value in properties]  # fmt: skip
-            parts.append(table(("key", "kind", "required", "meaning"), rows))
+        parts += _keys_of(held)
+        alternatives: list[str] = []
+        for shape in held.get("oneOf", []):
+            if "properties" in shape:
+                parts += [shape["description"], *_keys_of(shape)]
+            else:
+                alternatives += [f"`{key}`" for key in shape["required"]]
+        parts += [f"Either {' or '.join(alternatives)} is there."] if alternatives else []
     return page(parts)
+
+
+def _keys_of(shape: dict[str, Any]) -> list[str]:
+    """The table of the keys that an object can have; nothing if it has no fixed keys."""
+    required = set(shape.get("required", ()))
+    rows = [(f"`{key}`", _kind(value), "yes" if key in required else "", _said(value))
+            for key, value in shape.get("properties", {}).items()]  # fmt: skip
+    return [table(("key", "kind", "required", "meaning"), rows)] if rows else []
 
 
 SCHEMAS_HEAD = (
     "The JSON Schemas (draft 2020-12) of every file and every JSON output. They are in `schemas/`, and in an installed "
-    "package in `dia_runtime/_data/schemas/`. Outputs may gain keys; none is renamed or dropped."
+    "package in `dia_runtime/_data/schemas/`. Outputs may gain keys; none is renamed or dropped. A kind that is not a "
+    "type of JSON, such as *encoded*, is defined under `$defs` in the schema."
 )
 
 
@@ -384,15 +395,20 @@ def _kind(value: Any) -> str:
     if not isinstance(value, dict):
         return "refused by this version"
     if "const" in value:
-        return f"`{value['const']}`"
+        return f"`{_json_or_text(value['const'])}`"
     if "anyOf" in value:
         return " or ".join(dict.fromkeys(map(_kind, value["anyOf"])))
     if "enum" in value:
-        return "one of " + ", ".join(f"`{item}`" for item in value["enum"])
+        return "one of " + ", ".join(f"`{_json_or_text(item)}`" for item in value["enum"])
     if "$ref" in value:
         return str(value["$ref"]).rpartition("/")[2]
     kind = value.get("type", "")
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def _json_or_text(value: Any) -> str:
+    """A value as the page shows it: text without quotes, everything else as JSON writes it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _said(value: Any) -> str:

@@ -635,7 +635,8 @@ class ScoreOfModels(TypedDict):
     k: Annotated[int, Keywords(minimum=1), "Instances of each item, as compiled."]
     k_varies: Annotated[
         bool,
-        "Whether items have different numbers of instances; over attempts, questions different numbers of attempts.",
+        "Whether items have different numbers of instances; with `--over attempts`, whether questions have different "
+        "numbers of attempts.",
     ]
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
