@@ -59,9 +59,9 @@ def functions() -> str:
 
 
 FUNCTIONS_HEAD = (
-    "All functions of the spec language, by field. The first argument is the subject, so in templates `x | f(a)` is "
-    "the same call as `f(x, a)`; functions that take another function take it first. Optional arguments are in "
-    "brackets.\n\n"
+    "All functions of the spec language, by field. In templates, `x | f(a)` is the same call as `f(x, a)`: `x` is the "
+    "first argument. The functions of [higher_order](#higher_order) take another function as their first argument. "
+    "Optional arguments are in brackets.\n\n"
     "Each example is an [expression](language.md#expressions), followed by `->` and its value. You can paste the "
     "expression into a spec. Values are shown as templates print them, with text in quotes: `1/2` is an exact "
     "fraction, `0.67` an exact decimal. Bytes cannot be printed, so examples convert them with `hex` or `text_of`.\n\n"
@@ -543,8 +543,8 @@ FIGURES_HEAD = (
     "answer from the prompt alone."
 )
 FAMILIES_HEAD = (
-    "The specs that come with dia. The column *number* has the number of the question that a family follows in a "
-    "published benchmark. `dia preview FILE` shows instances."
+    "The specs that come with dia. A *family* is one template with all its instances. The column *number* has the "
+    "number of the question that a family follows in a published benchmark. `dia preview FILE` shows instances."
 )
 
 

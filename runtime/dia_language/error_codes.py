@@ -77,9 +77,9 @@ CODES: dict[str, tuple[str, str]] = {
     "E206": (
         "missing requirement of a template",
         "The template's `requires` names an extra, a file or a tool that is not available on this machine, and the "
-        "template was named on the command line or `--strict` was given; or the template reads a .parquet file "
-        "without `requires: {extra: parquet}`. Install the requirement. When you compile a whole benchmark without "
-        "`--strict`, the template is left out instead.",
+        "template was named on the command line or `--strict` was given; or the extra `parquet` is missing, and "
+        "the template reads a .parquet file but does not name the extra in `requires`. Install the requirement. When "
+        "you compile a whole benchmark without `--strict`, a template that names it is left out instead.",
     ),
     "E207": (
         "plug-in that cannot be used",
@@ -437,13 +437,14 @@ CODES: dict[str, tuple[str, str]] = {
     "E801": ("not a run", "The file is missing or is not a run. Name a file that `dia run` made."),
     "E802": (
         "run of other questions or answers",
-        "The run was made with different questions or answers than the bundle, the first run, or the ones a bank was "
-        "calibrated on. Score the runs separately; for a bank, give the questions it was calibrated on.",
+        "The run was made with different questions or answers than the bundle, the first run, or the bank (a file that "
+        "`dia calibrate` makes from runs). Score the runs separately; for a bank, give the questions it was "
+        "calibrated on.",
     ),
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),
     "E804": (
         "run file that cannot be used",
-        "The run file cannot be opened or written, or another process is placing the same model in it. The message "
+        "The run file cannot be opened or written, or another process is asking the same model in it. The message "
         "says why.",
     ),
     "E805": (
@@ -475,8 +476,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E822": (
         "answer record that cannot be used",
-        "The correct answer, an accepted form, the comparison or stored code of an answer record has the wrong shape. "
-        "The bundle or the run was made by another program, or changed afterwards.",
+        "A part of an answer record has the wrong shape: the correct answer, an accepted form, the comparison, or an "
+        "expression for the grading, such as `accept_if`. The bundle or the run was made by another program, or "
+        "changed afterwards.",
     ),
     "E823": (
         "missing API key",
@@ -528,8 +530,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E849": (
         "base URL without effect",
         "Baselines, such as `oracle`, are built into dia and use no network, so `--base-url` has no effect on them. "
-        "The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove it, or name a model "
-        "of the endpoint; `openai/oracle` is its model named oracle.",
+        "The same holds for names with a prefix, such as `simulated:` and `replay:`. Remove `--base-url`, or "
+        "name a model of the endpoint. If the endpoint has a model named oracle, write `openai/oracle`.",
     ),
     "E851": (
         "tools without a sandbox",
@@ -616,13 +618,14 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E896": (
         "placement that cannot start",
-        "It is unclear which model to place, or the bank's items are not among the questions. The message says which.",
+        "`dia place` cannot start: it is unclear which model to place, or the bank's items are not among the "
+        "questions. The message says which.",
     ),
     "E897": (
         "search that cannot start",
-        "A template has nothing that can be varied or has fixed items, several templates or models are named, the "
-        "model's ability is unknown, or the folder cannot be written or contains something else. The message says "
-        "which.",
+        "`dia explore` cannot start: a template has nothing that can be varied or has fixed items, several templates "
+        "or models are named, the model's ability is unknown, or the folder cannot be written or contains something "
+        "else. The message says which.",
     ),
     "E898": (
         "difficulty that cannot be predicted or reached",

@@ -404,7 +404,7 @@ class PrimeType(ParameterType):
         "bits": option("data", "number of bits, the highest of which is set; replaces min and max"),
         "residue": option("data", "[r, m]: the prime leaves remainder r when divided by m"),
         "safe": flag("(p - 1) / 2 is also prime"),
-        "smooth": option("data", "a bound: all prime factors of p - 1 are below it (needs 160 or more bits)"),
+        "smooth": option("data", "all prime factors of p - 1 are below this bound; p must have at least 160 bits"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:

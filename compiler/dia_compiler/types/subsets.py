@@ -121,7 +121,11 @@ class SubsetType(ParameterType):
 
     summary = "some items of a list or entries of a catalog, in their original order"
     options = {
-        "of": option("items", "the items: a list, {from: list}, an expression, or a type", required=True),
+        "of": option(
+            "items",
+            "the items: a list, {from: NAME} for a list of the spec, an expression, or a type",
+            required=True,
+        ),
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
             "data", "a field of the items, or `group` or a face of the entries, whose value must differ between any two"

@@ -88,7 +88,7 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
 class ChoiceType(ParameterType):
     summary = "an item of a list"
     options = {
-        "of": option("data", "the items: a list, {from: list} or an expression", required=True),
+        "of": option("data", "the items: a list, {from: NAME} for a list of the spec, or an expression", required=True),
         "weights": option("data", "integer weights, one per item"),
     }
 

@@ -73,7 +73,10 @@ class WordsType(ParameterType):
     summary = "text of words from a list, separated by single spaces; for a list of words, use `list` of `words`"
     word_lists = frozenset(WORD_LISTS)  # narrowed to what `from` names, where it names one
     options = {
-        "from": option("data", "the name of a built-in word list (default nouns), or a list: [...] or {from: list}"),
+        "from": option(
+            "data",
+            "the name of a built-in word list (default nouns), a list [...], or {from: NAME} for a list of the spec",
+        ),
         "count": option("data", "number of words, or {min, max} (default 1)"),
     }
 

@@ -15,7 +15,7 @@ OPTION_SCHEMAS: Final[dict[str, Schema]] = {
     "length": any_of(
         integer(minimum=1, maximum=100_000),
         EXPRESSION_TEXT,
-        words="The number of elements of a list, which the example in the prompt shows (up to 6).",
+        words="The number of elements of a list. If it is at most 6, the example in the prompt has as many.",
     ),
     "separator": nonempty("The separator between elements (default a comma)."),
     "round": mapping(

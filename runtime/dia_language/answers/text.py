@@ -51,7 +51,9 @@ class WordAnswer(AnswerType):
 
 
 class TextAnswer(WordAnswer):
-    """Text, compared exactly unless an option says otherwise. Outer whitespace never counts, except in quotes.
+    """Text, compared exactly unless an option says otherwise. Outer whitespace never counts.
+
+    An element of a list can be in quotes: they are removed, and whitespace inside them counts.
 
     - unicode: fold compares after NFKC normalisation, so that full-width forms, ligatures and similar variants are
       equal. (A text with more than 100 consecutive combining characters is compared as it is.)

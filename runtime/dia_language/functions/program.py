@@ -1,8 +1,8 @@
 """Running programs in other languages to compute or verify an answer.
 
-Programs run only for the specs that come with dia or with `--allow-programs`, and never while replies are scored.
-They run in a sandbox without network, files, environment or clock, for at most 5 s, with 256 MiB of memory, 16
-processes and 1 MiB of output.
+Programs run for the specs that come with dia, and for other specs only with `--allow-programs`. They never run while
+replies are scored. They run in a sandbox without network, files, environment or clock, for at most 5 s, with 256 MiB of
+memory, 16 processes and 1 MiB of output.
 """
 
 from __future__ import annotations

@@ -292,10 +292,10 @@ def _covers(conflicts: _Conflicts, limit: int, chosen: list[int]) -> list[list[i
 def solve_distinct(weights: list[int], choices: list[list[int]], total: int, limit: int = 2) -> list[list[int]]:
     """Solutions of weights[0] * x[0] + weights[1] * x[1] + ... = total in which all x differ and x[i] is in choices[i].
 
-    Such as the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are returned.
-    With the default of 2, a puzzle has exactly one solution if the result has length 1. Large weights are tried first,
-    and only values with which the others can still reach the total. Raises E502 if the search takes more steps than the
-    limit of the template.
+    For example, x are the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are
+    returned. With the default of 2, a puzzle has exactly one solution if the result has length 1. Large weights are
+    tried first, and only values with which the others can still reach the total. Raises E502 if the search takes more
+    steps than the limit of the template.
 
     Examples:
         solve_distinct([1, 1], [[1, 2, 3], [1, 2, 3]], 4) -> [[1, 3], [3, 1]]

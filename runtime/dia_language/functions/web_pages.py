@@ -103,7 +103,7 @@ def http_message(message: str) -> Record:
 
 @library_function
 def header_of(message: str, name: str) -> str | None:
-    r"""The value of the header called `name` in an HTTP message, in any case; none if there is no such header.
+    r"""The value of the header called `name` in an HTTP message, ignoring case; none if there is no such header.
 
     If the header occurs several times, the values are joined with ", ". Source: RFC 9110, section 5.3.
 
