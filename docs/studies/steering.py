@@ -4,10 +4,9 @@ A world has 60 templates. Each has one to three numbers with ranges of their own
 twelve skills. Difficulty follows from what the templates share (skills, and how large the numbers are), from what is
 the template's own (its level, slopes that bend, the word), and from what is the instance's own (SD 0.4 logits). Nine
 models answer twenty instances of half of the templates, each once. The bank is calibrated and explained from these
-replies alone. Then a tenth model, whose ability nobody answered for, is asked new instances that were chosen for it:
-
-* of the templates that the bank has (their instances are new), and
-* of the other half, to which the explanation was not fitted.
+replies alone. Then new instances are chosen for models of three abilities (-1.5, 0 and 1.5 logits), and their true
+success is computed. These models answer nothing: each is known only by its ability. Half of the templates from which
+the instances are drawn are in the bank, and half are not.
 
     python docs/studies/steering.py            # all of it, with a fixed seed
     python docs/studies/steering.py --worlds 2

@@ -61,13 +61,16 @@ def _without_interval(aggregate: Aggregate) -> Estimate:
 
 
 def bound_of(aggregate: Aggregate, intervals: Intervals) -> list[float] | None:
-    """Return the interval that allows for values which no item shows; None if resamples suffice.
+    """Return the interval that allows for values which no item has; None if resamples are used instead.
 
-    They suffice if at least `FEW` items have another value than the commonest end of the range, unless the method is
-    `bound`; also None if the range is unknown, items have different numbers of values, or percentiles are requested.
-    The ends are the quantiles of the items' mean with weights from a Dirichlet distribution, to which one item is added
-    at the end of the range: the bound of Learned-Miller and Thomas (A new confidence interval for the mean of a bounded
-    random variable, 2019). If all items have one value at an end, it is the interval of Clopper and Pearson (1934).
+    Resamples suffice, unless the method is `bound`, if at least `FEW` items differ from the lowest possible value and
+    at least `FEW` from the highest. They are also used if percentiles are requested, if the range is unknown, if items
+    have different numbers of values, or if there are too many items.
+
+    Each end of the interval is a quantile of the items' weighted mean, to which one item at that end of the range is
+    added; the weights follow a Dirichlet distribution. This is the bound of Learned-Miller and Thomas (A new confidence
+    interval for the mean of a bounded random variable, 2019). If all items have the same value, and it is an end of the
+    range, it is the interval of Clopper and Pearson (1934).
     """
     parts = [part for part in aggregate.parts if part.size]
     items = sum(part.times for part in parts)
