@@ -228,13 +228,17 @@ def searches(repeats: int, seed: int) -> None:
                 rates += own
                 queries += found.queries
                 spreads += [float(np.std(own, ddof=1))] if len(own) > 1 else []
-        inside = sum(LOW <= p <= HIGH for p in rates)
-        share, error = inside / len(rates), math.sqrt(inside * (len(rates) - inside) / len(rates) ** 3)
-        print(
-            f"{name:28} {len(rates):8} {share:7.3f} +-{error:.3f} {queries / len(rates):13.1f}"
-            f" {np.mean(spreads):8.3f} {time.process_time() - begun:6.1f}",
-            flush=True,
-        )
+        print(f"{name:28} {figures(rates, queries, spreads)} {time.process_time() - begun:6.1f}", flush=True)
+
+
+def figures(rates: list[float], queries: int, spreads: list[float]) -> str:
+    """The accepted items, their share within the target, queries for each, and mean SD; a dash for what is unknown."""
+    spread = f"{np.mean(spreads):8.3f}" if spreads else f"{'-':>8}"  # no model has two accepted items
+    if not rates:
+        return f"{0:8} {'-':>13} {'-':>13} {spread}"
+    inside = sum(LOW <= p <= HIGH for p in rates)
+    share, error = inside / len(rates), math.sqrt(inside * (len(rates) - inside) / len(rates) ** 3)
+    return f"{len(rates):8} {share:.3f} +-{error:.3f} {queries / len(rates):13.1f} {spread}"
 
 
 def beside_a_fixed_set(repeats: int, seed: int, queries: int = 100) -> None:

@@ -27,7 +27,7 @@ from dia_runtime.psychometrics.boundary.space import Cell, Space
 from scipy.special import betainc
 
 LOW, HIGH = 0.35, 0.65  # of the target success rate
-NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < HOPELESS
+NEAR, NEGLIGIBLE = 0.2, 0.05  # dropped when P(|p - 0.5| < NEAR) < NEGLIGIBLE
 POOL = 24  # cells from which one is chosen
 ANYWHERE = 100  # cells of the whole space that are proposed in addition to those near tried ones
 REPEATED, ALIKE = 1.0, 0.25  # logits: the penalty for a cell with an item, and for one like all accepted items

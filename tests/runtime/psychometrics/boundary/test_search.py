@@ -193,6 +193,7 @@ def test_what_is_foretold_is_where_a_search_begins() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("error")
 def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[str]) -> None:
     path = ROOT / "docs" / "studies" / "boundary_search.py"
     study = runpy.run_path(str(path))
@@ -205,6 +206,22 @@ def test_the_study_prints_what_each_search_finds(capsys: pytest.CaptureFixture[s
         shares[name] for name in ("dia, predicted", "bisection alone, mass 0.5", "random items, mass 0.5")
     )
     assert foretold[0] > 0.7 and foretold[1] < halved[1] < drawn[1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("rates", "spreads", "expected"),
+    [
+        ([], [], ["0", "-", "-", "-"]),
+        ([0.5], [], ["1", "1.000", "+-0.000", "12.0", "-"]),
+        ([0.5, 0.6, 0.4, 0.1], [0.1, 0.2], ["4", "0.750", "+-0.217", "3.0", "0.150"]),
+    ],
+)
+def test_the_study_prints_a_dash_for_what_no_item_shows(
+    rates: list[float], spreads: list[float], expected: list[str]
+) -> None:
+    row = runpy.run_path(str(ROOT / "docs" / "studies" / "boundary_search.py"))["figures"](rates, 12, spreads)
+    assert row.split() == expected and len(row) == 8 + 1 + 13 + 1 + 13 + 1 + 8
 
 
 def test_what_foretells_nothing_of_a_parameter_does_not_mislead() -> None:
