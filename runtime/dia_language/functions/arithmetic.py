@@ -322,7 +322,10 @@ def from_base(text: str, base: int) -> int:
     body = text.removeprefix("-").lower() if text.isascii() else ""
     if not body or body.strip(DIGITS[:base]):
         excerpt = text if len(text) <= LONGEST_EXCERPT else text[:LONGEST_EXCERPT] + "..."
-        raise LanguageError(f"the text `{excerpt}` is not an integer in base {base}")
+        last = DIGITS[base - 1]
+        digits = f"0 to {last}" if base <= 10 else f"0 to 9 and {' to '.join(sorted({'a', last}))}"
+        help = f'use only the digits {digits}, after an optional minus sign; `without(text, ", ")` removes separators'
+        raise LanguageError(f"the text `{excerpt}` is not an integer in base {base}", help)
     require_bits("from_base", len(body) * (base.bit_length() - 1))
     charge(len(body))
     is_short = len(body) <= SAFE_DIGITS

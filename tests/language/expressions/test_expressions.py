@@ -243,6 +243,16 @@ def test_the_element_or_the_text_that_does_not_fit_is_named() -> None:
     assert fault("from_base('12.5', 10)").message == "the text `12.5` is not an integer in base 10"
 
 
+@pytest.mark.parametrize(
+    ("base", "digits"),
+    [(2, "0 to 1"), (10, "0 to 9"), (11, "0 to 9 and a"), (12, "0 to 9 and a to b"), (36, "0 to 9 and a to z")],
+)
+def test_the_digits_of_a_base_are_named(base: int, digits: str) -> None:
+    help = fault(f"from_base('1,2', {base})").help or ""
+    assert help.startswith(f"use only the digits {digits}, after")
+    assert evaluate("""from_base(without("1, 2", ", "), 10)""") == 12
+
+
 def test_fields_of_lists_are_their_elements() -> None:
     help = fault("row.amount", row=["Bonn", "7"]).help or ""
     assert help.startswith("an element of a list is `x[0]`") and "x[0]" not in (fault("a.b", a="t").help or "")
