@@ -9,8 +9,9 @@ from dia_compiler.analyze.sessions.plan import Place, SessionPlan
 from dia_language.diagnostics import DiaError, Diagnostics, names_help
 from dia_language.yaml_nodes import Mapping as MappingNode
 from dia_language.yaml_nodes import Node, Scalar, Sequence
+from dia_runtime.formats.replies import instruction
 from dia_runtime.grading.sessions.judging import judge_transcript, truth_of
-from dia_runtime.grading.sessions.outcome import BROKEN
+from dia_runtime.grading.sessions.outcome import BROKEN, UNREAD
 from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 FACTS = ("text", "tokens", "seconds", "finish_reason")
@@ -53,10 +54,15 @@ def _check(
         diagnostics.entries.extend(error.diagnostics)
         return
     if judgement.verdict != verdict:
-        why = f" (`{judgement.missing}` is {judgement.state})" if judgement.missing else ""
+        is_unread = judgement.state == UNREAD
+        state = "cannot be read" if is_unread else "is missing"
+        why = f" (`{judgement.missing}` {state})" if judgement.missing else ""
         why = " (the grading fails on them)" if judgement.state == BROKEN else why
         message = f"these replies are graded {judgement.verdict}{why}, but the example says {verdict}"
-        diagnostics.error("E507", message, node.position)
+        help = None
+        if is_unread and judgement.missing in record["replies"]:
+            help = f"write it as its format says: {instruction(record['replies'][judgement.missing]['format'])}"
+        diagnostics.error("E507", message, node.position, help)
 
 
 def sessions_of(session_plan: SessionPlan, nodes: Said) -> Iterator[TranscriptSession]:
