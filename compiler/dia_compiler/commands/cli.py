@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("dia_runtime.commands.report", "Write an HTML page with the figures and replies."),
     "plot": ("dia_runtime.commands.plot", "Draw a plot of runs or of a bank."),
     "questions": ("dia_runtime.commands.questions", "Show the hardest questions, and where models agree."),
-    "audit": ("dia_runtime.commands.audit", "Show replies that two chains read differently."),
+    "audit": ("dia_runtime.commands.audit", "Compare two ways (chains) of reading answers from replies."),
     "calibrate": ("dia_runtime.commands.calibrate", "Put models and items on one Rasch scale, and save it as a bank."),
     "explain": ("dia_runtime.commands.explain", "Explain difficulties by parameters and skills."),
     "place": ("dia_runtime.commands.place", "Estimate a model's ability from a few questions."),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 @click.command("compile")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--k", default=5, show_default=True, metavar="N", help="Number of instances per template or `each` item.")
+@click.option("--k", default=5, show_default=True, metavar="N",
+              help="Number of instances of every item. A template is one item, or several with `each`.")  # fmt: skip
 @click.option(
     "--seed",
     metavar="TEXT",
@@ -37,7 +38,9 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=IntRange(min=1), metavar="N", help="Compile only the first N templates of each benchmark."
 )
-@click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
+@click.option("--force", is_flag=True,
+              help="Replace whatever exists. Without it, a bundle is replaced only in the default folder, and only if "
+              "it is not signed, sealed or used by a run.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")
 @click.option("--part", metavar="I/N", help="Compile part I of N, for `dia merge`.")
 @click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")

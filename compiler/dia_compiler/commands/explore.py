@@ -54,13 +54,15 @@ def asking(command: Any) -> Any:
     help="The model's ability, if it is not in the bank.",
 )
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
-              help="Run that the bank was calibrated from: shows what makes items hard. Repeatable.")  # fmt: skip
+              help="Run that the bank was calibrated from, to predict difficulties if the bank does not. "
+              "Repeatable.")  # fmt: skip
 @click.option(
     "--move",
     "moved",
     multiple=True,
     metavar="NAME",
-    help="Vary only this parameter; also a choice, a boolean or a row's column, as row.category. Repeatable.",
+    help="Vary only this parameter, which may also be a choice, a boolean or a column of a data file (row.category). "
+    "Repeatable.",
 )
 @click.option("--items", type=IntRange(1, 1000), default=20, show_default=True, help="Number of items to find.")
 @click.option(
@@ -69,7 +71,8 @@ def asking(command: Any) -> Any:
 @click.option("--at-once", type=IntRange(1, 100), default=8, show_default=True, help="Items to try in parallel.")
 @click.option("--accept", type=FloatRange(0.5, 0.95), metavar="P",
               help="Required probability that an item's success rate is between 0.35 and 0.65. Default: 0.78; 0.7 "
-              "with predicted difficulties, unless the model is beyond the bank.")  # fmt: skip
+              "with predicted difficulties, unless the ability is a logit or more outside the bank's "
+              "items.")  # fmt: skip
 @click.option(
     "--seed", type=IntRange(min=0), default=0, show_default=True, help="Seed of the search and of the instances."
 )

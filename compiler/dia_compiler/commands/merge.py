@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     help="The bundle's folder, or the run file to write.",
 )
 @jobs_option
-@click.option("--force", is_flag=True, help="Replace an existing bundle or other content.")
+@click.option("--force", is_flag=True,
+              help="Replace whatever exists. Without it, a bundle is replaced only in the default folder, and only if "
+              "it is not signed, sealed or used by a run.")  # fmt: skip
 @allow_programs
 @json_option
 @click.pass_context

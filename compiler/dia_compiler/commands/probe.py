@@ -48,7 +48,7 @@ def command(
     (needs the extra `probe`). They are learned on one half of the instances, and the best 20 are tested on the other
     half. A template is over its limit if the lower bound of the best rule's 95 % interval, corrected for the number of
     rules tested, is above 25 % and above blind guessing plus 5 percentage points. Nothing is written. Exit code 1 if a
-    template is over its limit and does not allow it.
+    template is over its limit, unless its spec has `allow: {shortcut: reason}`.
 
     \b
     Example:

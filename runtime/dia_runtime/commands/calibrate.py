@@ -124,7 +124,9 @@ class CalibrateOptions:
     help="For --extreme winsteps: how far from the end they are placed, in replies.",
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
-@click.option("--filter", "rule", metavar="RULE", help="Filter items: avg:0.05,0.95, atlas, difficulty:-2,2 or infit.")
+@click.option("--filter", "rule", metavar="RULE",
+              help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas (the same, with a spread over "
+              "models), difficulty:-2,2 or infit:0.7,1.3.")  # fmt: skip
 @click.option("--choose-filter", is_flag=True, help="Choose the filter automatically, in two stages.")
 @click.option(
     "--check",
@@ -157,11 +159,16 @@ class CalibrateOptions:
     "--cluster",
     choices=["templates", "none"],
     default="templates",
-    help="Cluster the errors of abilities by template, or treat all replies as independent.",
+    help="Cluster the standard errors of abilities by template, or treat all replies as independent.",
 )
 @click.option("--labels", type=PATH, metavar="FILE", help="YAML file with labels of models, as for dia score.")
 @click.option(
-    "--family", default="family", show_default=True, metavar="LABEL", help="Label that assigns models to families."
+    "--family",
+    default="family",
+    show_default=True,
+    metavar="LABEL",
+    help="With --labels: label that assigns models to families. Items that are harder for a family than predicted are "
+    "listed.",
 )
 @bundle_option
 @chain_option
@@ -296,14 +303,18 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
     effect = dependence.effect
     if effect is not None and dependence.is_rejected:
         p = "p < 0.001" if effect.p < 0.001 else f"p = {effect.p:.3f}"
-        allowed = "the errors of abilities allow for it" if dependence.families else "the errors of abilities ignore it"
+        allowed = (
+            "the standard errors of abilities allow for it"
+            if dependence.families
+            else "the standard errors of abilities ignore it"
+        )
         warnings.append(
             f"replies to instances of one template depend on each other (standard deviation {effect.sd:.2f} logits, "
             f"{p}): {allowed}"
         )
     if dependence.families is None and options.cluster == "templates" and result.method != "paper":
         warnings.append(
-            "the errors of abilities treat instances of one template as independent: there are fewer than ten "
+            "the standard errors of abilities treat instances of one template as independent: there are fewer than ten "
             "templates, or this method cannot cluster them (use `--method mml-items`)"
         )
     return warnings

@@ -26,8 +26,9 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists unchanged questions with a changed answer first, then other changed answers, changed, added and removed
-    questions, templates, specs, manifest entries and library versions. Exit code 1 if the bundles differ.
+    Lists the unchanged questions whose answers changed, then the questions that changed, with or without their answers,
+    then added and removed questions. The differences in templates, specs, manifest entries and library versions follow.
+    Exit code 1 if the bundles differ.
 
     \b
     Example:

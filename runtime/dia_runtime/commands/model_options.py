@@ -33,7 +33,7 @@ option = click.option
 OPTIONS = (
     option("--base-url", metavar="URL", help="URL of an OpenAI-compatible API."),
     option("--key-name", metavar="NAME", help="Environment variable with the API key; its name must end in _API_KEY."),
-    option("--temperature", metavar="LIST", help="Temperature, or several (0,0.7,1): each one becomes a respondent."),
+    option("--temperature", metavar="LIST", help="Temperature, or several (0,0.7,1): each is scored as its own model."),
     option("--max-tokens", type=IntRange(min=1), help="Maximum number of tokens in a reply."),
     option("--system", metavar="TEXT", help="System prompt; @FILE reads it from a file."),
     option("--reasoning-effort", metavar="WORD", help="low, medium or high, for models that support it."),

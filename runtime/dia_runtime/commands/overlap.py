@@ -41,7 +41,7 @@ def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int,
 
     \b
     Example:
-      dia overlap build/dia_bench-1.0.0-k5 specs/dia_bench/benchmark.yaml
+      dia overlap build/dia_bench-1.0.0-k5 specs/idk/sample/questions.jsonl
     """
     from dia_runtime.psychometrics.overlap import overlap
     from dia_runtime.psychometrics.rasch.bank import read_bank

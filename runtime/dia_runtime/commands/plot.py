@@ -62,6 +62,9 @@ class PlotOptions(GradingOptions):
 def command(options: PlotOptions) -> int:
     """Draw one plot of runs, or of a bank, as an .svg or .png file.
 
+    To plot a bank, give its file instead of RUN. Only item-curves needs both: the bank as --bank, and the runs with the
+    observed replies.
+
     An .svg contains a text description and adapts to light and dark backgrounds. A .png needs matplotlib.
 
     \b

@@ -62,7 +62,8 @@ class ReportOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: read replies as the published evaluators did, and show the figures of the study. "
+    help="paper: read replies as the published evaluators did, and show the figures of the study "
+    "that questions with sessions come from. "
     "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @click.option(
@@ -84,8 +85,9 @@ class ReportOptions(GradingOptions):
 def command(options: ReportOptions) -> int:
     """Write an HTML page with the figures, plots and every question of runs.
 
-    The page is one file that loads and sends nothing, so it can be mailed, printed and archived. With --bundle it also
-    shows the prompts, with --bank the models and items on one scale. Long replies are shortened in the middle.
+    The page is one file that loads and sends nothing, so it can be mailed, printed and archived. --bundle adds the
+    prompts, even if the runs contain the answers; --bank adds the models and items on one scale. Long replies are
+    shortened in the middle.
 
     \b
     Example:

@@ -109,7 +109,8 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: read replies as the published evaluators did, and add the figures of the study. "
+    help="paper: read replies as the published evaluators did, and add the figures of the study "
+    "that questions with sessions come from. "
     "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @choice_option(
@@ -134,7 +135,8 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals: bootstrap over items, a bound that allows for unseen values, or none.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval that "
+    "allows for scores that no item has yet.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."

@@ -29,9 +29,9 @@ NEAR = 20_000  # with more ids than this, no similar one is suggested
 def command(bundle: Path, id: str | None, as_json: bool) -> int:
     """Show a bundle or one of its questions with the answer; show a run or its replies to one question.
 
-    ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict (chain
-    standard). For a question made of sessions, a bundle shows which session sees which replies, and every turn; a run
-    shows the conversations.
+    ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict,
+    graded as by `dia score`. For a question made of sessions, a bundle shows which session sees which replies, and
+    every turn; a run shows the conversations.
 
     \b
     Example:

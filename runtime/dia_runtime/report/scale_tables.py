@@ -139,8 +139,8 @@ def _dependence_rows(result: CalibrationResult) -> list[tuple[str, str]]:
         return []
     rows = []
     if dependence.families is not None:
-        rows.append(("errors of abilities: clusters (templates)", str(dependence.families)))
-        rows.append(("errors of abilities: design effect", _number(dependence.design_effect, 2)))
+        rows.append(("standard errors of abilities: clusters (templates)", str(dependence.families)))
+        rows.append(("standard errors of abilities: design effect", _number(dependence.design_effect, 2)))
     if dependence.effect is not None:
         effect = dependence.effect
         error = "" if effect.se is None else f"{PLUS_MINUS}{effect.se:.3f}"

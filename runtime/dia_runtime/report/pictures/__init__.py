@@ -59,7 +59,7 @@ PICTURES: dict[str, Picture] = {
     "risk-coverage": Picture("share of wrong answers over the share of answered questions", SCORE, risk_coverage),
     "comparisons": Picture("differences between all pairs of models", (*SCORE, "comparisons"), comparisons),
     "correlation": Picture("which models solve the same items", SCORE, correlation),
-    "flags": Picture("flags and failures by model", SCORE, flags),
+    "flags": Picture("unparsed, truncated and other flagged replies, by model", SCORE, flags),
     "wright-map": Picture("models and items of a bank on one scale", BANK, wright_map),
     "abilities": Picture("abilities of a bank's models, with intervals", BANK, abilities),
     "item-fit": Picture("infit of a bank's items by difficulty", BANK, item_fit),
