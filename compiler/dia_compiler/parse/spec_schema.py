@@ -216,7 +216,8 @@ DEFINITIONS: Final[dict[str, Schema]] = {
                 "Items with equal keys are kept in list order, counted as half a pair, or left out.",
             ),
             "invalid": one_of(
-                ["zero", "drop"], "A prediction that is not a ranking counts as no correct pair, or is left out."
+                ["zero", "drop"],
+                "Has no effect: figures are given both with predictions that are not rankings, as 0, and without them.",
             ),
         },
         "A ranking predicted by the model, and the true one.",
