@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from dia_compiler import compile
+from dia_compiler.freeze import write_bundle
 from dia_compiler.freeze.bundle_plan import BundlePlan, seed_word
 from dia_compiler.freeze.output import CompileOptions
 from dia_compiler.freeze.write_bundle import provenance
@@ -153,6 +154,16 @@ def test_a_canary_is_in_every_part_of_the_bundle(made: Make) -> None:
     assert canary.encode() in marked and template["sha256"] == hashlib.sha256(marked).hexdigest()
 
 
+def test_a_file_that_the_canary_would_make_too_large_has_none(made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    canary = "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+    benchmark = BENCHMARK + f"canary: {canary}\n"
+    size = (made(benchmark=benchmark) / "specs" / "t0.yaml").stat().st_size
+    for largest, is_marked in ((size, True), (size - 1, False)):
+        monkeypatch.setattr(write_bundle, "FILE_BYTES", largest)
+        folder = made(str(largest), benchmark)
+        assert (canary in (folder / "specs" / "t0.yaml").read_text()) == is_marked and verify(folder) == []
+
+
 def test_the_provenance_names_the_bundle_and_the_libraries(made: Make) -> None:
     folder = made()
     stated = json.loads((folder / "provenance.json").read_text())
@@ -185,3 +196,5 @@ def test_a_bundle_that_was_changed_is_not_taken_for_the_same(tmp_path: Path, dia
     answers.write_bytes(before + b"\n")
     assert dia(tmp_path, *words).exit == 2
     assert dia(tmp_path, *words, "--force").exit == 0 and answers.read_bytes() == before
+    (tmp_path / "specs" / "t.yaml").write_text(PLAIN.replace("n + 1", "n + 2"))  # the folder has an intact bundle
+    assert dia(tmp_path, *words).exit == 2 and answers.read_bytes() == before

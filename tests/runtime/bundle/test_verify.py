@@ -211,6 +211,19 @@ def test_twins_that_lie_far_apart_are_found_and_items_may_come_in_any_order(
     assert "has two questions with the same id" in {problem.message for problem in verify(twins)}
 
 
+@pytest.mark.parametrize("variants", [(None, None), ("a", "b")])
+def test_a_question_that_comes_again_after_a_later_instance(
+    variants: tuple[str | None, ...], tiny: Make, bundle_writer: Make, tmp_path: Path
+) -> None:
+    bundle = open_bundle(tiny(templates=1, k=2))
+    questions, answers = list(bundle.questions()), list(bundle.answers())
+    for question, variant in zip(questions, variants, strict=True):
+        question["variant"] = variant
+    order = [0, 1, 0]
+    twins = bundle_writer(tmp_path / "twins", [questions[at] for at in order], [answers[at] for at in order], 2)
+    assert "has two questions with the same id" in {problem.message for problem in verify(twins)}
+
+
 def test_a_link_is_told_once_and_as_a_link(tiny: Make, tmp_path: Path) -> None:
     path = tiny()
     (tmp_path / "elsewhere").write_text("x")
