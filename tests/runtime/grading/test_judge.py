@@ -12,6 +12,7 @@ from dia_runtime.grading.judge import Judge, Judged, Rules, reading
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
+from dia_runtime.store.transcripts import TranscriptReply, TranscriptSession, transcript_text
 
 FORMAT = {"kind": "xml", "skip": "I-DO-NOT-KNOW", "rules": 2}
 POINTS = {"correct": 1, "skipped": 0, "wrong": -2}
@@ -138,3 +139,40 @@ def test_a_question_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
         with_store.judged_one(question(), StoredReply("<xml>12</xml>", None, None))
     with_store.close()
     assert len(prepared) == 1
+
+
+TALK = {
+    "answer": None, "text": "", "comparison": {"type": "sessions"}, "mistakes": {},
+    "truth": {
+        "grade": {
+            "correct": {"expression": 'word == "A"', "replies": ["word"]},
+            "share": {"expression": "1 / 4"},
+        }
+    },
+    "replies": {"word": {"session": "talk", "format": {"kind": "label", "of": ["A", "B"]}}},
+}  # fmt: skip
+
+
+def transcript(text: str, ending: str | None = None) -> str:
+    reply = TranscriptReply("word", 0, text=text, finish_reason=ending)
+    return transcript_text([TranscriptSession("talk", "subject", "m", None, None, (), (reply,))])
+
+
+@pytest.mark.parametrize(
+    ("reply", "error", "verdict", "share", "flags"),
+    [
+        (transcript("A"), None, Verdict.CORRECT, Fraction(1, 4), set()),
+        (transcript("B", "length"), None, Verdict.WRONG, Fraction(1, 4), {"truncated"}),
+        ("I will not", None, Verdict.UNPARSED, None, set()),
+        (None, "timeout", Verdict.ERROR, None, set()),
+        (None, None, Verdict.WRONG, None, set()),  # the provider's final refusal
+    ],
+)
+def test_the_reply_to_a_question_of_sessions_is_a_transcript_an_error_or_nothing(
+    reply: str | None, error: str | None, verdict: Verdict, share: Fraction | None, flags: set[str]
+) -> None:
+    with_store = judge()
+    entry = with_store.judged_one(question(**TALK), StoredReply(reply, error, None))
+    with_store.close()
+    assert (entry.mark.verdict, entry.share, entry.flags) == (verdict, share, flags)
+    assert (entry.sessions is None) == (reply is None) and entry.mistakes == {}
