@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any, cast
 
 import pytest
+from dia_language.diagnostics import DiaError
 from dia_runtime.grading import judge as judging
-from dia_runtime.grading.judge import Judge, Judged, Rules, reading
+from dia_runtime.grading.judge import Judge, Judged, Rules, reading, worth
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.store.schema import StoredQuestion, StoredReply
 from dia_runtime.store.store import Store
@@ -176,3 +177,17 @@ def test_the_reply_to_a_question_of_sessions_is_a_transcript_an_error_or_nothing
     with_store.close()
     assert (entry.mark.verdict, entry.share, entry.flags) == (verdict, share, flags)
     assert (entry.sessions is None) == (reply is None) and entry.mistakes == {}
+
+
+@pytest.mark.parametrize(("longest", "is_doubled"), [(1, False), (2, True), (3, True)])
+def test_a_text_that_is_too_long_to_be_read_is_no_mistake(
+    longest: int, is_doubled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "CHARACTERS", longest)
+    assert judged("<xml>24</xml>").mistakes == {"doubled": is_doubled, "low": False}
+
+
+def test_only_the_start_of_a_long_value_of_points_is_shown() -> None:
+    with pytest.raises(DiaError) as caught:
+        worth("wrong", "x" * 39 + "yz")
+    assert caught.value.diagnostics[0].message.endswith("not an exact number: " + "x" * 39 + "y")
