@@ -376,7 +376,7 @@ class Drawing:
 
     def parameters_text(self, scope: Scope) -> str:
         """Return the parameters as messages show them."""
-        values = {name: _printed(scope[name]) for name in self.prepared.makers if name in scope}
+        values = {name: printed(scope[name]) for name in self.prepared.makers if name in scope}
         for most in SHOWN_VALUE:
             text = ", ".join(f"{name} = {cut(value, most)}" for name, value in values.items())
             if len(text) <= SHOWN_PARAMETERS:
@@ -386,7 +386,8 @@ class Drawing:
         return f" (where {text})" if text else ""
 
 
-def _printed(value: Value) -> str:
+def printed(value: Value) -> str:
+    """Return the value as messages show it, or what kind it is if it has no text."""
     try:
         return plain(value)
     except LanguageError:

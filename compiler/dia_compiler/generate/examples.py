@@ -9,13 +9,14 @@ from dia_compiler.analyze.domains import Maker, Scope, compile_datum
 from dia_compiler.analyze.items import Item
 from dia_compiler.generate.bundle_rows import answer_record
 from dia_compiler.generate.catalog_examples import check_entry_examples
+from dia_compiler.generate.draw import printed
 from dia_compiler.generate.expand import Draft, Expansion, Instance
 from dia_compiler.parse.model import Datum, Example
 from dia_compiler.sampling.instance_tree import RecordingChoose, Stream, derived
 from dia_compiler.types.choices import Rejected
 from dia_language.answers.base import Unreadable
 from dia_language.diagnostics import DiaError, Diagnostics, LanguageError, Position, names_help
-from dia_language.numbers.values import Entry, Record, Value, described, kind_of, plain
+from dia_language.numbers.values import Entry, Record, Value, described, plain
 from dia_language.workers.heartbeat import begin_search, end_search
 from dia_language.yaml_nodes import Scalar, data
 from dia_runtime.formats import FORMATS
@@ -130,16 +131,9 @@ def _failed_condition(expansion: Expansion) -> str:
         return "no values can be drawn for the other parameters of the example"
     code, scope = expansion.drawing.last_failure
     names = dict.fromkeys(use.name for use in code.parsed.names if use.name in scope)
-    values = ", ".join(f"{name} = {_printed(scope[name])}" for name in names)
+    values = ", ".join(f"{name} = {printed(scope[name])}" for name in names)
     text = " ".join(code.parsed.source.text.split())
     return f"the example's parameters do not satisfy `{text}`" + (f": {values}" if values else "")
-
-
-def _printed(value: Value) -> str:
-    try:
-        return plain(value)
-    except LanguageError:
-        return f"({kind_of(value)})"
 
 
 def _are_inside(
