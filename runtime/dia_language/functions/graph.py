@@ -125,7 +125,7 @@ def components(graph: Graph) -> list[list[Value]]:
         components(graph(5, [[1, 3], [2, 5]])) -> [[1, 3], [2, 5], [4]]
     """
     indexed_graph = indexed(graph)
-    part, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
+    part, around = [-1] * len(indexed_graph.nodes), indexed_graph.neighbours
     for start in range(len(part)):
         waiting = [start] if part[start] < 0 else []
         while waiting:
@@ -137,14 +137,6 @@ def components(graph: Graph) -> list[list[Value]]:
     for place, node in enumerate(indexed_graph.nodes):
         members.setdefault(part[place], []).append(node)
     return list(members.values())
-
-
-def _undirected(graph: IndexedGraph) -> list[list[int]]:
-    around: list[list[int]] = [[] for _ in graph.nodes]
-    for a, b, _ in graph.edges:
-        around[a].append(b)
-        around[b].append(a)
-    return around
 
 
 @library_function
@@ -167,7 +159,7 @@ def is_bipartite(graph: Graph) -> bool:
         is_bipartite(graph(3, [[1, 2], [2, 3], [1, 3]])) -> False
     """
     indexed_graph = indexed(graph)
-    side, around = [-1] * len(indexed_graph.nodes), _undirected(indexed_graph)
+    side, around = [-1] * len(indexed_graph.nodes), indexed_graph.neighbours
     for start in range(len(side)):
         if side[start] >= 0:
             continue
