@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
-from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
+from dia_runtime.commands.model_options import ModelArguments, model_options_except, run_options
 from dia_runtime.commands.options import json_option
 from dia_runtime.commands.ranges import FloatRange, IntRange
 from dia_runtime.commands.terminal import echo
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import OnProgress, SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
-OWN = ("seed",)  # options that the search itself needs
 ENDINGS = {
     "items": "found the requested number of items",
     "budget": "budget spent",
@@ -33,14 +32,6 @@ ENDINGS = {
     "nothing left": "no items are left between those that the model passes and those that it fails",
     "questions without a reply": "some questions have no reply; repeat the command to ask them",
 }
-
-
-def asking(command: Any) -> Any:
-    """Return the command with the options of `dia run` that say how one model is asked."""
-    for add in reversed(OPTIONS):
-        command = add(command)
-    command.__click_params__ = [parameter for parameter in command.__click_params__ if parameter.name not in OWN]
-    return command
 
 
 @click.command("explore")
@@ -83,7 +74,7 @@ def asking(command: Any) -> Any:
     "DIA-Bench's for xml, evaluate-idk's for letter, the Self-Execution Benchmark's for json and in conversations.",
 )  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
-@asking
+@model_options_except("seed")  # the search itself needs it
 @allow_programs
 @json_option
 @click.pass_context

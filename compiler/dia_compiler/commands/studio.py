@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 from dia_language.diagnostics import DiaError, Diagnostic
-from dia_runtime.commands.model_options import OPTIONS, ModelArguments, run_options
+from dia_runtime.commands.model_options import ModelArguments, model_options_except, run_options
 from dia_runtime.commands.ranges import IntRange
 from dia_runtime.commands.terminal import echo
 
@@ -30,21 +30,13 @@ NO_RUN: dict[str, Any] = {
 }  # fmt: skip
 
 
-def asking(command: Any) -> Any:
-    """Return the command with the options of `dia run` that say how a model is asked."""
-    for add in reversed(OPTIONS):
-        command = add(command)
-    command.__click_params__ = [one for one in command.__click_params__ if one.name not in NOT_HERE]
-    return command
-
-
 @click.command("studio")
 @click.argument("paths", metavar="SPECS...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--port", type=IntRange(0, 65535), default=0, metavar="N",
               help="Port of this machine to listen on (default: any that is free).")  # fmt: skip
 @click.option("--open", "opens", is_flag=True, help="Open the page in the default browser.")
 @click.option("--model", metavar="NAME", help="Model that plays conversations in the page, as for `dia run`.")
-@asking
+@model_options_except(*NOT_HERE)
 @allow_programs
 def command(
     paths: tuple[Path, ...], port: int, opens: bool, model: str | None, allow_programs: str, **chosen: Any

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -96,6 +96,17 @@ OPTIONS = (
     choice_option("--through", choices=["auto", "litellm"], default="auto", help="Client library for the requests."),
 )
 model_options = combined(*OPTIONS, *TOOL_OPTIONS)
+
+
+def model_options_except(*names: str) -> Callable[[Any], Any]:
+    """Return the options that say how one model is asked, without those that a command does not have."""
+
+    def decorate(command: Any) -> Any:
+        command = combined(*OPTIONS)(command)
+        command.__click_params__ = [option for option in command.__click_params__ if option.name not in names]
+        return command
+
+    return decorate
 
 
 @dataclass(frozen=True)
