@@ -73,6 +73,11 @@ class Registry(Mapping[str, T]):
         return len(self.own) + len(self.plugins)
 
 
+def instance_of(kind: type[Any], path: str) -> Callable[[Any], str | None]:
+    """Return the check of a registry whose objects must be instances of a class, which packages import from `path`."""
+    return lambda value: None if isinstance(value, kind) else f"it is not an instance of {path}"
+
+
 def _refused(name: str, package: str, group: str, why: str) -> DiaError:
     message = f"the plug-in `{name}` of the package `{package}` ({GROUPS[group]}) cannot be used: {why}"
     return DiaError(Diagnostic("E207", message, None, f"uninstall or fix `{package}`"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dia_language.plugins import Registry
+from dia_language.plugins import Registry, instance_of
 
 from dia_compiler.assets.base import Builder
 from dia_compiler.assets.captcha import Captcha
@@ -38,11 +36,4 @@ OWN: dict[str, Builder] = {
     "wav": Wav(),
     "zip": Zip(),
 }
-
-
-def plugin_fault(candidate: Any) -> str | None:
-    """Return why an object of another package is not a valid asset builder, or None."""
-    return None if isinstance(candidate, Builder) else "it is not an instance of dia_compiler.assets.base.Builder"
-
-
-BUILDERS: Registry[Builder] = Registry("dia.assets", OWN, plugin_fault)
+BUILDERS: Registry[Builder] = Registry("dia.assets", OWN, instance_of(Builder, "dia_compiler.assets.base.Builder"))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dia_language.plugins import Registry
+from dia_language.plugins import Registry, instance_of
 
 from dia_compiler.types.addresses import IpAddressType
 from dia_compiler.types.algebra import PolynomialType, TupleType, VectorType
@@ -27,16 +25,6 @@ from dia_compiler.types.subsets import SubsetType
 from dia_compiler.types.texts import ChoiceType, StringType
 from dia_compiler.types.times import DateType, TimestampType
 from dia_compiler.types.words import WordsType
-
-
-def plugin_fault(candidate: Any) -> str | None:
-    """Return why an object of another package cannot be a parameter type, or None if it can."""
-    return (
-        None
-        if isinstance(candidate, ParameterType)
-        else "it is not an instance of dia_compiler.types.base.ParameterType"
-    )
-
 
 OWN: dict[str, ParameterType] = {
     # numbers
@@ -87,4 +75,6 @@ OWN: dict[str, ParameterType] = {
     "row": RowType(),
     "rows": RowsType(),
 }
-TYPES: Registry[ParameterType] = Registry("dia.types", OWN, plugin_fault)
+TYPES: Registry[ParameterType] = Registry(
+    "dia.types", OWN, instance_of(ParameterType, "dia_compiler.types.base.ParameterType")
+)

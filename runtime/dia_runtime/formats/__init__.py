@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dia_language.plugins import Registry
+from dia_language.plugins import Registry, instance_of
 
 from dia_runtime.formats.base import Extraction, Format
 from dia_runtime.formats.boxed import BOXED
@@ -20,11 +18,6 @@ from dia_runtime.formats.xml import XML
 __all__ = ["FORMATS", "Extraction", "Format"]
 
 
-def plugin_fault(value: Any) -> str | None:
-    """Return why an object of another package cannot be an answer format, or None if it can."""
-    return None if isinstance(value, Format) else "it is not an instance of dia_runtime.formats.Format"
-
-
 OWN: dict[str, Format] = {
     "boxed": BOXED,
     "json": JSON,
@@ -36,4 +29,4 @@ OWN: dict[str, Format] = {
     "whole": WHOLE,
     "xml": XML,
 }
-FORMATS: Registry[Format] = Registry("dia.formats", OWN, plugin_fault)
+FORMATS: Registry[Format] = Registry("dia.formats", OWN, instance_of(Format, "dia_runtime.formats.Format"))

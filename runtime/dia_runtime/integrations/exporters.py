@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dia_language.plugins import Registry
+from dia_language.plugins import Registry, instance_of
 from dia_runtime.integrations.dia_bench.export import DiaBench
 from dia_runtime.integrations.exporting.base import Exporter
 from dia_runtime.integrations.huggingface.export import HuggingFace
@@ -18,13 +16,6 @@ from dia_runtime.integrations.promptfoo.export import Promptfoo
 __all__ = ["EXPORTERS", "Exporter"]
 
 
-def plugin_fault(value: Any) -> str | None:
-    """Return why an object of another package cannot be an exporter, or None if it can."""
-    return (
-        None if isinstance(value, Exporter) else "it is not an instance of dia_runtime.integrations.exporters.Exporter"
-    )
-
-
 OWN: dict[str, Exporter] = {
     "dia-bench": DiaBench(),
     "huggingface": HuggingFace(),
@@ -35,4 +26,6 @@ OWN: dict[str, Exporter] = {
     "openai-batch": OpenAiBatch(),
     "promptfoo": Promptfoo(),
 }
-EXPORTERS: Registry[Exporter] = Registry("dia.exporters", OWN, plugin_fault)
+EXPORTERS: Registry[Exporter] = Registry(
+    "dia.exporters", OWN, instance_of(Exporter, "dia_runtime.integrations.exporters.Exporter")
+)
