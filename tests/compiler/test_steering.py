@@ -295,7 +295,7 @@ def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[st
         (["--difficulty", "1..-1", "--bank", "bank.json"], "`1..-1` is not a range of difficulties help: write two"),
         (
             ["--difficulty", "5..6", "--bank", "bank.json"],
-            "they are predicted from -4.75 to 2.77 help: ask for another",
+            "they are predicted from -4.75 to 2.77 help: calibrate more instances; or, if a range",
         ),
         (["--difficulty", "0..1", "--bank", "bank.json", "--part", "1/2"], "leave out --part"),
     ],

@@ -124,7 +124,7 @@ class Pieces:
     def note_suspects(self, piece: Snippet, parsed: ParsedExpression, names: frozenset[str]) -> None:
         """Warn of texts without the `f` of an f-string, and of the exclusive or in place of a power."""
         for offset, braces in literal_braces(parsed, names):
-            message = f"this text has `{braces}` in it, not the value: it is not an f-string"
+            message = f"this text is not an f-string, so it contains `{braces}` itself instead of the value"
             help = 'write `f` before the quotes: f"...", or allow it: `allow: {single-braces: reason}`'
             self.warn("single-braces", message, piece.place(offset), help)
         for offset, power in powers_by_xor(parsed):

@@ -63,7 +63,7 @@ def _check_example(expansion: Expansion, example: Example, number: int, diagnost
         _expect(expansion, instance, record, datum, Verdict.WRONG, diagnostics)
     brackets = _brackets(example.rejects, instance)
     if brackets and "flat-examples" not in expansion.prepared.template.allow:
-        message = "every value of `rejects` is a separate reply, here a list of one element"
+        message = "each value of `rejects` is a separate wrong reply, so these are read as lists of one element"
         help = f"{brackets}, or allow it: `allow: {{flat-examples: reason}}`"
         diagnostics.warn("flat-examples", message, example.rejects[0].position, help)
     for verdict, replies in example.replies.items():

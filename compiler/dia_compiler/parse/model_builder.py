@@ -266,7 +266,7 @@ class Builder:
         misspelt = {closest(key, [*known_options, "where"]) for key in merged if key not in known_options}
         for key, kind in known_options.items():
             if kind.required and key not in merged and key not in misspelt:
-                help = f"add `{key}: ...`: {kind.words}"
+                help = f"add `{key}: ...` ({kind.words})"
                 self.diagnostics.error("E202", f"the type `{name}` needs the option `{key}`", node.position, help)
         where = snippets(merged["where"][1]) if "where" in merged else ()
         return TypeUse(name, options, where, node.position)
@@ -370,7 +370,7 @@ def _asset_options(build: Scalar, body: Mapping, diagnostics: Diagnostics) -> di
     for name, kind in known_options.items():
         if kind.required and body.get(name) is None:
             message = f"the builder `{build.text}` needs the option `{name}`"
-            diagnostics.error("E202", message, build.position, f"add `{name}: ...`: {kind.words}")
+            diagnostics.error("E202", message, build.position, f"add `{name}: ...` ({kind.words})")
     return options
 
 

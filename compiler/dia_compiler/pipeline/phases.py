@@ -171,7 +171,10 @@ def require_steered(plan: BundlePlan) -> None:
     """Raise DiaError (exit 2) with the reason for each template if instances of none can be chosen."""
     if plan.steering is None or plan.steering.rules:
         return
-    name, help = plan.item.benchmark.name, "ask for another success or difficulty, or calibrate more instances"
+    name, help = (
+        plan.item.benchmark.name,
+        "calibrate more instances; or, if a range is given, ask for a success or difficulty in it",
+    )
     errors = [Diagnostic("E898", f"`{template}`: {why}", None, help) for template, why in plan.steering.refused]
     raise DiaError(errors or Diagnostic("E898", f"`{name}` has no template whose instances can be chosen", None, help))
 

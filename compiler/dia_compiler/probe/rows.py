@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dia_compiler.parse.model import Template
 
 NUL = b"\0"  # which no attachment has that a reader takes for text
-ADVICE = "give every decoy the feature that singles out the answer, draw the answer's position"
+ADVICE = "give wrong candidates in the prompt the same features as the answer, draw the answer's position"
 
 
 class Prober:
@@ -58,7 +58,7 @@ class Prober:
                 place = template.prompt.position if template.prompt else template.position
                 message = (
                     f"a simple rule ({shortcut.rule}) is right in {shortcut.right} of {shortcut.instances} instances: "
-                    "a model needs to understand nothing"
+                    "a model can answer without understanding the question"
                 )
                 diagnostics.warn("shortcut", message, place, f"{ADVICE}, or allow it: `allow: {{shortcut: reason}}`")
         return tuple(shortcuts)

@@ -57,7 +57,7 @@ class _TreeBuilder:
 
 
 class ArithmeticAnswer(WordAnswer):
-    """An arithmetic expression of integers and `operators` (by default + - * /), as a tree made by `arithmetic`.
+    """An arithmetic expression of integers and `operators` (default + - * /), as a tree from the function `arithmetic`.
 
     Two expressions are equal if their trees are the same. Use `accept_if` to accept more, for example `evaluate(reply,
     {}) == target`. Strict accepts numbers, the operators + - * / and brackets. Lenient also accepts typographic

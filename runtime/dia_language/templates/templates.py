@@ -427,7 +427,7 @@ class _TreeRewriter:
         if kind in ARITHMETIC:
             self.refuse(
                 node,
-                "arithmetic is not allowed in a template",
+                "arithmetic is not allowed in {{ }} and {% %}",
                 "compute it under `let`: Jinja's numbers are floats",
                 next((name.name for name in node.find_all(nodes.Name)), ""),
             )
@@ -439,7 +439,7 @@ class _TreeRewriter:
         if isinstance(node.value, float):
             self.refuse(
                 node,
-                "decimal numbers are not allowed in a template",
+                "decimal numbers are not allowed in {{ }} and {% %}",
                 "write it under `let`: Jinja's numbers are floats",
             )
         return node
@@ -448,7 +448,7 @@ class _TreeRewriter:
         if isinstance(node.node, nodes.Const) and type(node.node.value) is int:
             return nodes.Const(-node.node.value, lineno=node.lineno)
         self.refuse(
-            node, "arithmetic is not allowed in a template", "compute it under `let`: Jinja's numbers are floats"
+            node, "arithmetic is not allowed in {{ }} and {% %}", "compute it under `let`: Jinja's numbers are floats"
         )
 
     def rewrite_Tuple(self, node: nodes.Tuple, bound: frozenset[str]) -> nodes.Expr:
@@ -470,7 +470,9 @@ class _TreeRewriter:
 
     def rewrite_Compare(self, node: nodes.Compare, bound: frozenset[str]) -> nodes.Expr:
         if len(node.ops) != 1:
-            self.refuse(node, "chained comparisons are not allowed in a template", "join two comparisons with `and`")
+            self.refuse(
+                node, "chained comparisons are not allowed in {{ }} and {% %}", "join two comparisons with `and`"
+            )
         left, right = self.rewritten(node.expr, bound), self.rewritten(node.ops[0].expr, bound)
         return call(COMPARED[node.ops[0].op], left, right, lineno=node.lineno)
 

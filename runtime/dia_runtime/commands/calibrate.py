@@ -334,8 +334,8 @@ def _notes(result: CalibrationResult, requested: tuple[str, ...]) -> list[str]:
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
             notes.append(
-                f"{counted(extreme, what)} with only correct or only wrong replies: such estimates depend on "
-                "`--extreme`"
+                f"{counted(extreme, what)} with only correct or only wrong replies: where they are on the scale "
+                "depends on `--extreme`"
             )
     for left in result.left_out[:5]:
         notes.append(f"the {left.kind} {left.name} is not on the scale: {left.why}")

@@ -223,7 +223,7 @@ def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
     for one in placed:
-        outside = "; outside the range of the bank" if one.is_outside else ""
+        outside = "; outside the bank's range of difficulties" if one.is_outside else ""
         lost = f"; {counted(one.lost, 'item')} without a reply" if one.lost else ""
         lines.append(
             f"{visible(one.model):{width}}  {one.ability:7.3f} +- {one.se:.3f} logits  {len(one.steps):4} items  "

@@ -49,7 +49,7 @@ def command(
         sealed = seal(bundle, secret, target, weak, force)
     if names := exposed_values(opened):
         listed = ", ".join(f"`{name}`" for name in names)
-        note = f"warning: sessions or their grading use {listed}, so the questions contain these values unencrypted"
+        note = f"warning: the questions contain the values of {listed} unencrypted, as sessions or grading use them"
         echo(note, err=True)
     if as_json:
         facts = {"path": sealed.path.as_posix(), "digest": sealed.id, "questions_root": sealed.questions_root}

@@ -48,7 +48,10 @@ class Regex(Format):
             "text", "An RE2 pattern with one group, the answer.", required=True, example="(?m)^RESULT=(.*)$"
         ),
         "reply": FormatOption(
-            "text", "A reply, with {answer} in place of the answer.", required=True, example="RESULT={answer}"
+            "text",
+            "How a reply looks, with {answer} in place of the answer: shown to models, and used by the baselines.",
+            required=True,
+            example="RESULT={answer}",
         ),
     }
     chains = {

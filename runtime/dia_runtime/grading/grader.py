@@ -87,7 +87,7 @@ class Grader:
         self.form = _entry(format.get("kind"), FORMATS, "answer format")
         if errors := self.form.faults(format):
             raise DiaError(Diagnostic("E821", visible(errors[0]), None, NEWER), 3)
-        _entry(chain, {STANDARD: (), **self.form.chains}, "chain of extraction")
+        _entry(chain, {STANDARD: (), **self.form.chains}, "chain")
         self.format, self.chain = format, effective_chain(chain, format)
         self.is_verbatim = self.chain in self.form.verbatim
         self.extract = self.form.reader(format, self.chain)

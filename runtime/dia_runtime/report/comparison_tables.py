@@ -140,7 +140,7 @@ def _power(power: Power | None) -> Iterable[Table]:
     yield Table(f"Two models on the same items: smallest difference detected with {chance}",
                 ("first", "second", *headings), tuple(two), 3)  # fmt: skip
     one = [(entry["model"], *_size(entry, power)) for entry in power["models"]]
-    yield Table(f"Two such models on different items: smallest difference detected with {chance}",
+    yield Table(f"Two models like this one, each on its own items: smallest difference detected with {chance}",
                 ("model", *headings), tuple(one), 2)  # fmt: skip
 
 

@@ -205,15 +205,15 @@ def _missing(result: Score) -> Iterator[str]:
 
 
 def _reasons(result: Score) -> str:
-    """Return why questions could not be asked."""
-    reasons = [
-        f"{entry['questions']:,} of {_short(model['model'])}, because {entry['why']}"
-        for model in result["models"]
-        for entry in model.get("left_out", ())
-    ]
-    more = f"; {len(reasons) - NAMED} more reasons" if len(reasons) > NAMED + 1 else ""
-    listed = reasons[:NAMED] if more else reasons
-    return f" They could not be asked: {'; '.join(listed)}{more}." if reasons else ""
+    """Return why questions could not be asked, and of which models."""
+    models_by_reason: dict[str, list[tuple[str, int]]] = {}
+    for model in result["models"]:
+        for entry in model.get("left_out", ()):
+            models_by_reason.setdefault(entry["why"], []).append((model["model"], entry["questions"]))
+    reasons = [f" Reason for {_listed(models)}: {why}." for why, models in models_by_reason.items()]
+    if len(reasons) <= NAMED + 1:
+        return "".join(reasons)
+    return "".join(reasons[:NAMED]) + f" There are {len(reasons) - NAMED} more reasons."
 
 
 def _counts(result: Score, count: Callable[[Model], int]) -> list[tuple[str, int]]:

@@ -281,7 +281,11 @@ def _sessions(result: Score) -> Iterator[Grid]:
     headings = ("questions", "accuracy", INTERVAL, "answered", "valid")
     columns = (Column(first, is_name=True), *map(Column, headings))
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
-    title = "Sessions: accuracy over all, answered and valid questions, and questions with other outcomes"
+    title = (
+        "Sessions: accuracy over all questions, over those with a reply (answered), and over those whose reply could "
+        "be read (valid). Questions without a grade: a reply is unreadable (unread) or missing (absent), or grading "
+        "failed (broken)"
+    )
     yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from dia_runtime.bundle.session_records import SUBJECT, SessionRecord, TurnRecord, read_sessions
 
 SHOWN = 3  # texts or items of a list
+HIDDEN = ("kind", "rules")  # of a format: its name, and the edition of its rules
 
 
 def session_text(question: Mapping[str, Any]) -> str:
@@ -56,7 +57,7 @@ def _turn(number: int, turn: TurnRecord) -> Iterator[str]:
         if texts is not None:
             yield f"{role}: {_texts(texts)}"
     if turn.reply is not None and turn.format is not None:
-        options = ", ".join(f"{name} {_value(value)}" for name, value in turn.format.items() if name != "kind")
+        options = ", ".join(f"{name} {_value(value)}" for name, value in turn.format.items() if name not in HIDDEN)
         yield f"reply: {turn.reply}, read as {turn.format['kind']}" + (f" ({options})" if options else "")
 
 

@@ -123,7 +123,7 @@ def opened(runs: Place | Sequence[Place], bundle: Place | None = None) -> Iterat
         stores = [stack.enter_context(read_store(path)) for path in paths]
         source = open_source(bundle, stores)
         for store in stores:
-            require_root(store, str(stores[0].facts.get("questions_root")))
+            require_root(store, str(stores[0].facts.get("questions_root")), stores[0])
         yield stores, source
 
 

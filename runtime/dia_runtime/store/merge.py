@@ -59,7 +59,7 @@ def merge_runs(runs: Sequence[Place], out: Place, force: bool = False) -> Merged
         stores = [stack.enter_context(read_store(path)) for path in dict.fromkeys(map(Path, runs))]
         root = str(stores[0].facts.get("questions_root"))
         for store in stores:
-            require_root(store, root)
+            require_root(store, root, stores[0])
         _require_same_settings(stores)
         _require_same_answers(stores)
         stack.enter_context(_write_errors(target))

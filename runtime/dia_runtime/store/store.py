@@ -624,13 +624,17 @@ def require_answers_of(store: Store, bundle: Bundle) -> None:
     raise DiaError(Diagnostic("E802", visible(message), None, visible(fix)), 3)
 
 
-def require_root(store: Store, questions_root: str) -> None:
-    """Check that the run has replies to exactly these questions. Raises DiaError (exit 3) otherwise."""
+def require_root(store: Store, questions_root: str, first: Store | None = None) -> None:
+    """Check that the run has replies to exactly these questions: those of a bundle, or of the `first` run.
+
+    Raises DiaError (exit 3) otherwise.
+    """
     root = store.facts.get("questions_root")
     if root != questions_root:
-        roots = f"its root is {root}, that of the bundle is {questions_root}"
-        message = f"`{store.path}` is a run of other questions: {roots}"
-        raise DiaError(Diagnostic("E802", message), 3)
+        whose = "the bundle" if first is None else f"`{first.path}`"
+        message = f"`{store.path}` is a run of other questions: its root is {root}, that of {whose} is {questions_root}"
+        help = "name the bundle whose questions were asked" if first is None else "name only runs of the same questions"
+        raise DiaError(Diagnostic("E802", visible(message), None, help), 3)
 
 
 def _connect(place: Path, address: str) -> Store:

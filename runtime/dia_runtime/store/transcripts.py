@@ -157,7 +157,8 @@ def _parts(session: TranscriptSession) -> Iterator[str]:
             why = (
                 reply.error["message"] if reply.error else f"no reply: {reply.finish_reason or 'its text is not known'}"
             )
-            yield f"[{reply.name or 'turn'} {reply.turn + 1}{step}] {why}"
+            name = f", reply {reply.name}" if reply.name else ""
+            yield f"[turn {reply.turn + 1}{step}{name}] {why}"
 
 
 def _session(record: Mapping[str, Any]) -> TranscriptSession:

@@ -77,7 +77,7 @@ def test_a_strict_check_warns(specs: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(["check", str(specs), "--strict", "--jobs", "1"]) == 1
     warning = capsys.readouterr().err
     assert "planted.yaml:9:" in warning
-    assert "a model needs to understand nothing" in warning
+    assert "a model can answer without understanding the question" in warning
     assert "allow: {shortcut: reason}" in warning
 
 

@@ -526,7 +526,7 @@ def test_values_that_sessions_hold_in_clear_are_named(
     path = bundle_writer(tmp_path / "talks", questions, answers, 3)
     assert run(["seal", str(path), "--weak", "-o", str(tmp_path / "b"), "-q", "--json"]) == 0
     told = capsys.readouterr().err
-    assert "use `code`, so the questions contain these values unencrypted" in told and "own" not in told
+    assert "the questions contain the values of `code` unencrypted" in told and "own" not in told
     assert b"464150" in (tmp_path / "b" / "questions.jsonl").read_bytes()
 
 

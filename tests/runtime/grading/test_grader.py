@@ -314,7 +314,7 @@ def test_what_cannot_be_graded_is_told() -> None:
             FORMAT,
             "strictest",
             "E821",
-            "unknown chain of extraction `strictest`\n  help: did you mean `strict`",
+            "unknown chain `strictest`\n  help: did you mean `strict`",
         ),
         ({**FORTY_TWO, "comparison": {"type": "number"}}, FORMAT, "strict", "E822", "unknown answer type `number`"),
         ({**FORTY_TWO, "comparison": {"type": "integer", "unit": "m"}}, FORMAT, "strict", "E822", "`unit`"),
@@ -389,4 +389,4 @@ def test_the_share_is_that_of_the_reply_and_0_where_none_can_be_taken() -> None:
 
 
 def test_a_long_unknown_name_is_cut_in_the_message() -> None:
-    refusal("E821", f"unknown chain of extraction `{'c' * 60}`\n", lambda: Grader(INTEGER, FORMAT, "c" * 61))
+    refusal("E821", f"unknown chain `{'c' * 60}`\n", lambda: Grader(INTEGER, FORMAT, "c" * 61))

@@ -69,7 +69,7 @@ def test_a_transcript_is_spoken() -> None:
     ]
     assert readable_transcript(transcript_text(said)).splitlines() == [
         "== talk 2 (subject)", "", "[user]", "Name one.", "", "[assistant]", "red", "",
-        "[second 2.1] no reply: content_filter", "", "== judged (judge, none)", "", "[verdict 1] nobody plays `judge`",
+        "[turn 2.1, reply second] no reply: content_filter", "", "== judged (judge, none)", "", "[turn 1, reply verdict] nobody plays `judge`",
     ]  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def require_questions(bank: Bank, benchmark: str | None, questions_root: str | N
     """
     if not has_other_questions(bank, questions_root):
         return
-    message = visible(f"the bank was calibrated on different {bank.unit} than those of `{str(benchmark)[:80]}` here")
+    message = visible(f"the bank was calibrated on other {bank.unit} than those of `{str(benchmark)[:80]}`")
     help = "use the questions on which it was calibrated, or a bank of templates (`--items templates`)"
     raise DiaError(Diagnostic("E802", message, None, help))
 

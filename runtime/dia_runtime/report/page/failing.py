@@ -56,7 +56,7 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
         ("model", lambda row: word(row[2])),
         ("share of wrong replies %", lambda row: row[3]),
     ]
-    lead = "Wrong replies that match a mistake described in the template, as shares of its wrong replies."
+    lead = "Wrong replies that match a mistake described in the template, as shares of all wrong replies to it."
     tables = [
         grid(
             "The most frequent named mistake"

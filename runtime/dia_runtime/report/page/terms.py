@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from dia_runtime.grading.flags import FLAGS
 from dia_runtime.grading.verdicts import WITH_POINTS, Verdict
 from dia_runtime.report.page.panels import unit_words, with_article
 from dia_runtime.scoring.figures import Figure, glossary_figures
@@ -46,9 +47,14 @@ def terms(score: Score) -> Pairs:
             f"The verdict on a reply: {Verdict.CORRECT.meaning}; {Verdict.SKIPPED.meaning}; {Verdict.WRONG.meaning}.",
         ),
         *((verdict, verdict.meaning) for verdict in Verdict if verdict not in WITH_POINTS),
+        *((flag.heading, flag.meaning) for flag in FLAGS.values() if _occurs(flag.name, score)),
         *((figure.label_at(score["k"]), _definition(figure, score)) for figure in figures),
         ("intervals", _intervals(score)),
     ]
+
+
+def _occurs(flag: str, score: Score) -> bool:
+    return any(model["flags"].get(flag) for model in score["models"])
 
 
 def _definition(figure: Figure, score: Score) -> str:

@@ -140,7 +140,7 @@ def test_recorded_replies_are_placed_in_the_order_of_asking(call: Call, bundle: 
     difficulties = [step["difficulty"] for step in placed["oracle"]["steps"]]
     assert difficulties[:3] == sorted(difficulties[:3]) and max(difficulties[:4]) == max(difficulties)
     code, out, _ = call("place", "--bank", bank, "--replay", "all.run", "--model", "oracle")
-    assert code == 0 and out.count("\n") == 1 and "outside the range of the bank" in out
+    assert code == 0 and out.count("\n") == 1 and "outside the bank's range of difficulties" in out
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_a_bank_knows_its_questions_from_others_of_their_names(call: Call, bundl
     assert call("compile", "specs", "--k", NUMBER, "--seed", "other", "-o", "others", "-q")[0] == 0
     (other,) = Path("others").glob("sums*")
     code, out, told = call("place", "--bank", "own.json", "--bundle", other, "--model", "oracle", "-o", "a.run")
-    assert (code, out) == (2, "") and "different instances" in told and not Path("a.run").exists()
+    assert (code, out) == (2, "") and "calibrated on other instances" in told and not Path("a.run").exists()
     assert call("run", other, "--model", models[0], "--model", models[2], "-o", "other.run", "-q")[0] == 0
     for command in (("place", "--bank", "own.json", "--replay", "other.run"), ("explain", "other.run", "--bank",
                     "own.json"), ("calibrate", "other.run", "--anchors", "own.json", "-o", "b.json")):  # fmt: skip

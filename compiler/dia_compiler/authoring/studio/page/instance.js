@@ -96,7 +96,7 @@ const replyBox = (instance) => {
   if (box.value) read();
   const put = (reply) => () => { box.value = reply; typed.set(key, reply); read(); };
   const right = instance.spellings[0];
-  return el('div', { class: 'reply' }, el('label', null, 'Type a reply to see how each chain reads and grades it', box),
+  return el('div', { class: 'reply' }, el('label', null, 'Type a reply to see how each chain (a way to read answers) reads and grades it', box),
     right && el('button', { type: 'button', onclick: put(right.reply) }, 'Insert a correct reply'), result);
 };
 
@@ -137,5 +137,5 @@ export const instanceCard = (instance, template, opened, player) => {
 export const overview = (template, record) => el('p', { class: 'soft' }, [
   record.freedom && `d(t) ${record.freedom}`, record.items > 1 && plural(record.items, 'item'), plural((template.checks || []).length, 'check'),
   plural(record.examples, 'worked example'),
-  record.draws[0] < record.draws[1] && `${record.draws[0].toLocaleString('en')} of ${record.draws[1].toLocaleString('en')} draws satisfy every where`,
+  record.draws[0] < record.draws[1] && `${record.draws[0].toLocaleString('en')} of ${record.draws[1].toLocaleString('en')} draws satisfy every “where”`,
 ].filter(Boolean).join(' · '));
