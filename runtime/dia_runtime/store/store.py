@@ -58,6 +58,7 @@ from dia_runtime.store.schema import (
 from dia_runtime.store.tool_transcripts import has_calls
 
 BUSY_SECONDS = 30
+SYNCHRONOUS = "FULL"  # what was written survives a power failure
 OF_SESSIONS = '{"kind":"sessions"'  # how the format of a question of sessions begins in a run
 LARGEST_VALUE = 1 << 27  # bytes of a value, and of all values in a row
 QUESTION_ROW = attrgetter(*QUESTION_COLUMNS)  # dataclasses.astuple copies deeply, and is ten times slower
@@ -510,7 +511,7 @@ class Store:
         try:
             yield
         finally:
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self._connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
 
     @contextmanager
     def sqlite_errors(self) -> Iterator[None]:
@@ -641,7 +642,7 @@ def _connect(place: Path, address: str) -> Store:
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
-        for setting in ("synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+        for setting in (f"synchronous = {SYNCHRONOUS}", "foreign_keys = ON", "trusted_schema = OFF"):
             connection.execute(f"PRAGMA {setting}")
     except sqlite3.OperationalError as error:
         raise _unusable(f"`{place}` cannot be used: {error}") from None

@@ -162,9 +162,25 @@ def test_a_clean_close_leaves_one_plain_file(path: Path) -> None:
 def test_settings_of_durability(store: Store) -> None:
     pragma = store._connection.execute
     assert pragma("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert pragma("PRAGMA synchronous").fetchone() == (2,)  # FULL
     assert pragma("PRAGMA foreign_keys").fetchone() == (1,)
     assert pragma("PRAGMA busy_timeout").fetchone()[0] >= 10_000
+
+
+def test_what_is_written_survives_a_power_failure(path: Path) -> None:
+    """In a process of its own: the other tests do not wait for the disk."""
+    program = f"""
+        from pathlib import Path
+        from dia_runtime.store.store import open_store
+        with open_store(Path({str(path)!r}), {ROOT!r}) as store:
+            def level():
+                return store.rows("PRAGMA synchronous")[0][0]
+            print(level())
+            with store.relaxed_sync():
+                print(level())
+            print(level())
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2", "1", "2"]  # FULL, NORMAL, FULL
 
 
 def test_sqlite_itself_finds_the_file_sound(store: Store, path: Path) -> None:
