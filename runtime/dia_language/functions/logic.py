@@ -169,12 +169,16 @@ def _columns(names: tuple[str, ...]) -> tuple[Mapping[str, int], int]:
     """For each name, the rows in which it is true, as bits; and an integer with the bits of all rows."""
     if len(set(names)) < len(names):
         raise LanguageError("two of the names are equal")
-    every = (1 << (1 << len(names))) - 1
+    rows = 1 << len(names)
     columns = {}
     for at, name in enumerate(reversed(names)):
         run = 1 << at  # length of the alternating runs of false and true rows
-        columns[name] = every // ((1 << run) + 1) << run
-    return columns, every
+        column, width = ((1 << run) - 1) << run, 2 * run
+        while width < rows:
+            column |= column << width
+            width *= 2
+        columns[name] = column
+    return columns, (1 << rows) - 1
 
 
 def _bits(tree: Tree, columns: Mapping[str, int], every: int, depth: int) -> int:
