@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy
 import pytest
+from helpers.compilers import compiles
 from helpers.prompts import found
 
 Challenges = dict[str, dict[str, str]]
@@ -262,6 +263,7 @@ def test_c_programs_print_the_sums(challenges: Challenges, answers: Answers, tmp
     assert dict(zip(asked, printed, strict=True)) == {id: answers[id]["text"] for id in asked}
 
 
+@pytest.mark.long
 def test_c_programs_print_the_keys(challenges: Challenges, answers: Answers, tmp_path: Path) -> None:
     asked = challenges["c_generator"]
     pattern = (
@@ -274,6 +276,7 @@ def test_c_programs_print_the_keys(challenges: Challenges, answers: Answers, tmp
     assert dict(zip(asked, printed, strict=True)) == {id: answers[id]["text"] for id in asked}
 
 
+@compiles
 @pytest.mark.parametrize("template", ["c_sum", "c_generator"])
 def test_each_c_program_is_whole(template: str, challenges: Challenges, tmp_path: Path) -> None:
     challenge = next(iter(challenges[template].values()))

@@ -21,6 +21,7 @@ from dia_language.confinement.interpreters import interpreter, version_of
 from dia_language.diagnostics import LanguageError
 from dia_language.functions.program import LANGUAGES, program, run_elf
 from dia_language.workers import heartbeat
+from helpers.compilers import compiles
 
 pytestmark = pytest.mark.spawned
 
@@ -47,9 +48,6 @@ FACTS = {
 
 
 NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX)]
-# The compiler of the extra `binary` takes four seconds for each program, so that every day it compiles only a few.
-SLOW_COMPILER = all(shutil.which(name) is None for name in ("gcc", "cc", "clang"))
-compiles = pytest.mark.long if SLOW_COMPILER else pytest.mark.spawned
 
 
 def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:

@@ -13,6 +13,7 @@ from dia_language.expressions.expressions import compile_expression
 from dia_language.expressions.namespace import Namespace
 from dia_language.expressions.syntax import PlainSource, parse
 from dia_language.functions import library
+from helpers.compilers import compiles
 
 COLLATZ = {
     "python": "n, k = int(input()), 0\nwhile n != 1:\n  n, k = (n // 2 if n % 2 == 0 else 3 * n + 1), k + 1\nprint(k)",
@@ -41,7 +42,7 @@ def steps(n: int) -> int:
 
 
 @pytest.mark.usefixtures("allowed")
-@pytest.mark.parametrize("language", COLLATZ)
+@pytest.mark.parametrize("language", [pytest.param(name, marks=compiles if name == "c" else ()) for name in COLLATZ])
 def test_the_same_walk_in_every_language(language: str) -> None:
     if interpreter(language) is None:
         pytest.skip(f"no interpreter of {language}")
