@@ -32,6 +32,14 @@ def who(seconds: float = 0.0) -> Iterator[Any]:
     yield "end"
 
 
+def until(path: Path) -> Iterator[Any]:
+    """Works until the file is there, or for ten seconds."""
+    end = time.monotonic() + 10
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    yield "end"
+
+
 def die() -> Iterator[Any]:
     yield os.getpid()
     os._exit(3)
@@ -71,14 +79,17 @@ def test_workers_of_one_process_hold_what_it_has_imported() -> None:
     assert all(is_gone(number) for pid, parent, _ in told for number in (pid, parent))
 
 
-def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced() -> None:
-    tasks = [Task("dead", die, ()), Task("slow", who, (1.0,)), Task("next", who, ())]
+def test_one_that_dies_is_told_while_its_brother_works_on_and_is_replaced(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    tasks = [Task("dead", die, ()), Task("slow", until, (told,)), Task("next", who, ())]
     with WorkerPool(2, MODULE) as pool:
         held: dict[Any, list[Any]] = {task.key: [] for task in tasks}
         ended = []
         for outcome in pool.run(tasks):
             held[outcome.key].append(outcome.diagnostics if outcome.is_end else outcome.item)
             ended += [outcome.key] if outcome.is_end else []
+            if "dead" in ended:
+                told.touch()
     assert held["dead"][-1][0].code == "E502" and ended[0] == "dead"
     assert held["slow"][-2:] == ["end", ()] and held["next"][-2:] == ["end", ()]
 

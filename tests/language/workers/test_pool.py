@@ -140,7 +140,11 @@ def test_a_single_worker_outlives_failures() -> None:
 
 def test_imports_of_a_single_worker_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise the first reply that is graded on a busy machine is wrong."""
-    code = "import time\nend = time.process_time() + 0.6\nwhile time.process_time() < end: pass\n"
+    code = (
+        "import multiprocessing, time\n"
+        "end = time.process_time() + (0.6 if multiprocessing.parent_process() else 0)\n"  # not in this process
+        "while time.process_time() < end: pass\n"
+    )
     (tmp_path / "slow_to_import.py").write_text(code + "def answer():\n    yield 'done'\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with closing(SingleWorker(0.3)) as worker:

@@ -26,7 +26,7 @@ from helpers import session_records
 from helpers.places import ROOT
 
 # A forked worker would inherit the pipe to the program, which then does not see its input end.
-pytestmark = pytest.mark.spawned
+spawned = pytest.mark.spawned
 
 Make = Callable[..., Path]
 PROGRAM = f"""
@@ -73,6 +73,7 @@ def called(*arguments: object) -> Result:
     return CliRunner().invoke(command, rest, standalone_mode=False)
 
 
+@spawned
 def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program: str) -> None:
     run(
         made(session_records.refusal(), session_records.pressure(1)),
@@ -96,6 +97,7 @@ def test_a_program_gets_the_conversation_and_may_be_a_judge(made: Make, program:
     ]  # fmt: skip
 
 
+@spawned
 def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
@@ -127,6 +129,7 @@ def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> N
     assert texts(transcripts("b.run")[0]) == [scripted.REFUSAL, "DECLINE"]
 
 
+@spawned
 def test_a_replay_without_the_turn_is_an_error(made: Make, program: str) -> None:
     run(made(session_records.pressure(depth=2)), program, "a.run")
     lines = [
@@ -190,6 +193,7 @@ def test_the_command_binds_roles_and_tells_what_is_left_out(made: Make) -> None:
     )
 
 
+@spawned
 def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "says:COMPLY"}))
@@ -210,6 +214,7 @@ def test_show_draws_sessions_and_tells_conversations(made: Make, program: str) -
     assert (missing.exit_code, missing.diagnostics[0].code) == (2, "E809")
 
 
+@spawned
 def test_transcripts_keep_their_schema(made: Make, program: str) -> None:
     bundle = made(session_records.refusal(), session_records.pressure(1), session_records.difficulty([1, 2], 2))
     run(bundle, program, "a.run", terms=RunOptions(roles={"judge": "none"}))

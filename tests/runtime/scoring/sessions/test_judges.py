@@ -140,10 +140,10 @@ def test_an_error_of_the_judge_names_the_judge(bundle: Path, capsys: pytest.Capt
 
 
 def test_the_rate_limit_of_a_judge_is_shown(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler, "PROGRESS_SECONDS", 0.05)
+    monkeypatch.setattr(scheduler, "PROGRESS_SECONDS", 0.02)
     steps: list[Progress] = []
-    with loop.serve(loop.first(1, loop.fails(429, headers={"Retry-After": "1"}), loop.says("GOOD"))) as server:
+    with loop.serve(loop.first(1, loop.fails(429, headers={"Retry-After": "0.4"}), loop.says("GOOD"))) as server:
         terms = RunOptions(roles={"judge": "openai/m"}, role_urls={"judge": server.url})
         run(bundle, "says:because", "a.run", on_progress=steps.append, terms=terms)
-    assert any(step.pause > 0.5 for step in steps)
+    assert any(step.pause > 0.1 for step in steps)
     assert steps[-1].done == 3
