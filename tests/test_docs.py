@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import click
@@ -194,6 +195,7 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
             assert not heading or heading in anchors(there), target
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The names by which links reach the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)

@@ -13,13 +13,12 @@ from dia_compiler import compile
 from dia_compiler.freeze.output import FrozenBundle
 from dia_runtime.formats.replies import REPLY_FORMATS
 from helpers.places import ROOT
+from helpers.yaml_files import TEXT_LOADER
 from jsonschema import Draft202012Validator
 
 TOUR = ROOT / "docs" / "examples" / "sessions"
 DIGEST = "30c8532267d5b44e59bd267f9ce32705cf79964cbcb9b994e2db4b59cb2ca4b4"
-SPECS = {
-    path.stem: yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader) for path in sorted(TOUR.glob("*.yaml"))
-}
+SPECS = {path.stem: yaml.load(path.read_text(encoding="utf-8"), TEXT_LOADER) for path in sorted(TOUR.glob("*.yaml"))}
 TEMPLATES = [name for name, spec in SPECS.items() if "template" in spec]
 SCHEMA = json.loads((ROOT / "schemas" / "template.schema.json").read_text(encoding="utf-8"))
 

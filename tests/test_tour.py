@@ -22,6 +22,7 @@ from dia_language.expressions.syntax import CONSTANTS
 from dia_runtime.formats import FORMATS
 from helpers import answer_samples
 from helpers.places import ROOT
+from helpers.yaml_files import TEXT_LOADER
 
 Dia = Callable[..., Any]
 
@@ -203,7 +204,7 @@ def language_page_types() -> list[dict[str, Any]]:
 @cache
 def spec_of(path: Path) -> dict[str, Any]:
     """The file's mapping; its scalars are text."""
-    found: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)
+    found: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), TEXT_LOADER)
     return found
 
 

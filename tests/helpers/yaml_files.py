@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml, where it is built in: a ninth of the time
+TEXT_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # scalars stay text
 
 
 @cache

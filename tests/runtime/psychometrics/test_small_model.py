@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,30 +17,42 @@ from helpers.recorded_replies import COPYING, PANEL, SEQUENCES, TEMPERATURES, re
 Dia = Callable[..., Any]
 
 
-@pytest.fixture
-def dia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Dia:
-    """Runs a command with --json and gives its JSON."""
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> Any:
-        capsys.readouterr()
+def printed(*arguments: str) -> Any:
+    """What a command prints with --json."""
+    out, messages = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(messages):
         code = run([*arguments, "--json"])
-        out, messages = capsys.readouterr()
-        assert code == 0, messages
-        return json.loads(out)
-
-    return call
+    assert code == 0, messages.getvalue()
+    return json.loads(out.getvalue())
 
 
 @pytest.fixture
-def panel(dia: Dia) -> dict[str, float]:
-    """A calibrated bank with predictions, bank.json; the abilities of the small model by temperature."""
-    dia("compile", str(COPYING), "--k", "30", "-o", "out")
-    models = [argument for degrees in TEMPERATURES for argument in ("--model", recorded("panel", degrees))]
-    dia("run", "out/copying-1.0.0-k30", *models, "-o", "panel.run")
-    bank = dia("calibrate", "panel.run", "-o", "plain.json")
-    dia("explain", "panel.run", "--bank", "plain.json", "--save", "bank.json")
-    return {entry["name"].split()[-2]: entry["value"] for entry in bank["abilities"]}
+def dia(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dia:
+    """Runs a command with --json in a folder of the test's own, and gives its JSON."""
+    monkeypatch.chdir(tmp_path)
+    return printed
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float]]:
+    """A folder with a bundle and a calibrated bank with predictions; the abilities of the small model by temperature."""
+    folder = tmp_path_factory.mktemp("calibrated")
+    with contextlib.chdir(folder):
+        printed("compile", str(COPYING), "--k", "30", "-o", "out")
+        models = [argument for degrees in TEMPERATURES for argument in ("--model", recorded("panel", degrees))]
+        printed("run", "out/copying-1.0.0-k30", *models, "-o", "panel.run")
+        bank = printed("calibrate", "panel.run", "-o", "plain.json")
+        printed("explain", "panel.run", "--bank", "plain.json", "--save", "bank.json")
+    return folder, {entry["name"].split()[-2]: entry["value"] for entry in bank["abilities"]}
+
+
+@pytest.fixture
+def panel(dia: Dia, calibrated: tuple[Path, dict[str, float]]) -> dict[str, float]:
+    """Those abilities; the bank, bank.json, and the bundle are in the test's own folder."""
+    folder, abilities = calibrated
+    shutil.copy(folder / "bank.json", "bank.json")
+    shutil.copytree(folder / "out", "out")
+    return abilities
 
 
 def test_a_higher_temperature_copies_worse(panel: dict[str, float]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,12 +54,21 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return called
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with specs and, in `out`, their bundle: each test takes a copy."""
+    folder = tmp_path_factory.mktemp("compiled")
+    specs = folder / "specs"
+    specs.mkdir()
+    (specs / "benchmark.yaml").write_text("language: 1\nbenchmark: sums\nversion: 1.0.0\n", encoding="utf-8")
+    (specs / "sum.yaml").write_text(SPEC, encoding="utf-8")
+    assert run(["compile", str(specs), "--k", str(NUMBER), "-o", str(folder / "out"), "-q"]) == 0
+    return folder
+
+
 @pytest.fixture
-def bundle(call: Call) -> Path:
-    Path("specs").mkdir()
-    Path("specs/benchmark.yaml").write_text("language: 1\nbenchmark: sums\nversion: 1.0.0\n", encoding="utf-8")
-    Path("specs/sum.yaml").write_text(SPEC, encoding="utf-8")
-    assert call("compile", "specs", "--k", NUMBER, "-o", "out", "-q")[0] == 0
+def bundle(call: Call, compiled: Path) -> Path:
+    shutil.copytree(compiled, Path(), dirs_exist_ok=True)
     (found,) = Path("out").glob("sums*")
     return found
 
@@ -213,8 +223,8 @@ def asked_of(call: Call, bundle: Path, bank: Path, answer: loop.Answer, *more: o
 def test_a_line_of_progress_says_where_the_model_stands(
     call: Call, bundle: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.2)
-    answer = loop.says("<xml>5</xml>", delay=0.15)
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.0)
+    answer = loop.says("<xml>5</xml>", delay=0.05)  # as long as replies are written one by one
     code, out, messages = asked_of(call, bundle, bank, answer, "--concurrency", 1, "--temperature", "0,1")
     assert code == 0 and out.count("\n") == 2
     shown = re.findall(r"openai/m@([01]): ([1-5]) items?, -[0-9]\.[0-9]{2} \+- [0-9]\.[0-9]{2} logits\n", messages)
