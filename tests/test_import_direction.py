@@ -6,6 +6,7 @@ Imports inside functions count; only those for type checkers do not. Modules nev
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -96,17 +97,8 @@ def is_entry(module: str) -> bool:
 @cache
 def imports_of(module: str) -> frozenset[str]:
     """The modules of ours that a module imports, wherever in the file."""
-    tree = ast.parse(modules()[module].read_text(encoding="utf-8"))
-    for_checkers = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for inner in ast.walk(node)
-    }
     names: set[str] = set()
-    for node in ast.walk(tree):
-        if id(node) in for_checkers:
-            continue
+    for node in statements(ast.parse(modules()[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             submodules = {f"{node.module}.{alias.name}" for alias in node.names} & modules().keys()
             is_all = len(submodules) == len(node.names)
@@ -114,6 +106,16 @@ def imports_of(module: str) -> frozenset[str]:
         elif isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
     return frozenset(names & modules().keys() - {module})
+
+
+def statements(block: ast.AST) -> Iterator[ast.AST]:
+    """All statements within one, but for those for type checkers; expressions, which are most of a tree, are left out."""
+    if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING":
+        return
+    for part in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for inner in getattr(block, part, ()):
+            yield inner
+            yield from statements(inner)
 
 
 OURS = [module for module in modules() if room_of(module)[1] and not is_entry(module)]
