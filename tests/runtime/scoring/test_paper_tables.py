@@ -156,6 +156,7 @@ def test_table_one(scored: dict[str, Mapping[str, Any]], name: str) -> None:
     assert sum(found["tsr"].values()) == told.correct and found["n"] == N
 
 
+@pytest.mark.long
 def test_chatgpt_leads_once_its_sum_is_divided(scored: dict[str, Mapping[str, Any]]) -> None:
     leader, second = (scored[name]["rs"]["value"] for name in ("ChatGPT-4o", "o1-mini"))
     assert leader == pytest.approx(-12.8) and leader > second
@@ -167,6 +168,7 @@ def test_the_counts_are_those_of_150_items() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, told in PAPER.items() if told.all_correct])
+@pytest.mark.long
 def test_confidence_and_pass(scored: dict[str, Mapping[str, Any]], name: str) -> None:
     told, found = PAPER[name], scored[name]
     assert told.all_correct is not None
@@ -184,6 +186,7 @@ def test_confidence_is_printed_a_little_high() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, told in PAPER.items() if told.all_skipped])
+@pytest.mark.long
 def test_items_skipped_wholly_and_in_part(scored: dict[str, Mapping[str, Any]], name: str) -> None:
     told, found = PAPER[name], scored[name]
     assert found["completely_skipped"] == told.all_skipped
@@ -191,6 +194,7 @@ def test_items_skipped_wholly_and_in_part(scored: dict[str, Mapping[str, Any]], 
         assert found["partly_skipped"] == told.part_skipped
 
 
+@pytest.mark.long
 def test_skips_fall_on_the_two_domains_as_counted(scored: dict[str, Mapping[str, Any]]) -> None:
     for name, (mathematics, rest) in SKIPS.items():
         groups = scored[name]["by_domain"]
