@@ -111,12 +111,13 @@ def wrong_texts(s: str, t: str, truth: str) -> list[str]:
     return ["", truth[1:], truth[:-1], truth + truth[-1], truth + "a", truth.upper(), s, t, *foreign]
 
 
-def test_texts_that_are_no_longest_common_subsequence_are_wrong(solved: dict[str, Solved], answers: Answers) -> None:
-    foreign = 0
-    for id, (s, t, *_) in solved.items():
+def test_texts_that_are_no_longest_common_subsequence_are_wrong(challenges: Challenges, answers: Answers) -> None:
+    foreign, asked = 0, challenges["common_subsequence"]
+    for id, challenge in asked.items():
+        s, t = texts(challenge)
         truth = answers[id]["text"]
         candidates = wrong_texts(s, t, truth)
         foreign += len(candidates) - 8
         for text in candidates:
             assert verdict(answers[id], text) == "wrong", (id, text)
-    assert foreign > 4 * len(solved)
+    assert foreign > 4 * len(asked)

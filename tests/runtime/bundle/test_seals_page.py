@@ -31,7 +31,7 @@ def test_the_reader_of_the_page_unseals_a_bundle(tiny: Make, tmp_path: Path) -> 
     assert {name.partition(".")[0] for name in imported} <= {*sys.stdlib_module_names, "cryptography"}
     (tmp_path / "read_seal.py").write_text(code, encoding="utf-8")
     (tmp_path / "passphrase.txt").write_text(f"{SECRET}\n", encoding="utf-8")
-    whole = tiny(templates=60, k=20, seed="0f1e2d3c4b5a69788796a5b4c3d2e1f0")
+    whole = tiny(templates=20, k=20, seed="0f1e2d3c4b5a69788796a5b4c3d2e1f0")
     sealed = seal(whole, SECRET, tmp_path / "sealed")
     command = [sys.executable, "read_seal.py", "sealed", "passphrase.txt"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -77,10 +77,10 @@ def test_another_bank_is_another_respondent(tiny: Make, tmp_path: Path) -> None:
 
 
 def test_what_is_not_right_is_skipped_or_a_named_mistake(tiny: Make, tmp_path: Path) -> None:
-    bundle = tiny(templates=10, k=100)
+    bundle = tiny(templates=10, k=40)
     found = counts(bundle, "theta=-40,skip=0.25", tmp_path / "a.run")
-    assert found["correct"] == found["unparsed"] == 0 and abs(found["skipped"] - 250) < 55
-    assert counts(bundle, "theta=-40,skip=1", tmp_path / "b.run")["skipped"] == 1000
+    assert found["correct"] == found["unparsed"] == 0 and abs(found["skipped"] - 100) < 35
+    assert counts(bundle, "theta=-40,skip=1", tmp_path / "b.run")["skipped"] == 400
     products = {f"<xml>{record['mistakes']['product']}</xml>" for record in dia_runtime.open_bundle(bundle).answers()}
     wrong = {text for text in texts(tmp_path / "a.run") if text != "<xml>I-DO-NOT-KNOW</xml>"}
     assert wrong <= products
