@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from dia_runtime.respondents.tools.session import ToolSession
@@ -39,6 +39,28 @@ class Tool(Protocol):
     async def run(self, arguments: Record, session: ToolSession) -> ToolOutcome:
         """Run a call with valid arguments."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class UserTool:
+    """A tool of the user: what a model reads about it, and the words of the command that runs or serves it."""
+
+    name: str
+    text: str
+    parameters: Record
+    words: tuple[str, ...]
+    kind: ClassVar[str]  # the key of the words in the settings of a run
+
+    def description(self, seconds: float) -> str:
+        """Return what the model reads about it."""
+        return self.text
+
+    @property
+    def record(self) -> Record:
+        """Return the tool as the settings of a run store it."""
+        return {
+            "name": self.name, "description": self.text, "parameters": self.parameters, self.kind: list(self.words),
+        }  # fmt: skip
 
 
 def definition(tool: Tool, seconds: float, files: str) -> Record:

@@ -20,7 +20,7 @@ from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_language.yaml_nodes import data, read
 
 from dia_runtime.respondents.line_process import process_environment
-from dia_runtime.respondents.tools.base import Record, ToolOutcome, program_output, texts_schema
+from dia_runtime.respondents.tools.base import Record, ToolOutcome, UserTool, program_output, texts_schema
 from dia_runtime.respondents.tools.session import ToolSession
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}", re.ASCII)  # what OpenAI accepts as the name of a function
@@ -31,24 +31,10 @@ FIX = "write NAME=COMMAND, or the name of a YAML file with name, description, pa
 
 
 @dataclass(frozen=True, slots=True)
-class CommandTool:
+class CommandTool(UserTool):
     """A command that gets the arguments of a call as JSON on standard input, and prints the result."""
 
-    name: str
-    text: str
-    parameters: Record
-    words: tuple[str, ...]
-
-    def description(self, seconds: float) -> str:
-        """Return what the model reads about it."""
-        return self.text
-
-    @property
-    def record(self) -> Record:
-        """Return the tool as the settings of a run store it."""
-        return {
-            "name": self.name, "description": self.text, "parameters": self.parameters, "command": list(self.words),
-        }  # fmt: skip
+    kind = "command"
 
     async def run(self, arguments: Record, session: ToolSession) -> ToolOutcome:
         """Run the command for a call."""

@@ -19,7 +19,7 @@ from typing import Any
 from dia_language.diagnostics import DiaError, Diagnostic, install_extra
 
 from dia_runtime.respondents.line_process import process_environment
-from dia_runtime.respondents.tools.base import Record, ToolOutcome
+from dia_runtime.respondents.tools.base import Record, ToolOutcome, UserTool
 from dia_runtime.respondents.tools.commands import NAME, tool_error
 from dia_runtime.respondents.tools.session import ToolSession
 
@@ -44,25 +44,11 @@ class McpServer:
 
 
 @dataclass(frozen=True, slots=True)
-class McpTool:
+class McpTool(UserTool):
     """A tool of a server. `name` is the one that the model uses, `original` that of the server."""
 
-    name: str
     original: str
-    text: str
-    parameters: Record
-    words: tuple[str, ...]
-
-    def description(self, seconds: float) -> str:
-        """Return what the model reads about it."""
-        return self.text
-
-    @property
-    def record(self) -> Record:
-        """Return the tool as the settings of a run store it."""
-        return {
-            "name": self.name, "description": self.text, "parameters": self.parameters, "mcp": list(self.words),
-        }  # fmt: skip
+    kind = "mcp"
 
     async def run(self, arguments: Record, session: ToolSession) -> ToolOutcome:
         """Run a call on the question's own copy of the server."""
@@ -110,7 +96,7 @@ def mcp_tools(command: str) -> tuple[str, list[McpTool]]:
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise tool_error(f"`--mcp {command}` does not answer as an MCP server: {why}", BY_HAND) from None
     tools = [
-        McpTool(record["name"], record["name"], record.get("description") or "", record.get("inputSchema") or {}, words)
+        McpTool(record["name"], record.get("description") or "", record.get("inputSchema") or {}, words, record["name"])
         for record in records
     ]
     if not tools or not all(NAME.fullmatch(tool.name) for tool in tools):
