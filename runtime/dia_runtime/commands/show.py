@@ -31,7 +31,7 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
 
     ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict,
     graded as by `dia score`. For a question made of sessions, a bundle shows which session sees which replies, and
-    every turn; a run shows the conversations.
+    every turn; a run shows the conversations. The role `subject` is the model under test.
 
     \b
     Example:

@@ -315,7 +315,10 @@ def _compared(result: Score) -> Iterator[Grid]:
         headings = ("items", "difference", INTERVAL, "p", "p (Holm)", "order holds")
         rows = [(*map(Cell, entry["models"]), *_pair_cells(entry)) for entry in entries]
         unit = "" if FIGURES[name].unit is not Unit.SHARE else ", in percentage points"
-        title = f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second"
+        title = (
+            f"Differences in {FIGURES[name].label_at(result['k'])} on the same questions{unit}: first minus second, "
+            "and in how many resamples their order holds"
+        )
         yield Grid(title, (*names, *map(Column, headings)), tuple(rows))
 
 
