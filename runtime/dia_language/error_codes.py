@@ -163,7 +163,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E316": (
         "unused reply",
-        "No turn, grading key or figure uses this reply. Use it, or remove its `reply`.",
+        "Neither a turn nor the grading nor a figure uses this reply. Use it, or remove its `reply`.",
     ),
     "E317": (
         "reply that may be missing",

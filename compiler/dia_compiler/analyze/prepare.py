@@ -117,13 +117,13 @@ class _Preparation(SessionAnalysis):
         for use in (*tree.calls, *tree.function_names):
             unseen = sorted(self.depends.base(self.depends.functions.get(use.name, ())) - self.list_names)
             if unseen:
-                message = f"the wrapper cannot use `{unseen[0]}`, which `{use.name}` uses"
+                message = f"the `prompt` of benchmark.yaml cannot use `{unseen[0]}`, which `{use.name}` uses"
                 help = "call it in the template's prompt instead"
                 self.add_diagnostics([Diagnostic("E303", message, piece.place(use.offset), help)])
                 return None
         wrapper = self.compiled_template(tree, WRAPPER_NAMES | self.list_names)
         if wrapper is not None and CHALLENGE not in {use.name for use in tree.names}:
-            message = "the wrapper does not print `{{ challenge }}`, so the model would not see the question"
+            message = "the `prompt` of benchmark.yaml lacks `{{ challenge }}`, so the model would not see the question"
             self.add_diagnostics([Diagnostic("E202", message, piece.position, "add {{ challenge }}")])
         return wrapper
 

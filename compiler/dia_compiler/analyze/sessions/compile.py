@@ -325,7 +325,7 @@ class SessionAnalysis(Presence):
         used |= self.used_by_conditions()
         for parameter in self.template.parameters:
             if parameter.name not in used:
-                message = f"the parameter `{parameter.name}` is used in no session and no grading key"
+                message = f"the parameter `{parameter.name}` is used neither in a session nor in the grading"
                 self.warn("unused-parameter", message, parameter.position)
 
     def used_by_conditions(self) -> frozenset[str]:
