@@ -475,10 +475,11 @@ ATTACHMENTS_HEAD = (
 )
 ATTACHMENTS_MODELS = (
     "`vertex_ai/` models are asked through the interface of Gemini or Anthropic, depending on their name. If litellm "
-    "is installed, dia also reads its table of models, for types that the table above allows, and for providers that "
-    "the table above lacks. An attachment is not sent if the model's entry says that it lacks the capability. If the "
-    "entry does not mention it, the attachment is sent, except to models of {listed}: their entries are complete. "
-    "Attachments for a provider in neither table are sent."
+    "is installed, an attachment that the table above allows must also pass litellm's own table of models; for a "
+    "provider that the table above lacks, only litellm's table counts. An attachment is not sent if the model's entry "
+    "there says that the model lacks the capability. If the entry does not mention the capability, the attachment is "
+    "sent, except to models of {listed}: their entries are complete. Attachments for a provider in neither table are "
+    "sent."
 )
 
 
