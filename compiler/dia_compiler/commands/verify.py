@@ -35,9 +35,9 @@ def command(
     """Verify that no byte of a bundle was changed, removed or added; `provenance.json` is not covered.
 
     Reports whether the bundle is complete (every listed file is there, and no other) and valid (every digest matches),
-    and names each file that is not. A bundle packed by `dia pack` is verified without unpacking it first. With
-    --recompile, compiles the bundle again from its own specs, seed and k, and reports every difference. Exit code 3 if
-    anything differs.
+    and names each file that differs from the manifest. A bundle packed by `dia pack` is verified without unpacking it
+    first. With --recompile, compiles the bundle again from its own specs, seed and k, and reports every difference.
+    Exit code 3 if anything differs.
 
     \b
     Example:

@@ -186,6 +186,7 @@ def command(options: CalibrateOptions) -> int:
     \b
     Example:
       dia calibrate idk.run -o build/bank.json
+      dia calibrate idk.run --method jml -o build/jml.json
     """
     from dia_runtime.psychometrics.calibration import calibrate_panel
     from dia_runtime.psychometrics.panel import read_panel

@@ -35,7 +35,7 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
 
     \b
     Example:
-      dia link build/bank.json build/bank.json
+      dia link build/bank.json build/jml.json
     """
     from dia_runtime.psychometrics.linking import link_banks
     from dia_runtime.psychometrics.rasch.bank import has_other_questions, read_bank, write_bank

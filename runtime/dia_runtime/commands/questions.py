@@ -44,7 +44,7 @@ def command(
 ) -> int:
     """Show where models agree: unanimous questions, the hardest ones, shared wrong answers, reply lengths.
 
-    Uses the first reply of every respondent of all runs to each question.
+    For each question, uses the first reply of every respondent in the runs.
 
     \b
     Example:

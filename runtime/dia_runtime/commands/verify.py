@@ -71,7 +71,8 @@ def command(bundle: Path, expect: str | None, public_key: Path | None, as_json: 
     """Verify that no byte of a bundle has changed; `provenance.json` is not covered.
 
     Reports whether the bundle is complete (every listed file exists, and no other) and valid (every digest matches),
-    and lists the files that are not. A packed bundle need not be unpacked first. Exit code 3 if anything differs.
+    and lists the files that differ from the manifest. A packed bundle need not be unpacked first. Exit code 3 if
+    anything differs.
 
     \b
     Example:
