@@ -12,6 +12,7 @@ from dia_compiler.authoring.editor_schemas import editor_schema_text
 from dia_compiler.parse.spec_schema import FILES
 from dia_language import yaml_nodes
 from dia_language.diagnostics import DiaError, Diagnostic
+from dia_runtime.bundle.atomic_output import write_error
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 SCHEMAS = ".schemas"
@@ -161,5 +162,5 @@ def _written(path: Path, content: bytes) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     except OSError as error:
-        raise DiaError(Diagnostic("E602", f"{path.as_posix()} cannot be written: {error.strerror}")) from None
+        raise write_error(f"{path.as_posix()} cannot be written", error, "choose another folder") from None
     return path

@@ -97,7 +97,10 @@ def test_a_benchmark_may_fill_an_empty_folder(here: Path) -> None:
         (["new", "third"], "has no benchmark.yaml"),
         (["new", "Third!"], "`Third!` is not a valid name"),
         (["new", "../up", "--benchmark"], "`../up` is not a valid name"),
-        (["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"], "cannot be written"),
+        (
+            ["new", "x", "--benchmark", "-o", "my_bench/benchmark.yaml"],
+            "`my_bench/benchmark.yaml` is not a folder\n  help: choose",
+        ),
         (["new", "x", "--assets", "--choices", "-o", "my_bench"], "are different starts"),
     ],
 )
