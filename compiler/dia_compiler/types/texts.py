@@ -72,7 +72,7 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     if isinstance(items, str):
         items = list(items)
     if not isinstance(items, list):
-        raise OptionFault("of", "`of` must be a list", "write [a, b], {from: list} or an expression after `= `")
+        raise OptionFault("of", "`of` must be a list", LIST_HELP)
     if not items:
         raise OptionFault("of", "`of` is empty")
     keys = keys_of(items)
@@ -156,6 +156,7 @@ def power(base: int, exponent: int) -> int:
     return int(base**exponent)
 
 
+LIST_HELP = "write [a, b], {from: NAME} for a list of the spec, or an expression after `= `"
 SHOWN_ITEMS = 3  # of a choice with no more, in a message
 
 
