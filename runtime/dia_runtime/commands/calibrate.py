@@ -91,7 +91,9 @@ class CalibrateOptions:
     "--item-scores",
     choices=["eap", "wle", "mle"],
     default="eap",
-    help="Estimator for the side that the method does not estimate directly.",
+    help="How difficulties are computed once the abilities are estimated (with mml-persons and cml --eliminate "
+    "respondents: abilities, once the difficulties are). eap: posterior mean. wle: Warm's estimate. mle: maximum "
+    "likelihood, always used by jml.",
 )
 @choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
 @choice_option(
