@@ -75,11 +75,12 @@ CODES: dict[str, tuple[str, str]] = {
         "digits and `_`. The message says which.",
     ),
     "E206": (
-        "missing requirement of a template",
+        "missing requirement",
         "The template's `requires` names an extra, a file or a tool that is not available on this machine, and the "
         "template was named on the command line or `--strict` was given; or the extra `parquet` is missing, and "
-        "the template reads a .parquet file but does not name the extra in `requires`. Install the requirement. When "
-        "you compile a whole benchmark without `--strict`, a template that names it is left out instead.",
+        "the template reads a .parquet file but does not name the extra in `requires`; or `--cluster` was given, and "
+        "the extra `cluster` is missing. Install the requirement. When you compile a whole benchmark without "
+        "`--strict`, a template whose `requires` names something missing is left out instead.",
     ),
     "E207": (
         "plug-in that cannot be used",
@@ -599,8 +600,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E892": (
         "disconnected data",
-        "The models and items form groups with no link between them, or with wins in one direction only, so they "
-        "cannot be placed on one scale. The message lists the groups. Collect replies that link them, or keep only "
+        "The models and items form groups that cannot be placed on one scale: no reply connects two of them, or the "
+        "models of one solve every item of the other that they were asked, and the models of the other solve none of "
+        "its items. The message lists the groups. Collect replies that link them, or keep only "
         "the largest group.",
     ),
     "E893": (
