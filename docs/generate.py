@@ -541,7 +541,7 @@ FIGURES_HEAD = (
     "Measured by `python docs/measure_families.py` at k = 200. Freedom: the number of different instances, counted or "
     "bounded (vast: more than 2^128). Answers: how many of the 200 answers differ. Most common: the share of the most "
     "common answer. Characters: median and maximum length of the prompt. Recomputed by: how the tests compute each "
-    "answer from the prompt alone."
+    "answer from the prompt, or verify it, without the code that made it."
 )
 FAMILIES_HEAD = (
     "The specs that come with dia. A *family* is one template with all its instances. The column *number* has the "
