@@ -180,7 +180,7 @@ def _character(match: re.Match[str]) -> str:
 
 
 class BooleanAnswer(AnswerType):
-    """True or False, in any case. The chain `lenient` also accepts yes and no."""
+    """True or False; case does not matter. The chain `lenient` also accepts yes and no."""
 
     name = "boolean"
 

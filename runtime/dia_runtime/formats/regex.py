@@ -5,9 +5,9 @@
 | strict | the group of the only match in the reply (step `only`) |
 | standard, lenient | the same; otherwise the group of the last match (`last`) |
 
-`reply` shows models how to write the answer, with `{answer}` in place of the answer. The baselines reply in this form,
-too. If a reply has more than a million characters, only the first million is searched. In a bundle, the format of a
-question is
+`reply` shows models how to write the answer, with `{answer}` in place of the answer. Built-in
+respondents such as `oracle` reply in this form, too. If a reply has more than a million characters, only the first
+million is searched. In a bundle, the format of a question is
 `{"kind": "regex", "pattern": "(?m)^RESULT=(.*)$", "reply": "RESULT={answer}", "rules": 2, "skip": "I-DO-NOT-KNOW"}`.
 """
 
