@@ -297,7 +297,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "level": text("Any text, such as easy or hard; reports group templates by it."),
     "skills": ref("skills", "What a solver needs: a list of words, or an expression that gives one."),
     "notes": text("Notes for readers; has no effect."),
-    "number": integer("The number of the family in its publication.", minimum=0, maximum=1000000),
+    "number": integer("The number that a published benchmark gave this template.", minimum=0, maximum=1000000),
     "adversarial": one_of(
         ["none", "distraction", "injection", "decoys", "false-claim", "control"], "What could mislead the model."
     ),
@@ -375,7 +375,8 @@ TEMPLATE: Final[dict[str, Schema]] = {
         {
             "first": one_of(
                 ["random", "boundary"],
-                "boundary: edges of the types first, then pairs of edges and other values, then the rest.",
+                "boundary: first the edge values of each parameter, then the combinations of edge and other "
+                "values of every two parameters, then the rest.",
             )
         },
         "Which instances come first.",

@@ -619,8 +619,8 @@ class Comparisons(TypedDict):
     ]
     correlations: Annotated[
         list[AcrossModels],
-        "Pearson correlations over models between the accuracies of templates of sessions, and with the models' "
-        "abilities in a bank.",
+        "For templates with sessions: Pearson's correlation, over the models, of the accuracies in two templates, or "
+        "of an accuracy with the ability in a bank.",
     ]
     power: Annotated[Power | None, "Differences that this benchmark can detect; null without `--power`."]
 
