@@ -35,6 +35,7 @@ MORE = (
     "replies."
 )
 INTERVAL = "95 % CI"
+WIDEST = 5  # differences between wordings that are shown
 DECLINES = ("correct_decline", "false_decline")
 Row = tuple[Cell, ...]
 
@@ -235,25 +236,31 @@ def _share_and_interval(share: Estimate) -> tuple[Cell, Cell]:
 
 
 def _wordings(result: Score) -> Iterator[Grid]:
-    """Yield how other wordings of the same instances change the share of correct replies."""
-    rows = [
-        (
-            Cell(model["model"]),
-            Cell(variant),
-            Cell(_percent(figure["base"])),
-            Cell(_percent(figure["variant"])),
-            *_difference_cells(figure["difference"], 100),
-            Cell(chance_text(figure["p"])),
-        )
+    """Yield how other wordings of the same instances change the share of correct replies: the widest differences."""
+    effects = [
+        (model["model"], variant, figure)
         for model in result["models"]
         for variant, effect in model["variants"].items()
         if (figure := effect["figures"].get("trad_score"))
     ]
-    if rows:
-        names = (Column("model", is_name=True), Column("wording", is_name=True))
-        headings = ("base", "variant", "difference", INTERVAL, "p")
-        title = "Other wordings of the same instances: correct replies in %, variant minus base"
-        yield Grid(title, (*names, *map(Column, headings)), tuple(rows))
+    if not effects:
+        return
+    title = "Other wordings of the same instances: correct replies in %, variant minus base"
+    if len(effects) > WIDEST:
+        title += f" (the {WIDEST} widest of {len(effects):,} differences; `--tables all` prints all)"
+        effects = sorted(effects, key=lambda effect: -abs(effect[2]["difference"]["value"] or 0))[:WIDEST]
+    rows = tuple(
+        (
+            Cell(model),
+            Cell(variant),
+            Cell(_percent(figure["base"])),
+            Cell(_percent(figure["variant"])),
+            *_difference_cells(figure["difference"], 100),
+        )
+        for model, variant, figure in effects
+    )
+    names = (Column("model", is_name=True), Column("wording", is_name=True))
+    yield Grid(title, (*names, *map(Column, ("base", "variant", "difference", INTERVAL))), rows)
 
 
 def _sessions(result: Score) -> Iterator[Grid]:
