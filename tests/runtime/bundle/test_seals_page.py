@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+from dia_runtime.bundle import cipher
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.seal import seal
 from helpers.places import ROOT
@@ -18,7 +20,8 @@ PAGE = ROOT / "docs" / "explanation" / "seals.md"
 SECRET = "sieben stille Reiher über dem Wehr"
 
 
-def test_the_reader_of_the_page_unseals_a_bundle(tiny: Make, tmp_path: Path) -> None:
+def test_the_reader_of_the_page_unseals_a_bundle(tiny: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cipher.COST, "n", 1 << 12)  # a reader takes it from the seal
     found = re.search(r'```python title="read_seal.py"\n(.*?)```', PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert found is not None
     code = found[1]

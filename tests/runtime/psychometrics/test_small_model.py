@@ -59,7 +59,7 @@ def test_a_higher_temperature_copies_worse(panel: dict[str, float]) -> None:
     assert panel == pytest.approx({"0": 0.09, "0.5": -1.04, "1": -2.02, "1.5": -2.44}, abs=0.01)
 
 
-@pytest.mark.parametrize("target", ["0.5", "0.3"])
+@pytest.mark.parametrize("target", ["0.5", pytest.param("0.3", marks=pytest.mark.long)])
 def test_instances_that_were_chosen_for_a_success_have_it(dia: Dia, panel: dict[str, float], target: str) -> None:
     chosen = ["--success", target, "--for", recorded("panel", 0), "--bank", "bank.json"]
     (bundle,) = dia("compile", str(COPYING), "--k", "30", "--seed", "1", *chosen)["bundles"]

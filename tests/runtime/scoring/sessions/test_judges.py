@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -32,15 +33,22 @@ grade:
 Judged = Callable[..., dict[str, Any]]
 
 
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle, of which each test takes a copy."""
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "spec").mkdir()
+    (folder / "spec" / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+    (folder / "spec" / "why.yaml").write_text(SPEC, encoding="utf-8")
+    (bundle,) = compile([folder / "spec"], k=3, out=folder / "out").bundles
+    return bundle.path
+
+
 @pytest.fixture
-def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def bundle(compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    Path("spec").mkdir()
-    Path("spec/benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
-    Path("spec/why.yaml").write_text(SPEC, encoding="utf-8")
-    (compiled,) = compile([Path("spec")], k=3, out=Path("out")).bundles
-    return compiled.path
+    return Path(shutil.copytree(compiled, Path("out") / compiled.name))
 
 
 @pytest.fixture
