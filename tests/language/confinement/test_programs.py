@@ -51,10 +51,10 @@ NAMES = [sandbox.name for sandbox in (*sandboxes.SANDBOXES, sandboxes.NO_SANDBOX
 
 
 def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:
-    """Each language in each sandbox: Python and bash in all of them every day, the others in one."""
+    """Each language in each sandbox: Python in all of them every day, the others in one."""
 
     def marks(language: str, name: str) -> pytest.MarkDecorator | tuple[()]:
-        if language in ("python", "bash"):
+        if language == "python":
             return ()
         if name != "unshare":
             return pytest.mark.long

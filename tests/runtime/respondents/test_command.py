@@ -122,7 +122,7 @@ def test_the_program_gets_all_of_the_question(
 
 
 def test_copies_answer_at_once(tiny: Make, tmp_path: Path, written: Write) -> None:
-    name = written("time.sleep(0.2); print(json.dumps({'text': str(os.getpid())}), flush=True)")
+    name = written("time.sleep(0.1); print(json.dumps({'text': str(os.getpid())}), flush=True)")
     asked(tiny(), name, tmp_path / "a.run", copies=3)
     assert len({reply["text"] for reply in replies(tmp_path / "a.run")}) == 3
 

@@ -112,10 +112,17 @@ def test_seeds_attempts_and_abilities_err_independently(tiny: Make, tmp_path: Pa
 
 def test_the_replies_are_the_same_in_another_process(tiny: Make, tmp_path: Path) -> None:
     bundle = tiny(k=50)
-    script = "import sys, dia_runtime; dia_runtime.run(sys.argv[1], 'simulated:theta=0.3,skip=0.2', sys.argv[2])"
-    for number, hash_seed in enumerate(("1", "2")):
-        command = [sys.executable, "-c", script, str(bundle), str(tmp_path / f"{number}.run")]
-        subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": hash_seed})
+    name = "simulated:theta=0.3,skip=0.2"
+    dia_runtime.run(bundle, name, tmp_path / "0.run")
+    script = "import sys, dia_runtime; dia_runtime.run(*sys.argv[1:]); print(hash('word'))"
+    for hash_seed in ("1", "2"):  # one of them is not that of this process
+        command = [sys.executable, "-c", script, str(bundle), name, str(tmp_path / "1.run")]
+        done = subprocess.run(
+            command, check=True, env={**os.environ, "PYTHONHASHSEED": hash_seed}, capture_output=True, text=True
+        )
+        if int(done.stdout) != hash("word"):
+            break
+    assert int(done.stdout) != hash("word")
     assert texts(tmp_path / "0.run") == texts(tmp_path / "1.run")
 
 
