@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +26,7 @@ from dia_compiler.assets import BUILDERS
 from dia_compiler.freeze.bundle_plan import BundlePlan, TemplateRows
 from dia_compiler.freeze.output import FrozenBundle, refuse_foreign, replace, reporting_write_errors
 from dia_compiler.freeze.shards import Files, write_file, write_lines
-from dia_compiler.freeze.versions import LIBRARIES
+from dia_compiler.freeze.versions import LIBRARIES, installed
 from dia_compiler.parse.model import Datum, Shared, Template, TypeUse
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_compiler.types import TYPES
@@ -237,15 +235,11 @@ def provenance(
 
     The tools are the interpreters of programs that were run, and what confined them.
     """
-    versions = {}
-    for name in (*LIBRARIES, *sorted(libraries), "dia-spec"):
-        with contextlib.suppress(PackageNotFoundError):
-            versions[name] = version(name)
     return {
         "bundle_id": digest,
         "python": platform.python_version(),
         "implementation": platform.python_implementation(),
-        "libraries": versions,
+        "libraries": installed((*LIBRARIES, *sorted(libraries), "dia-spec")),
         "plugins": dict(plugins),
         "tools": dict(tools),
     }

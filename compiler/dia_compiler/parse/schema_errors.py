@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from dia_compiler.parse.expected_forms import LONGEST_FLOW, form_of, or_of, quoted
-from dia_compiler.parse.spec_schema import DEFINITIONS, structure
+from dia_compiler.parse.spec_schema import DEFINITIONS, FILES, structure
 from dia_compiler.types import TYPES
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position, closest, did_you_mean
 from dia_language.numbers.values import described, plain
@@ -88,7 +88,7 @@ def check_schema(root: Node, name: str, diagnostics: Diagnostics) -> set[Path]:
 
 def _with_missing_indentation(reports: list[Report], root: Node, name: str) -> list[Report]:
     """Return the reports with one report for each empty key whose lines are not indented, and none of what follows."""
-    known_keys = structure(name).get("properties", {})
+    known_keys = FILES[name].properties
     pairs = root.pairs if isinstance(root, Mapping) and not root.is_flow else ()
     for number, (key, value) in enumerate(pairs):
         if data(value) is not None or not any(path == (key.text,) and entry.code == "E203" for path, entry in reports):
@@ -215,7 +215,7 @@ def _unknown_key(error: _SchemaError, key: Scalar, value: Node, path: Path, know
 
 def is_misspelled(name: str, root: Mapping) -> bool:
     """Return whether a template has an unknown key that is probably this one, so that it is not reported as missing."""
-    known_keys = structure("template")["properties"]
+    known_keys = FILES["template"].properties
     unknown = [key.text for key, _ in root.pairs if key.text not in known_keys]
     return any(name in (OTHER_KEYS.get(key.lower()), closest(key, known_keys)) for key in unknown)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from dia_runtime.bundle.open import open_bundle
 from dia_runtime.bundle.verify import Recompiled
 
 from dia_compiler.assets import BUILDERS
+from dia_compiler.freeze.versions import installed
 from dia_compiler.freeze.write_bundle import LANGUAGE, provenance
 from dia_compiler.pipeline.api import compile
 from dia_compiler.sampling.steering import steering_from
@@ -116,7 +115,7 @@ def _versions(bundle: Path) -> dict[str, list[str]]:
         }
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    fresh = provenance("", _installed(stored.get("plugins", {})), _of_builders(stored["libraries"]))
+    fresh = provenance("", installed(stored.get("plugins", {})), _of_builders(stored["libraries"]))
     now = _of_programs({name: version_of(name) for name in tools})
     here = {"python": fresh["python"], **fresh["libraries"], **fresh["plugins"], **now}
     return {
@@ -134,12 +133,3 @@ def _of_programs(tools: Mapping[str, str | None]) -> dict[str, str | None]:
 def _of_builders(libraries: Mapping[str, str]) -> set[str]:
     """Return the versions of the libraries that asset builders name."""
     return {name for builder in BUILDERS.values() for name in builder.libraries if name in libraries}
-
-
-def _installed(packages: Mapping[str, str]) -> dict[str, str]:
-    """Return the versions of those packages that are installed here."""
-    versions_by_name = {}
-    for name in packages:
-        with suppress(PackageNotFoundError):
-            versions_by_name[name] = version(name)
-    return versions_by_name
