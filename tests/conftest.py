@@ -26,6 +26,7 @@ FOLDER = Path(__file__).parent / "golden"
 
 gc.disable()  # until all tests are collected: what the collection makes stays, and looking for garbage in it takes an eighth
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # threads that wait for small matrices take time from the tests
+os.fsync = os.fstat  # type: ignore[assignment]  # what tests write need not outlive a power failure; a wrong descriptor still fails
 os.environ["COLUMNS"] = "100"  # as where no terminal is; pytest-xdist says 80 to its workers
 
 # Two workers import hundreds of files, and hundreds of tests start processes that import hundreds of ours: all of that is
