@@ -7,7 +7,8 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -50,6 +51,17 @@ class Running:
         self.loop.call_soon_threadsafe(self.stop.set)
         self.thread.join(20)
         assert not self.thread.is_alive()
+
+    @contextmanager
+    def played_by(self, players: Players | None) -> Iterator[None]:
+        """Let these models play conversations meanwhile, or none."""
+        before, self.studio.desk.players = self.studio.desk.players, players
+        try:
+            yield
+        finally:
+            self.studio.desk.players = before
+            if players is not None:
+                asyncio.run_coroutine_threadsafe(players.close(), self.loop).result(30)
 
     @property
     def base(self) -> str:

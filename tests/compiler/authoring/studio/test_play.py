@@ -5,7 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import time
+import shutil
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from dia_compiler.authoring.studio.play import Players
 from dia_compiler.commands.cli import run as dia
 from dia_language.diagnostics import DiaError
 from dia_runtime.respondents.registry import ModelOptions
-from dia_runtime.running.sessions import SessionRunner
+from dia_runtime.running.sessions import CodeEvaluator, SessionRunner
 from helpers import loopback as loop
 from helpers.browser import Browser, installed_browser, serious
 from helpers.studio import BENCHMARK, Running
@@ -85,9 +86,9 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dia_compiler.authoring.studio.play.PAUSE", 0.01)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "mine"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("play") / "mine"
     folder.mkdir()
     for name, text in {"benchmark": BENCHMARK, "choice": CHOICE, "judged": JUDGED}.items():
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
@@ -97,25 +98,31 @@ def folder(tmp_path: Path) -> Path:
 Play = Callable[..., list[dict[str, Any]]]
 
 
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Running]:
+    """A studio whose players a test may replace."""
+    running = Running(folder, players=Players.of("says:5", ModelOptions(), {}, {}))
+    yield running
+    running.end()
+
+
 @pytest.fixture
-def play(folder: Path) -> Iterator[Play]:
+def play(running: Running, folder: Path) -> Play:
     """Play instance 0 of a template with a model, and return the records."""
-    studios = []
 
     def played(name: str, answer: loop.Answer, roles: dict[str, str] | None = None) -> list[dict[str, Any]]:
         with loop.serve(answer) as server:
             options = ModelOptions(base_url=server.url)
-            running = Running(folder, players=Players.of("m", options, roles or {}, {}))
-            studios.append(running)
-            instance = next(one for one in running.look(folder / f"{name}.yaml", count=1) if one["kind"] == "instance")
-            assert "play" not in instance, "the page gets neither the question's code nor the truth"
-            status, content = running.post("play", {"conversation": instance["conversation"]})
-            assert status == 200 and KEY not in json.dumps(content)
-            return [json.loads(line) for line in running.last.splitlines()]
+            with running.played_by(Players.of("m", options, roles or {}, {})):
+                instance = next(
+                    one for one in running.look(folder / f"{name}.yaml", count=1) if one["kind"] == "instance"
+                )
+                assert "play" not in instance, "the page gets neither the question's code nor the truth"
+                status, content = running.post("play", {"conversation": instance["conversation"]})
+                assert status == 200 and KEY not in json.dumps(content)
+                return [json.loads(line) for line in running.last.splitlines()]
 
-    yield played
-    for running in studios:
-        running.end()
+    return played
 
 
 def of_kind(records: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
@@ -193,39 +200,42 @@ def test_another_role_needs_a_model_or_is_left_out(play: Play) -> None:
     assert records[-1]["verdict"] == "wrong"
 
 
-def test_a_page_that_goes_stops_the_requests(folder: Path) -> None:
-    with loop.serve(loop.says("5", delay=0.5)) as server:
-        running = Running(folder, players=Players.of("m", ModelOptions(base_url=server.url), {}, {}))
-        try:
+def test_a_page_that_goes_stops_the_requests(running: Running, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    received, ended = threading.Event(), threading.Event()
+
+    async def slow(asked: loop.Asked, request: web.Request) -> web.StreamResponse:
+        received.set()
+        return await loop.says("5", delay=0.5)(asked, request)
+
+    def close(self: CodeEvaluator) -> None:
+        closed(self)
+        ended.set()
+
+    closed = CodeEvaluator.close
+    monkeypatch.setattr(CodeEvaluator, "close", close)  # the last thing that a conversation does
+    with loop.serve(slow) as server:
+        with running.played_by(Players.of("m", ModelOptions(base_url=server.url), {}, {})):
             instance = next(one for one in running.look(folder / "choice.yaml", count=1) if one["kind"] == "instance")
             connection = http.client.HTTPConnection("127.0.0.1", running.studio.port, timeout=60)
             headers = {"Host": running.own, "Origin": f"http://{running.own}", "Content-Type": "application/json"}
             body = json.dumps({"conversation": instance["conversation"]})
             connection.request("POST", f"{running.base}play", body, headers)
             assert b'"asking"' in connection.getresponse().readline()
+            assert received.wait(30), "the first turn is not asked"
             connection.close()
-            time.sleep(2)
-        finally:
-            running.end()
-    assert len(server.asked) == 1, "the second turn is not asked"
+            assert ended.wait(30), "the conversation goes on"
+        assert len(server.asked) == 1, "the second turn is not asked"
 
 
-def test_only_conversations_that_were_shown_can_be_played(folder: Path) -> None:
-    running = Running(folder)
-    try:
+def test_only_conversations_that_were_shown_can_be_played(running: Running) -> None:
+    assert running.wait_for(lambda event: event["event"] == "list")["player"] == "says:5"
+    assert running.post("play", {"conversation": "x"})[0] == 404
+    with running.played_by(None):
         assert running.post("play", {"conversation": "x"}) == (409, "the studio was started without --model\n")
         assert running.post("play", {"conversation": 1})[0] == 400
         assert running.post("play", {"conversation": "x"}, Origin="http://evil.example")[0] == 403
         assert running.ask("play?conversation=x")[0] == 405
         assert running.wait_for(lambda event: event["event"] == "list")["player"] is None
-    finally:
-        running.end()
-    running = Running(folder, players=Players.of("says:5", ModelOptions(), {}, {}))
-    try:
-        assert running.post("play", {"conversation": "x"})[0] == 404
-        assert running.wait_for(lambda event: event["event"] == "list")["player"] == "says:5"
-    finally:
-        running.end()
 
 
 def test_a_bug_ends_the_conversation_with_its_message(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,9 +274,10 @@ def test_wrong_options_are_reported_before_the_studio_starts(
 
 @pytest.mark.tools
 def test_the_page_shows_the_path_the_replies_and_the_verdict(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
+    folder: Path, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     browser: Browser = installed_browser(tmp_path_factory)
+    folder = Path(shutil.copytree(folder, tmp_path / "mine"))
     steps = """
     await page.waitForSelector('.play button');
     tell('button', await page.locator('.play button').textContent());
