@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from dia_compiler import compile
+from dia_compiler.freeze.output import FrozenBundle
 from helpers.benchmarks import PINNED_K, bundle_of
 from helpers.places import ROOT
 
@@ -43,18 +44,15 @@ def small_specs(folder: Path) -> Path:
     return specs
 
 
-def digest(specs: Path, out: Path, k: int = 3, jobs: int = 1, seed: str | None = None) -> str:
-    return compile([specs], k=k, out=out, jobs=jobs, seed=seed).bundles[0].digest
-
-
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory: pytest.TempPathFactory) -> str:
+def expected(tmp_path_factory: pytest.TempPathFactory) -> FrozenBundle:
+    """The bundle of k = 3 of the quick families, made by one worker."""
     folder = tmp_path_factory.mktemp("expected")
-    return digest(small_specs(folder), folder / "out")
+    return compile([small_specs(folder)], k=3, out=folder / "out", jobs=1).bundles[0]
 
 
 @pytest.mark.long
-def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expected: str) -> None:
+def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expected: FrozenBundle) -> None:
     specs = small_specs(tmp_path / "elsewhere")
     locale = {"LANG": "tr_TR.UTF-8", "TZ": "Asia/Tokyo"}
     if sys.prefix.isascii():  # Python before 3.12.4 does not start with LC_ALL=C if a .pth file names another path
@@ -75,57 +73,54 @@ def test_hash_seed_locale_zone_and_folder_change_nothing(tmp_path: Path, expecte
         ]
         done = subprocess.run(command, cwd=tmp_path, env={**os.environ, **extra}, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        assert expected in done.stdout
+        assert expected.digest in done.stdout
 
 
 @pytest.mark.spawned
 @pytest.mark.long
-def test_workers_change_nothing(tmp_path: Path, expected: str) -> None:
-    assert digest(small_specs(tmp_path), tmp_path / "out", jobs=3) == expected
+def test_workers_change_nothing(tmp_path: Path, expected: FrozenBundle) -> None:
+    made = compile([small_specs(tmp_path)], k=3, out=tmp_path / "out", jobs=3).bundles[0]
+    assert made.digest == expected.digest
 
 
-def test_names_and_order_of_files_change_no_question(tmp_path: Path) -> None:
+def test_names_and_order_of_files_change_no_question(tmp_path: Path, expected: FrozenBundle) -> None:
     specs = small_specs(tmp_path)
-    before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0]
     for number, path in enumerate(sorted(specs.glob("d*.yaml"), reverse=True)):
         path.rename(specs / f"{number}.yaml")
-    after = compile([specs], k=3, out=tmp_path / "b", jobs=1).bundles[0]
-    assert after.questions_root == before.questions_root
-    assert (after.path / "questions.jsonl").read_bytes() == (before.path / "questions.jsonl").read_bytes()
+    after = compile([specs], k=3, out=tmp_path / "out", jobs=1).bundles[0]
+    assert after.questions_root == expected.questions_root
+    assert (after.path / "questions.jsonl").read_bytes() == (expected.path / "questions.jsonl").read_bytes()
 
 
-def test_title_notes_version_and_comments_change_no_question(tmp_path: Path) -> None:
+def test_title_notes_version_and_comments_change_no_question(tmp_path: Path, expected: FrozenBundle) -> None:
     specs = small_specs(tmp_path)
-    before = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].questions_root
     file = specs / "d022_median.yaml"
     text = file.read_text().replace("title: Median", "# a comment\ntitle: The median")
     file.write_text(text)
     benchmark = specs / "benchmark.yaml"
     benchmark.write_text(re.sub(r"(?m)^version: .*$", "version: 9.9.9", benchmark.read_text()))
-    assert compile([specs], k=3, out=tmp_path / "b", jobs=1).bundles[0].questions_root == before
+    after = compile([specs], k=3, out=tmp_path / "out", jobs=1).bundles[0]
+    assert after.digest != expected.digest and after.questions_root == expected.questions_root
 
 
-def test_fewer_instances_are_a_prefix(tmp_path: Path) -> None:
-    specs = small_specs(tmp_path)
-    few = compile([specs], k=5, out=tmp_path / "a", jobs=2).bundles[0].path
-    many = compile([specs], k=25, out=tmp_path / "b", jobs=2).bundles[0].path
+def test_fewer_instances_are_a_prefix(tmp_path: Path, expected: FrozenBundle) -> None:
+    many = compile([small_specs(tmp_path)], k=12, out=tmp_path / "out", jobs=2).bundles[0].path
     for name in ("questions.jsonl", "answers.jsonl"):
-        short, long = ((path / name).read_bytes().splitlines() for path in (few, many))
-        assert short == [line for number, line in enumerate(long) if number % 25 < 5]
+        short, long = ((path / name).read_bytes().splitlines() for path in (expected.path, many))
+        assert short == [line for number, line in enumerate(long) if number % 12 < 3]
 
 
-def test_another_seed_gives_other_questions(tmp_path: Path, expected: str) -> None:
-    specs = small_specs(tmp_path)
-    found = {digest(specs, tmp_path / seed, seed=seed) for seed in ("1", "2", "secret words")}
-    assert len(found | {expected}) == 4
+def test_another_seed_gives_other_questions(tmp_path: Path) -> None:
+    median = small_specs(tmp_path) / "d022_median.yaml"
+    seeds = (None, "1", "2", "secret words")
+    made = [compile([median], k=3, out=tmp_path / str(seed), jobs=1, seed=seed).bundles[0] for seed in seeds]
+    assert len({bundle.questions_root for bundle in made}) == len({bundle.digest for bundle in made}) == 4
 
 
-def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Path) -> None:
-    specs = small_specs(tmp_path)
-    whole = compile([specs], k=3, out=tmp_path / "a", jobs=1).bundles[0].path
-    alone = compile([specs / "d022_median.yaml"], k=3, out=tmp_path / "b", jobs=1).bundles[0].path
+def test_a_template_alone_has_the_instances_that_it_has_in_company(tmp_path: Path, expected: FrozenBundle) -> None:
+    alone = compile([small_specs(tmp_path) / "d022_median.yaml"], k=3, out=tmp_path / "out", jobs=1).bundles[0].path
     assert alone.name == "dia_bench.median-1.0.0-k3"
-    lines = (whole / "questions.jsonl").read_bytes().splitlines()
+    lines = (expected.path / "questions.jsonl").read_bytes().splitlines()
     assert (alone / "questions.jsonl").read_bytes().splitlines() == [line for line in lines if b'"median"' in line]
 
 
