@@ -26,8 +26,6 @@ from dia_language.numbers import operators
 from dia_language.stored.stored_conditions import condition
 from dia_runtime.data import data_folder
 
-pytestmark = pytest.mark.spawned
-
 Dia = Callable[..., Any]
 
 needs_sandbox = pytest.mark.skipif(confinement() is None, reason="nothing here can confine a program")
@@ -130,6 +128,7 @@ def test_what_the_cache_holds_names_its_tools_and_starts_nothing(specs: Path, tm
     assert caught.value.diagnostics[0].code == "E314"
 
 
+@pytest.mark.spawned
 @needs_sandbox
 @pytest.mark.parametrize("k", [250])
 def test_stretches_of_a_large_template_may_run_programs_too(specs: Path, tmp_path: Path, k: int) -> None:

@@ -11,6 +11,7 @@ from dia_compiler.analyze.prepare import prepare
 from dia_compiler.parse.discover import discover
 from dia_compiler.parse.model import Template
 from dia_language.diagnostics import Diagnostic, Diagnostics, Position
+from helpers.examples import examples
 from helpers.places import ROOT
 
 BENCHMARK = "benchmark: small\ntitle: Small\nversion: 1.0.0\nlicense: CC0-1.0\nseed: a\n"
@@ -53,8 +54,8 @@ def made(item: CheckedBenchmark, template: Template) -> tuple[list[Diagnostic], 
 )
 def test_shipped_templates_are_prepared_as_whole_ones_are(folder: str) -> None:
     [item] = check(discover([ROOT / "specs" / folder]), defers=True).benchmarks
-    assert item.clean
-    for template in item.clean:
+    step = -(-len(item.clean) // examples(len(item.clean)))
+    for template in item.clean[::step]:
         folded = pickle.loads(pickle.dumps(template.folded))
         assert made(item, folded) == made(item, template)
         assert len(pickle.dumps(folded)) < len(pickle.dumps(template))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import jsonschema_rs
 import pytest
 from dia_compiler.assets import BUILDERS
 from dia_compiler.authoring.editor_schemas import editor_schema, editor_schema_text
@@ -36,6 +37,19 @@ def errors(spec: dict[str, Any], file: str = "template", named_types: tuple[str,
     return [list(error.absolute_path) for error in validator(file, named_types).iter_errors(spec)]
 
 
+@cache
+def quick_validator(file: str, named_types: tuple[str, ...]) -> Any:
+    return jsonschema_rs.Draft202012Validator(editor_schema(file, named_types=named_types))
+
+
+def fits_quickly(spec: dict[str, Any], file: str, named_types: tuple[str, ...]) -> bool:
+    """Whether another validator, 50 times as fast, says that the spec fits; a key that is no text it does not take."""
+    try:
+        return bool(quick_validator(file, named_types).is_valid(spec))
+    except ValueError:
+        return False
+
+
 def benchmark_types(path: Path) -> tuple[str, ...]:
     folder = next(parent for parent in path.parents if (parent / "benchmark.yaml").is_file())
     return tuple(content(folder / "benchmark.yaml").get("types", ()))
@@ -45,7 +59,8 @@ def benchmark_types(path: Path) -> tuple[str, ...]:
 def test_shipped_specs_fit(path: Path) -> None:
     spec = content(path)
     file = "benchmark" if path.name == "benchmark.yaml" else "catalog" if "catalog" in spec else "template"
-    assert errors(spec, file, benchmark_types(path)) == []
+    named_types = benchmark_types(path)
+    assert fits_quickly(spec, file, named_types) or errors(spec, file, named_types) == []
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -168,8 +167,12 @@ def test_a_slow_check_gives_way_to_the_next_change(editor: Editor, folder: Path)
     assert editor.wait(path) == []
 
 
-def test_without_pygls_it_says_what_to_install(tmp_path: Path) -> None:
-    code = "import sys; sys.modules['pygls'] = None; from dia_compiler.commands.cli import run; sys.exit(run(['lsp']))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "E606" in done.stderr and "[editor]" in done.stderr
+def test_without_pygls_it_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "dia_compiler.authoring.editor.server", raising=False)
+    for name in ["pygls", *(name for name in sys.modules if name.startswith("pygls."))]:
+        monkeypatch.setitem(sys.modules, name, None)  # imported by other tests, and now as if it were not installed
+    assert run(["lsp"]) == 2
+    printed = capsys.readouterr().err
+    assert "E606" in printed and "[editor]" in printed
