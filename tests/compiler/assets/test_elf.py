@@ -81,12 +81,13 @@ def test_a_program_reads_and_writes_and_is_small(optimise: str, strip: bool, tmp
     assert asked == (3, "2\n-14\n-2\n0\n" + "yes\nno\nno\nno\nno\nyes\n")
 
 
-@pytest.mark.parametrize("number", [0, 1, -1, 10, 2**63 - 1, -(2**63), -(2**31) - 1])
-def test_numbers_are_written_in_full(number: int, tmp_path: Path) -> None:
-    source = (
-        f"int main(void) {{ put_number({number + 1 if number < -1 else number}LL - {int(number < -1)}); return 0; }}"
-    )
-    assert ran(built(tmp_path / "cache", source), tmp_path) == (0, str(number))
+def test_numbers_are_written_in_full(tmp_path: Path) -> None:
+    numbers = [0, 1, -1, 10, 2**63 - 1, -(2**63), -(2**31) - 1]
+    written = [
+        f'put_number({number + 1 if number < -1 else number}LL - {int(number < -1)}); put("\\n");' for number in numbers
+    ]
+    program = built(tmp_path / "cache", f"int main(void) {{ {' '.join(written)} return 0; }}")
+    assert ran(program, tmp_path) == (0, "".join(f"{number}\n" for number in numbers))
 
 
 def test_signed_numbers_wrap_as_the_processor_does(tmp_path: Path) -> None:
@@ -101,7 +102,14 @@ def test_signed_numbers_wrap_as_the_processor_does(tmp_path: Path) -> None:
         assert ran(program, tmp_path) == (0, f"wrapped {-(2**31)} {-(2**63)} 0")
 
 
-@pytest.mark.parametrize("options", [{}, {"optimise": "none", "strip": False}, {"optimise": "most", "strip": False}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, marks=pytest.mark.long),
+        {"optimise": "none", "strip": False},
+        pytest.param({"optimise": "most", "strip": False}, marks=pytest.mark.long),
+    ],
+)
 def test_folder_and_cache_leave_no_trace(options: dict[str, Any], tmp_path: Path) -> None:
     one = built(tmp_path / "one", ECHO, **options)
     other = tmp_path / "quite" / "another folder"

@@ -197,8 +197,17 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize("text", TEXTS)
-@pytest.mark.parametrize("error", ["L", "M", "Q", "H"])
+LARGE = 1000  # signs from which a code takes a tenth of a second to be read
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        pytest.param(text, error, marks=[pytest.mark.long] * (len(text) >= LARGE and error not in "LH"))
+        for error in "LMQH"
+        for text in TEXTS
+    ],
+)
 def test_codes_are_read_by_zxing_and_by_us(text: str, error: str) -> None:
     zxingcpp = pytest.importorskip("zxingcpp")
     file = built("qr", text=text, error=error, scale=2)
@@ -239,7 +248,7 @@ def test_a_captcha_differs_with_the_stream_and_with_its_text_and_leaves_the_libr
 
 
 def test_the_digits_of_every_captcha_stand_out_from_its_paper() -> None:
-    for number in range(60):
+    for number in range(examples(60)):
         image = opened(built("captcha", f"ink {number}".encode(), text="23456", size=[200, 70])).convert("L")
         shades = sorted(image.tobytes())
         assert shades[len(shades) // 2] - shades[len(shades) // 12] > 90, "a twelfth of the picture is ink"

@@ -24,8 +24,6 @@ from helpers.files import content
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.spawned
-
 SPECS = {
     "benchmark.yaml": "language: 1\nbenchmark: demo\nversion: 1.0.0\n",
     "cubes.yaml": """\
@@ -94,19 +92,20 @@ def test_merged_parts_are_one_compile(made: tuple[Path, list[Path]], parts: list
     assert again.frozen.digest == found.frozen.digest
 
 
-def test_a_part_made_twice_is_the_same(made: tuple[Path, list[Path]], tmp_path: Path) -> None:
-    specs = made[1][0].parent.parent / "specs"
-    (again,) = compile([specs], k=211, out=tmp_path, jobs=1, part="2/2").parts
-    assert content(again.path) == content(made[1][1])
-    assert sum(read_part(path).facts["templates"][0]["rows"] for path in made[1]) == 422
-
-
 def test_a_part_that_is_missing_or_double_is_told(parts: list[Path], tmp_path: Path) -> None:
     code, message, exit_code = refused([parts[0]], tmp_path)
     assert (code, message, exit_code) == ("E613", "1 of 2 parts is missing: 2", 2)
     double = Path(shutil.copytree(parts[0], tmp_path / "double"))
     code, message, exit_code = refused([*parts, double], tmp_path)
     assert (code, exit_code) == ("E613", 2) and "part 1/2 is given twice" in message
+
+
+@pytest.mark.spawned
+def test_a_part_made_twice_is_the_same(made: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    specs = made[1][0].parent.parent / "specs"
+    (again,) = compile([specs], k=211, out=tmp_path, jobs=1, part="2/2").parts
+    assert content(again.path) == content(made[1][1])
+    assert sum(read_part(path).facts["templates"][0]["rows"] for path in made[1]) == 422
 
 
 @pytest.mark.parametrize("name", ["rows/0.questions", "rows/1.index", "specs/cubes.yaml", NAME])

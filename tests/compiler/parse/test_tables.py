@@ -229,7 +229,7 @@ FAULTS: list[tuple[str, Content, Columns, str, int | None, str]] = [
     ("a.csv", "a\nyes\n", {"a": "boolean"}, "E111", 2, "is not a valid boolean"),
     ("a.csv", "a\n1\n", {"b": "integer"}, "E111", None, "no column `b`"),
     ("a.csv", "a\n1\n2\n1\n", None, "E111", 4, "same as an earlier"),
-    ("a.csv", lambda: ",".join(f"c{n}" for n in range(300_000)) + ",c0\n", None, "E111", 1, "10,000 columns"),
+    ("a.csv", lambda: ",".join(f"c{n}" for n in range(30_000)) + ",c0\n", None, "E111", 1, "10,000 columns"),
     ("a.csv", ",".join(f"c{n}" for n in range(9_999)) + ",c9998\n", None, "E111", 1, "two columns are named `c9998`"),
     (
         "a.jsonl",

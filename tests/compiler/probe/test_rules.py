@@ -137,7 +137,7 @@ def test_a_planted_shortcut_is_found(draw: Draw) -> None:
 
 
 def test_a_shortcut_in_a_text_attachment_is_found() -> None:
-    assert probed(row_with_most, attachment=True).is_over
+    assert probed(row_with_most, 80, attachment=True).is_over
 
 
 def any_word(source: random.Random) -> tuple[str, str]:
