@@ -143,8 +143,8 @@ def server_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("server_key")
 def test_progress_and_replies_that_are_no_answers_are_shown(folder: Explore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.3)
-    with loop.serve(loop.says("Let me", delay=0.2, ending="length")) as server:
+    monkeypatch.setattr(progress_lines, "LINE_SECONDS", 0.05)
+    with loop.serve(loop.says("Let me", delay=0.1, ending="length")) as server:
         search = ("--budget", "6", "--at-once", "2", "--base-url", server.url, "--concurrency", "1")
         code, report, messages = folder("openai/m", *search)
     assert (code, report["queries"]) == (1, 6)
