@@ -19,7 +19,7 @@ from dia_runtime.respondents.registry import ModelOptions
 from dia_runtime.running.run import RunOptions, run
 from dia_runtime.store.schema import COLUMN_NAMES_OF_4, VERSION
 from dia_runtime.store.store import read_store
-from dia_runtime.store.transcripts import TranscriptReply, read_transcript, readable_transcript
+from dia_runtime.store.transcripts import read_transcript, readable_transcript
 from helpers import loopback as loop
 from helpers import persona as scripted
 from helpers import session_records
@@ -115,9 +115,12 @@ def test_a_run_s_turns_are_replayed_whole_or_one_by_one(made: Make) -> None:
     lines = "replay:exported/replies.jsonl"
     run(bundle, lines, "lines.run", terms=RunOptions(roles={"judge": lines}))
     assert [texts(text) for text in transcripts("lines.run")] == [texts(text) for text in first]
-    assert read_transcript(transcripts("lines.run")[0] or "")[0].replies[0] == TranscriptReply(
-        "response", 0, None, scripted.REFUSAL, 5, read_transcript(first[0] or "")[0].replies[0].seconds
+    (asked, *_), (replayed, *_) = (
+        read_transcript(text or "")[0].replies for text in (first[0], transcripts("lines.run")[0])
     )
+    assert replayed == asked
+    assert (asked.name, asked.turn, asked.text, asked.finish_reason) == ("response", 0, scripted.REFUSAL, "stop")
+    assert (asked.tokens, asked.prompt_tokens) == (len(scripted.REFUSAL), 10) and asked.seconds is not None
 
 
 def test_turns_of_a_question_that_was_not_finished_are_replayed(made: Make) -> None:
