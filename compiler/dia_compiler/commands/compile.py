@@ -143,10 +143,16 @@ def _print_bundle(bundle: FrozenBundle) -> None:
     echo(f"  digest {bundle.digest}")
 
 
-def _print_templates(bundle: Path) -> None:
-    """Print on standard error each template's degrees of freedom and the distribution of its answers."""
-    for row in map(json.loads, (bundle / "templates.jsonl").read_bytes().splitlines()):
-        freedom, answers = freedom_text(row["degree_of_freedom"]), row["answers"]
-        share = f"{float(Fraction(answers['commonest_share'])):.0%}"
-        spread = f"{counted(answers['distinct'], 'distinct answer')}, the most common one in {share} of instances"
-        echo(f"  {row['template']}: d(t) {freedom}; {spread}", err=True)
+def _print_templates(path: Path) -> None:
+    """Print on standard error each template's degrees of freedom, and if it has answers, how they are distributed."""
+    from dia_runtime.bundle.open import open_bundle
+
+    bundle = open_bundle(path)
+    layouts = bundle.layouts()
+    for row in bundle.templates():
+        line = f"  {row['template']}: d(t) {freedom_text(row['degree_of_freedom'])}"
+        if not layouts[row["template"]].has_sessions:
+            answers = row["answers"]
+            share = f"{float(Fraction(answers['commonest_share'])):.0%}"
+            line += f"; {counted(answers['distinct'], 'distinct answer')}, the most common one in {share} of instances"
+        echo(line, err=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
@@ -22,6 +23,17 @@ from dia_runtime.bundle.strict_json import parse_json
 
 LONGEST_LINE = 1 << 25
 PIECE = 1 << 18
+# In a line of a question. Keys are sorted, and no text matches, because its quotes are escaped.
+INSTANCE = re.compile(rb'"instance":[0-9]+,"item":"([^"/]+)([^"]*)"')
+SESSIONS = b'"sessions":['
+
+
+class Layout(NamedTuple):
+    """The smallest and the largest number of instances of a template's items, and whether they have sessions."""
+
+    fewest: int
+    most: int
+    has_sessions: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +66,29 @@ class Bundle:
     def questions(self) -> Iterator[dict[str, Any]]:
         """Yield the questions in file order."""
         return self.records("questions", QUESTION)
+
+    def layouts(self) -> dict[str, Layout]:
+        """Return how many instances the items of each template have, and whether its questions have sessions.
+
+        Questions are not parsed, so that this is quick for a large bundle.
+        """
+        counts: dict[str, Counter[bytes]] = {}
+        with_sessions: set[str] = set()
+        previous: bytes | None = None
+        for name in self.names("questions"):
+            with self._opened(name) as file:
+                for raw in iter(partial(file.readline, LONGEST_LINE), b""):
+                    match = INSTANCE.search(raw)
+                    if match is None or match[0] == previous:  # the same instance in another wording
+                        continue
+                    template, previous = match[1].decode(errors="replace"), match[0]
+                    counts.setdefault(template, Counter())[match[2]] += 1
+                    if SESSIONS in raw:
+                        with_sessions.add(template)
+        return {
+            template: Layout(min(items.values()), max(items.values()), template in with_sessions)
+            for template, items in counts.items()
+        }
 
     def answers(self) -> Iterator[dict[str, Any]]:
         """Yield the answers, in the order of the questions."""

@@ -12,7 +12,7 @@ import click
 from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
-from dia_runtime.bundle.open import Bundle, open_bundle
+from dia_runtime.bundle.open import Bundle, Layout, open_bundle
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.commands.terminal import echo
@@ -71,21 +71,26 @@ def _summary(bundle: Bundle, templates: list[dict[str, Any]]) -> str:
     lines = [manifest["benchmark"]]
     lines += [f"  {name:<15} {value}" for name, value in facts.items() if value is not None]
     lines += [f"  left out        {entry['template']}: {entry['why']}" for entry in manifest["left_out"]]
-    return "\n".join([*lines, "", as_text([_templates(templates, manifest["k"])]).rstrip()])
+    return "\n".join([*lines, "", as_text([_templates(templates, bundle.layouts())]).rstrip()])
 
 
-def _templates(templates: list[dict[str, Any]], k: int) -> Table:
+def _templates(templates: list[dict[str, Any]], layouts: Mapping[str, Layout]) -> Table:
     headings = ("template", "category", "level", "number", "items", "k", "d")
     rows = [
         (
             *(str(record.get(name) or "") for name in ("template", "category", "level")),
             *("" if record.get(name) is None else str(record[name]) for name in ("number", "items")),
-            str(k),
+            _range_text(layouts.get(record["template"])),
             freedom_text(record.get("degree_of_freedom")),
         )
         for record in templates
     ]
     return Table("Templates", headings, tuple(rows), 3)
+
+
+def _range_text(layout: Layout | None) -> str:
+    """Return the number of instances per item, or the smallest and the largest number if items differ."""
+    return "" if layout is None else "-".join(map(str, dict.fromkeys((layout.fewest, layout.most))))
 
 
 def _question(bundle: Bundle, id: str) -> dict[str, Any]:

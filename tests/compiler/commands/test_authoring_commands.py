@@ -193,6 +193,32 @@ def test_degrees_of_freedom_that_cannot_be_counted_are_estimated(
     assert code == 0 and "at least 5,251" in out  # the bundle holds the bound
 
 
+COUNTRY = """template: {name}
+title: Spelling
+params:
+  country: {{type: choice, of: [chad, peru, cuba]}}
+{rest}
+prompt: Spell {{{{ country }}}} in capitals.
+answer: {{value: upper(country), type: text}}
+variants: {{careful: {{append: Think twice.}}}}
+"""
+
+
+def test_instances_and_answers_are_counted_by_template(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", "mine", "--benchmark", "--sessions"]) == 0
+    (talk,) = (path for path in (here / "mine").glob("*.yaml") if path.name != "benchmark.yaml")
+    for name, rest in {"all": "instances: all", "few": "instances: 2", "one": "each: country"}.items():
+        (here / "mine" / f"{name}.yaml").write_text(COUNTRY.format(name=name, rest=rest))
+    code, _, err = said(capsys, "compile", "mine", "-v", "-o", ".")
+    assert code == 0 and "few: d(t) 3; 2 distinct answers, the most common one in 50% of instances" in err, err
+    (of_sessions,) = (line for line in err.splitlines() if f" {talk.stem}: " in line)
+    assert "d(t)" in of_sessions and "answer" not in of_sessions
+    _, shown, _ = said(capsys, "show", next(here.glob("mine-*-k5")).name)
+    rows = [line.split() for line in shown[shown.index("Templates") :].splitlines()]
+    instances = {row[0]: row[-2] for row in rows if len(row) > 4}
+    assert instances == {"template": "k", talk.stem: "5", "all": "3", "few": "2", "one": "1"}
+
+
 def test_stress_measures_every_parameter(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "preview", FIRST, "--stress", "250", "--json")
     stress = json.loads(out)["templates"][0]["stress"]
