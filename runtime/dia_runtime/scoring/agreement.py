@@ -17,7 +17,7 @@ from dia_runtime.grading.judge import Judge, Rules
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.metrics import Aggregate, Part
 from dia_runtime.scoring.results import Estimate
-from dia_runtime.scoring.score import Place, opened
+from dia_runtime.scoring.score import Place, opened, require_chain
 from dia_runtime.scoring.statistics.estimates import estimate
 from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import bundle_facts
@@ -116,6 +116,7 @@ def agreement(
     Raises DiaError (exit 2) if no reply of the runs is labelled. kappa = (p - e) / (1 - e), where e is the agreement
     expected from the two margins alone (Cohen 1960); None if e is 1.
     """
+    require_chain(chain)
     sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
         facts, rules = bundle_facts(stores[0]), stores[0].rules(source)

@@ -17,7 +17,7 @@ from dia_runtime.scoring.accumulate import Cell, block
 from dia_runtime.scoring.align import respondent_names
 from dia_runtime.scoring.figures import compared_figures
 from dia_runtime.scoring.results import Estimate, figure_of
-from dia_runtime.scoring.score import Place, opened, range_of_points
+from dia_runtime.scoring.score import Place, opened, range_of_points, require_chain
 from dia_runtime.scoring.statistics.ledger import Row
 from dia_runtime.scoring.statistics.paired import PairedFigures
 from dia_runtime.scoring.statistics.resample import Intervals
@@ -79,6 +79,8 @@ def audit(
         raise DiaError(
             Diagnostic("E821", "an audit needs exactly two chains", None, "for example `--chains strict,compat`")
         )
+    for chain in chains:
+        require_chain(chain)
     with opened(runs, bundle) as (stores, source):
         facts = bundle_facts(stores[0])
         rows: list[AuditedReply] = []

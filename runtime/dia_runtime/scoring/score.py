@@ -45,6 +45,7 @@ WORDS = {
 # the DIA-Bench paper ask for
 PRESETS = {"paper": ("compat", "wrong"), "dia-bench": ("strict", "wrong")}
 FEWEST, MOST = 100, 1_000_000  # resamples
+LONGEST_CHAIN = 60  # characters of an unknown chain in a message
 MOST_KINDS = 1_000  # of points that questions give
 Place = str | os.PathLike[str]
 
@@ -144,6 +145,13 @@ def _require_known(
             if name == "by" and not labels:
                 help = help or "for labels of models, name their file with `--labels`"
             raise DiaError(Diagnostic("E821" if name == "chain" else "E811", message, None, help))
+
+
+def require_chain(chain: str) -> None:
+    """Raise DiaError (exit 2) if no answer format has the chain."""
+    if chain not in WORDS["chain"]:
+        help = did_you_mean(chain, WORDS["chain"]) or f"the choices are {', '.join(WORDS['chain'])}"
+        raise DiaError(Diagnostic("E821", visible(f"unknown chain `{chain[:LONGEST_CHAIN]}`"), None, help))
 
 
 def _require_preset(preset: str | None) -> None:

@@ -114,7 +114,12 @@ def test_other_chains_and_forms(capsys: pytest.CaptureFixture[str]) -> None:
     exactly_two = "an audit needs exactly two chains\n  help: for example `--chains strict,compat`"
     refusal("E821", exactly_two, lambda: audit(path, ("strict",)))
     refusal("E821", exactly_two, lambda: audit(path, ("strict", "strict")))
-    refusal("E821", "`loose`\n  help: the choices are standard, strict,", lambda: audit(path, ("strict", "loose")))
+    unknown = "unknown chain `loose`\n  help: the choices are standard, strict, lenient, compat"
+    refusal("E821", unknown, lambda: audit("nowhere.run", ("strict", "loose")))
+    error = "error[E821]: unknown chain `lenint`\n  help: did you mean `lenient`?\n"
+    for chains in (["--chains", "strict,lenint"], ["--chains", "lenint", "--labelled", "nowhere.jsonl"]):
+        capsys.readouterr()
+        assert run(["audit", "nowhere.run", *chains]) == 2 and capsys.readouterr().err == error
     capsys.readouterr()
     assert run(["audit", str(path)]) == 0
     shown = capsys.readouterr().out
