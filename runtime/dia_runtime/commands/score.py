@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
-from dia_language.diagnostics import DiaError, Diagnostic, counted, visible
+from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
 from dia_runtime.commands.options import (
     PATH,
@@ -54,7 +55,9 @@ class _Score(click.Command):
     """A command whose option `--compare` may be given without a value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments after adding the default figures."""
+        """Parse the arguments after adding the default figures. Raises DiaError (exit 2) for an unknown figure."""
+        if not ctx.resilient_parsing:
+            _require_figures_or_runs(args)
         return super().parse_args(ctx, with_default_figures(args))
 
 
@@ -64,16 +67,36 @@ def with_default_figures(words: Sequence[str]) -> list[str]:
     >>> with_default_figures(["a.run", "--compare", "b.run"])
     ['a.run', '--compare', 'trad_score,rs', 'b.run']
     """
-    from dia_runtime.scoring.figures import COMPARED, compared_figures
-    from dia_runtime.scoring.tool_effects import TOOLS
+    from dia_runtime.scoring.figures import COMPARED
 
     spelled: list[str] = []
-    for at, word in enumerate(words):
+    for word, following in pairwise([*words, ""]):
         spelled.append(word)
-        following = words[at + 1] if at + 1 < len(words) else ""
-        if word == "--compare" and not set(following.split(",")) & {*compared_figures(), TOOLS}:
+        if word == "--compare" and not _has_figure(following):
             spelled.append(",".join(COMPARED))
     return spelled
+
+
+def _has_figure(word: str) -> bool:
+    """Return whether one of the names in a word after `--compare` is a figure; otherwise the word is a run."""
+    return bool({*word.split(",")} & {*_comparable()})
+
+
+def _comparable() -> tuple[str, ...]:
+    from dia_runtime.scoring.figures import compared_figures
+    from dia_runtime.scoring.tool_effects import TOOLS
+
+    return (*compared_figures(), TOOLS)
+
+
+def _require_figures_or_runs(words: Sequence[str]) -> None:
+    """Raise DiaError (exit 2) for a word after `--compare` that is neither a figure nor an existing file."""
+    for word, following in pairwise([*words, ""]):
+        is_name = word == "--compare" and following and not following.startswith("-")
+        if is_name and not _has_figure(following) and not Path(following).exists():
+            message = visible(f"`{following}` is neither a figure nor a run")
+            help = did_you_mean(following, _comparable()) or f"the figures are {', '.join(_comparable())}"
+            raise DiaError(Diagnostic("E801", message, None, help))
 
 
 @dataclass(frozen=True)

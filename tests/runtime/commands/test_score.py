@@ -153,6 +153,8 @@ def test_the_option_stands_alone_or_before_a_figure() -> None:
     ("option", "value", "words"),
     [
         ("--compare", "conf,best", "`compare` cannot be `best`; choose from rs, conf, "),
+        ("--compare", "trad_scor", "`trad_scor` is neither a figure nor a run\n  help: did you mean `trad_score`?"),
+        ("--compare", "b.rnu", "`b.rnu` is neither a figure nor a run\n  help: the figures are rs, conf, "),
         ("--resamples", "5", "`resamples` must be between 100 and 1,000,000, not 5\n"),
         ("--resamples", "2000000", "not 2,000,000\n  help: 10,000 is usually enough"),
         ("--seed", "-1", "`seed` must be between 0 and 2**63 - 1, not -1"),
@@ -164,7 +166,7 @@ def test_the_option_stands_alone_or_before_a_figure() -> None:
 )
 def test_what_cannot_be_computed_is_refused(played: Make, option: str, value: str, words: str, capsys: Capture) -> None:
     path = played(Player("good", 8), templates=1)
-    code = "E101" if option == "--labels" else "E811"
+    code = "E101" if option == "--labels" else "E801" if "nor a run" in words else "E811"
     refused_call(code, words, capsys, "score", path, option, value)
 
 
