@@ -104,6 +104,8 @@ def model_options_except(*names: str) -> Callable[[Any], Any]:
     def decorate(command: Any) -> Any:
         command = combined(*OPTIONS)(command)
         command.__click_params__ = [option for option in command.__click_params__ if option.name not in names]
+        (temperature,) = (option for option in command.__click_params__ if option.name == "temperature")
+        temperature.metavar, temperature.help = "NUMBER", "Temperature."  # several would be several models
         return command
 
     return decorate

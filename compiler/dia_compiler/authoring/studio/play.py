@@ -52,7 +52,9 @@ class Players:
         subjects = [] if model in BASELINES else create_respondents(model, options)
         if len(subjects) > 1:
             raise DiaError(
-                Diagnostic("E600", "the studio asks one respondent", None, "give only one `--temperature`"),
+                Diagnostic(
+                    "E600", "the studio asks one model, at one temperature", None, "give only one `--temperature`"
+                ),
             )
         if not subjects or getattr(subjects[0], "no_sessions_reason", None) is not None:
             message = visible(f"`{model}` cannot play sessions, because it replies from stored answers")

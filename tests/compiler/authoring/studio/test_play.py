@@ -260,7 +260,10 @@ def test_baselines_cannot_play(model: str) -> None:
         (["--role", "judge=says:A"], "`--role` needs `--model`"),
         (["--temperature", "0"], "`--temperature` needs `--model`"),
         (["--max-tokens", "9"], "`--max-tokens` needs `--model`"),
-        (["--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--temperature", "0,1"], "asks one respondent"),
+        (
+            ["--model", "m", "--base-url", "http://127.0.0.1:1/v1", "--temperature", "0,1"],
+            "asks one model, at one temperature",
+        ),
         (["--model", "m", "--base-url", "http://u:p@127.0.0.1:1/v1"], "contains more than a host and a path"),
         (["--model", "nothing"], "unknown model"),
     ],
