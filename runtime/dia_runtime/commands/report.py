@@ -31,6 +31,7 @@ from dia_runtime.commands.terminal import echo, overwrite
 if TYPE_CHECKING:
     from dia_runtime.report.pictures.figures import PictureData
 
+SUFFIXES = (".html", ".htm")
 COMPARED = ("rs", "trad_score", "idk_score")  # figures by which all pairs of models are compared
 
 
@@ -53,7 +54,7 @@ class ReportOptions(GradingOptions):
 
 @click.command("report")
 @runs_argument
-@click.option("-o", "--out", required=True, type=PATH, help="HTML file to write.")
+@click.option("-o", "--out", required=True, type=PATH, help="HTML file to write, with a name that ends in .html.")
 @click.option("--title", help="Title of the page.")
 @grading_options
 @labels_option
@@ -80,7 +81,7 @@ class ReportOptions(GradingOptions):
     "mailed.",
 )
 @json_option
-@quiet_option("progress")
+@quiet_option("progress and notes")
 @options_object(ReportOptions)
 def command(options: ReportOptions) -> int:
     """Write an HTML page with the figures, plots and every question of runs.
@@ -126,6 +127,9 @@ def command(options: ReportOptions) -> int:
         chosen = predicted_success(stores, rules, source)
         page_options = PageOptions(options.title, options.replies, all_notes, options.by, scale, chosen)
         page = write_report(options.out, result, stores, rules, source, page_options, on_progress)
+    if options.out.suffix.lower() not in SUFFIXES and not is_quiet(options.quiet):
+        note = f"{options.out} is an HTML page; browsers show it as a page only if its name ends in .html"
+        echo(f"note: {visible(note)}", err=True)
     facts = {
         "path": str(options.out),
         "bytes": options.out.stat().st_size,

@@ -255,6 +255,20 @@ def test_what_cannot_be_done_is_told_and_leaves_nothing(
     assert sorted(Path().rglob("*")) == before
 
 
+def test_a_name_that_browsers_do_not_show_as_a_page_is_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    write([{"id": "a", "gold": "A", "reply": "Answer: A"}])
+    capsys.readouterr()
+    noted = {}
+    for name in ("r.txt", "r", "r.html", "r.HTM"):
+        assert run(["report", "a.run", "-o", name]) == 0
+        out, err = capsys.readouterr()
+        assert out == f"{name}\n" and Path(name).read_bytes().startswith(b"<!doctype html>")
+        noted[name] = err
+    assert noted["r.txt"] == "note: r.txt is an HTML page; browsers show it as a page only if its name ends in .html\n"
+    assert noted["r"] and not noted["r.html"] and not noted["r.HTM"]
+    assert run(["report", "a.run", "-o", "r.txt", "-q"]) == 0 and capsys.readouterr().err == ""
+
+
 def test_an_interrupted_report_leaves_the_old_one(monkeypatch: pytest.MonkeyPatch) -> None:
     write([{"id": "a", "gold": "A", "reply": "Answer: A"}])
     old = report()
