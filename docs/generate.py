@@ -329,7 +329,7 @@ MODEL_FIGURES_HEAD = (
     "The main figures that `dia score` computes for every model; [the page with the formulas]"
     "(../explanation/figures.md#figures) also has the others. The name is the key in JSON and the argument of "
     "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent. Reports, plots "
-    "and the titles of tables use the words. *Plot* is the kind of `dia plot` that shows the figure."
+    "and the titles of tables use the words. *Plot* is the kind of `dia plot` that shows only this figure."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 
