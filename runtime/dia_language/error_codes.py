@@ -63,7 +63,11 @@ CODES: dict[str, tuple[str, str]] = {
         "The key, or the face of a catalog, is not known here. The message suggests the closest key or lists all of"
         " them.",
     ),
-    "E202": ("missing key", "A required key, face or option of a type is missing. Add it."),
+    "E202": (
+        "missing key",
+        "Something required is missing: a key, a face of a catalog, an option of a type or builder, a turn, a template "
+        "file, or `{{ challenge }}` in the `prompt` of benchmark.yaml. Add it.",
+    ),
     "E203": (
         "value of the wrong kind",
         "The value has the wrong shape: a list where text is expected, or a number where a condition is expected. "
