@@ -45,8 +45,8 @@ ENDINGS = {
     help="The model's ability, if it is not in the bank.",
 )
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
-              help="Run that the bank was calibrated from, to predict difficulties if the bank does not. "
-              "Repeatable.")  # fmt: skip
+              help="Run that the bank was calibrated from: difficulties are predicted from its replies, even if the "
+              "bank has an explanation. Repeatable.")  # fmt: skip
 @click.option(
     "--move",
     "moved",

@@ -17,7 +17,7 @@ from dia_runtime.commands.terminal import echo
 @click.command("overlap")
 @click.argument("bundle", metavar="BUNDLE", type=PATH)
 @click.argument("sets", nargs=-1, required=True, metavar="SET...", type=PATH)
-@click.option("--bank", type=PATH, help="Check only the items of this bank.")
+@click.option("--bank", type=PATH, help="Check only the questions of items in this bank.")
 @click.option(
     "--words",
     type=IntRange(1, 50),
@@ -35,7 +35,7 @@ from dia_runtime.commands.terminal import echo
 )
 @json_option
 def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
-    """Find questions of a bundle, or of a bank, that also occur in validation sets.
+    """Find questions of a bundle that also occur in validation sets.
 
     A SET is a bundle, a JSON Lines file, or a text file with one text per line. Exit code 1 if any question is found.
 

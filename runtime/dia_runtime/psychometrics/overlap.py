@@ -1,4 +1,4 @@
-"""Find questions of a bundle, or of a bank, that also occur in a validation set, verbatim or in large part.
+"""Find questions of a bundle that also occur in a validation set, verbatim or in large part.
 
 Texts are compared in lowercase without punctuation. A question counts as found if a text of the set contains a large
 enough share of its runs of several words (shingles).
