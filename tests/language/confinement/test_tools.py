@@ -130,6 +130,7 @@ HOARDERS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HOARDERS)
 def test_files_are_limited_and_those_of_the_question_come_back(folder: ToolFolder, name: str) -> None:
+    folder.seconds = 60.0
     done = folder.bash(f"rm -r data; {HOARDERS[name]}")
     assert done.stopped is not None and done.stopped.endswith(
         "the folder was emptied, except for the files of the question"
