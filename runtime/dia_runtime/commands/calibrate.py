@@ -85,7 +85,9 @@ class CalibrateOptions:
     "--eliminate",
     choices=["auto", "respondents", "items"],
     default="auto",
-    help="For cml: the side that is conditioned out; auto chooses the larger one.",
+    help="For cml. respondents: estimate the difficulties, conditional on the respondents' totals. items: estimate the "
+    "abilities, conditional on the items' totals. auto: respondents if there are more of them than items, otherwise "
+    "items.",
 )
 @choice_option(
     "--item-scores",

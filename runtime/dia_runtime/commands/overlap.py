@@ -31,7 +31,7 @@ from dia_runtime.commands.terminal import echo
     default=0.5,
     show_default=True,
     metavar="SHARE",
-    help="Share of common shingles from which a text counts as overlapping.",
+    help="A question counts as found if a text has at least this share of the question's shingles.",
 )
 @json_option
 def command(bundle: Path, sets: tuple[Path, ...], bank: Path | None, words: int, least: float, as_json: bool) -> int:
