@@ -604,10 +604,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E892": (
         "disconnected data",
-        "The models and items form groups that cannot be placed on one scale: no reply connects two of them, or the "
-        "models of one solve every item of the other that they were asked, and the models of the other solve none of "
-        "its items. The message lists the groups. Collect replies that link them, or keep only "
-        "the largest group.",
+        "The models and items form groups that cannot be placed on one scale: no reply connects two of the groups, A "
+        "and B, or the models of A solve every item of B that they were asked, and the models of B solve no item of A. "
+        "The message lists the groups. Collect replies that link them, or keep only the largest group.",
     ),
     "E893": (
         "invalid calibration option",
@@ -629,9 +628,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E897": (
         "search that cannot start",
-        "`dia explore` cannot start: a template has nothing that can be varied or has fixed items, several templates "
-        "or models are named, the model's ability is unknown, or the folder cannot be written or contains something "
-        "else. The message says which.",
+        "`dia explore` cannot start: a template has nothing that can be varied or makes its items with `each`, several "
+        "templates or models are named, the model's ability is unknown, or the folder cannot be written or contains "
+        "something else. The message says which.",
     ),
     "E898": (
         "difficulty that cannot be predicted or reached",

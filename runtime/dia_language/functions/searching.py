@@ -74,8 +74,9 @@ def reachable(start: Value, moves: Function, most: int | None = None) -> list[li
 
     Entry 0 is [start]. Each state appears once, in the entry for the smallest number of moves that reaches it. `moves`
     takes a state and returns the list of the next states. If `most` is given, the search stops after this many moves.
-    If a state is a partial solution and `moves` returns all ways to extend it by one step, the last entry lists all
-    solutions (backtracking). Raises an error (E502) like `search`.
+    If a state is a partial solution and `moves` returns all ways to extend it by one step, entry n lists all solutions
+    with n steps (backtracking); without a solution, the result ends before entry n. Raises an error (E502) like
+    `search`.
 
     Examples:
         reachable(12, prime_factors) -> [[12], [2, 3]]
@@ -293,9 +294,9 @@ def solve_distinct(weights: list[int], choices: list[list[int]], total: int, lim
     """Solutions of weights[0] * x[0] + weights[1] * x[1] + ... = total in which all x differ and x[i] is in choices[i].
 
     For example, x are the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are
-    returned. With the default of 2, a puzzle has exactly one solution if the result has length 1. Large weights are
-    tried first, and only values with which the others can still reach the total. Raises E502 if the search takes more
-    steps than the limit of the template.
+    returned. With the default of 2, a puzzle has exactly one solution if the result has length 1. The search first sets
+    each x that has one choice, then those with the largest weights (by absolute value), and skips values with which the
+    others cannot reach the total. Raises E502 if the search takes more steps than the limit of the template.
 
     Examples:
         solve_distinct([1, 1], [[1, 2, 3], [1, 2, 3]], 4) -> [[1, 3], [3, 1]]

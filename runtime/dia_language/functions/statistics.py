@@ -107,9 +107,9 @@ def quantile(values: list[Number], share: Rational, method: str = "linear") -> N
 
     `share` must be from 0 to 1. `method` says how to choose a value at position h = (n - 1) * share of the sorted
     numbers, counted from 0: linear (interpolate between the neighbours), lower, higher, midpoint, or nearest (if both
-    are equally near, the one at the even position). With `inverted`, the result is the smallest of the numbers such
-    that at least the given share of them is no greater. Raises an error for an empty list. Source: Hyndman and Fan, The
-    American Statistician 50 (1996), types 7 and 1.
+    are equally near, the one at the even position). With `inverted`, the result is the smallest x in `values` such
+    that at least the given share of the numbers is x or less. Raises an error for an empty list. Source: Hyndman and
+    Fan, The American Statistician 50 (1996), types 7 and 1.
 
     Examples:
         quantile([1, 2, 3, 4], 1/4) -> 7/4

@@ -631,7 +631,7 @@ class ScoreOfModels(TypedDict):
     bundle: Annotated[Digest | None, "Digest of the bundle; null for imported replies."]
     questions_root: Annotated[Digest, "Digest of its questions."]
     benchmark: Annotated[str, "Id of the benchmark."]
-    version: Annotated[str | int | None, "null for imported replies."]
+    version: Annotated[str | int | None, "Version of the benchmark; null for imported replies."]
     k: Annotated[int, Keywords(minimum=1), "Instances of each item, as compiled."]
     k_varies: Annotated[
         bool,
