@@ -195,7 +195,7 @@ def visible(text: str) -> str:
     >>> print(visible("a" + chr(27) + "[31mb"))
     a\\x1b[31mb
     """
-    return "".join(char if _is_shown(char) else _escaped(char) for char in text)
+    return text.translate({ord(char): _escaped(char) for char in set(text) if not _is_shown(char)})
 
 
 def _is_shown(char: str) -> bool:

@@ -243,8 +243,9 @@ def test_how_many_replies_were_truncated_is_said(call: Call, tiny: Callable[...,
     for command in (["calibrate", "-o", "bank.json", "--check", "none"], ["explain", "--bank", "bank.json"]):
         code, _, err = call(command[0], "a.run", *command[1:])
         assert code == 0 and note in err and ("truncated" in err) == bool(note), err
-        code, _, err = call("-q", command[0], "a.run", *command[1:])
-        assert code == 0 and "truncated" not in err
+        if cut > 1:
+            code, _, err = call("-q", command[0], "a.run", *command[1:])
+            assert code == 0 and "truncated" not in err
 
 
 def test_banks_of_other_questions_link_by_name_and_say_so(call: Call) -> None:

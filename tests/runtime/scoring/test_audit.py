@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import statistics
 from collections import Counter
@@ -349,17 +348,18 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("chain", ["strict", "lenient", "compat"])
-def test_a_reply_changes_no_verdict_but_its_own(chain: str) -> None:
-    plain = dia_runtime.score(imported({"m": list(GOLD)}), chain=chain)["models"][0]["tsr"]
+def test_a_reply_changes_no_verdict_but_its_own() -> None:
+    path = imported({"m": list(GOLD)})
+    plain = {
+        chain: dia_runtime.score(path, chain=chain)["models"][0]["tsr"] for chain in ("strict", "lenient", "compat")
+    }
     for at, text in enumerate(HOSTILE):
         rows = [
             {"id": f"q{n}", "gold": gold, "reply": text if n == at else f"Answer: {gold}", "model": "m"}
             for n, gold in enumerate(GOLD)
         ]
-        found = dia_runtime.score(brought(rows), chain=chain)["models"][0]["tsr"]
-        assert {name: held for name, held in found.items() if name != f"q{at}"} == {
-            name: held for name, held in plain.items() if name != f"q{at}"
-        }
-        assert found[f"q{at}"] == 0
-    assert list(itertools.chain(plain.values())) == [1] * 8
+        path = brought(rows)
+        for chain, right in plain.items():
+            found = dia_runtime.score(path, chain=chain)["models"][0]["tsr"]
+            assert found == {**right, f"q{at}": 0}, (chain, text[:50])
+    assert [list(right.values()) for right in plain.values()] == [[1] * 8] * 3

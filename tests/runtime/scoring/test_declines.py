@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import dia_runtime
-import jsonschema
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.grading.grader import Grader
 from dia_runtime.integrations.exported_tasks.grading import grade_reply
 from dia_runtime.respondents.respondent import Reply
-from dia_runtime.scoring.score_schema import score_schema
+from helpers.schemas import require_valid
 
 BENCHMARK = "language: 2\nbenchmark: mine\nversion: 1.0.0\nformat: {kind: tagged}\n"
 PLAIN = """template: plain
@@ -102,7 +101,7 @@ def test_declines_are_counted_apart_for_unanswerable_questions_and_their_twins(
     capsys.readouterr()
     assert run(["score", "a.run", "--json", "--by", "template"]) == 0
     score = json.loads(capsys.readouterr().out)
-    jsonschema.validate(score, score_schema())
+    require_valid("score", score)
     (model,) = score["models"]
     correct, false = model["correct_decline"], model["false_decline"]
     assert (correct["value"], false["value"]) == (9 / 12, 3 / 12)

@@ -14,13 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from dia_compiler.commands.cli import run
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.commands import progress_lines
-from dia_runtime.data import data_folder
 from dia_runtime.psychometrics.boundary.placement import StoppingRule
 from dia_runtime.psychometrics.boundary.placing import PlacementOptions, place
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, read_bank, write_bank
@@ -28,6 +26,7 @@ from dia_runtime.running.claims import Claims
 from dia_runtime.store.store import open_store, read_store
 from helpers import loopback as loop
 from helpers.places import SHARED
+from helpers.schemas import require_valid
 
 DATA = SHARED / "data" / "idk"
 Call = Callable[..., tuple[int, str, str]]
@@ -83,10 +82,8 @@ def bank(bundle: Path) -> Path:
 
 
 def checked(text: str) -> dict[str, Any]:
-    schema = json.loads((data_folder() / "schemas" / "place.schema.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
     found: dict[str, Any] = json.loads(text)
-    jsonschema.validate(found, schema)
+    require_valid("place", found)
     return found
 
 
