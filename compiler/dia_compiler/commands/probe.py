@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,10 @@ from dia_compiler.commands.programs import allow_programs, jobs_option
 if TYPE_CHECKING:
     from dia_compiler.pipeline.api import Probe
     from dia_compiler.probe.probe import Shortcut
+    from dia_compiler.probe.rows import SkippedTemplate
 
 WIDEST_RULE = 60
+NAMED = 5  # skipped templates that are named for each reason
 
 
 @click.command("probe")
@@ -62,7 +65,8 @@ def command(
     errors = [entry for entry in entries if entry.severity == "error"]
     shortcuts = sorted(result.shortcuts, key=lambda one: (-one.low, one.benchmark, one.template))
     if as_json:
-        echo(json.dumps({"k": k, "templates": [facts(one, result) for one in shortcuts]}, indent=2))
+        templates, skipped = [facts(one, result) for one in shortcuts], list(map(asdict, result.skipped))
+        echo(json.dumps({"k": k, "templates": templates, "skipped": skipped}, indent=2))
     elif shortcuts:
         echo("\n".join(table(shortcuts, result)))
     print_diagnostics(errors, result.checked.sources)
@@ -72,6 +76,8 @@ def command(
     refused = sum(one.is_over and reason_of(one, result) is None for one in shortcuts)
     if not as_json:
         echo(f"{counted(len(shortcuts), 'template')} probed, {over} over the limit, {over - refused} of them allowed")
+        for line in skipped_lines(result.skipped):
+            echo(line)
     return 1 if refused else 0
 
 
@@ -94,6 +100,18 @@ def facts(shortcut: Shortcut, result: Probe) -> dict[str, Any]:
         "over": shortcut.is_over,
         "allowed": reason_of(shortcut, result),
     }
+
+
+def skipped_lines(skipped: Sequence[SkippedTemplate]) -> list[str]:
+    """Return how many templates were skipped, and a line for each reason with the first few templates."""
+    names: dict[str, list[str]] = {}
+    for one in skipped:
+        names.setdefault(one.why, []).append(one.template)
+    lines = [f"{counted(len(skipped), 'template')} skipped:"] if skipped else []
+    for why, templates in names.items():
+        more = f" and {len(templates) - NAMED} more" if len(templates) > NAMED else ""
+        lines.append(f"  {why}: {', '.join(templates[:NAMED])}{more}")
+    return lines
 
 
 def table(shortcuts: Sequence[Shortcut], result: Probe) -> list[str]:

@@ -52,6 +52,7 @@ class TemplateJob:
     span: int = SPAN
     resources: WorkerResources = NO_RESOURCES
     first: int = 0
+    spreads: bool = False  # whether a trial takes instances of as many items as possible, instead of a few items
     estimates: bool = False  # whether to estimate degrees of freedom that cannot be counted
     last: int | None = None  # only instances from `first` on and below `last`, if the template can be divided
 
@@ -128,7 +129,7 @@ def expand_template(job: TemplateJob) -> Iterator[Any]:
     stop = min(job.span, total if job.last is None else job.last) if total is not None else None
     refused, unseen = None, set(expansion.prepared.mistakes)
     try:
-        for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop)):
+        for instance in expansion.instances(expansion.drafts(job.k, job.is_trial, stop, job.spreads)):
             place = instance.position
             unseen -= instance.mistakes.keys()
             is_straight = is_straight and instance.position == instance.number

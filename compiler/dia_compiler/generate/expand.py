@@ -139,9 +139,15 @@ class Expansion:
         """
         return self.instances(self.drafts(k, is_trial))
 
-    def drafts(self, k: int, is_trial: bool = False, stop: int | None = None) -> Iterator[Draft]:
-        """Yield the drafts of the first k instances of every item, of each item those below number `stop`."""
-        for item in self.drawing.items[: TRIED_ITEMS if is_trial else None]:
+    def drafts(self, k: int, is_trial: bool = False, stop: int | None = None, spreads: bool = False) -> Iterator[Draft]:
+        """Yield the drafts of the first k instances of every item, of each item those below number `stop`.
+
+        With `spreads`, about k instances in total, of as many items as possible.
+        """
+        items = self.drawing.items[: k if spreads else TRIED_ITEMS if is_trial else None]
+        if spreads:
+            k //= len(items)
+        for item in items:
             for draft in self.first_drafts(item, k, is_trial):
                 if stop is not None and draft.number >= stop:
                     break

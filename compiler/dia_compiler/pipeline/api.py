@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dia_compiler.freeze.incremental import BundleResult, Inputs
     from dia_compiler.pipeline.part import Part
     from dia_compiler.probe.probe import Shortcut
+    from dia_compiler.probe.rows import SkippedTemplate
     from dia_compiler.sampling.steering import Steering, SteeringRequest
 
 Progress = Callable[[str, int, int], None]
@@ -185,6 +186,7 @@ class Probe:
 
     checked: Checked
     shortcuts: tuple[Shortcut, ...]
+    skipped: tuple[SkippedTemplate, ...]
     reasons: dict[tuple[str, str], str]  # the reasons for which specs allow a shortcut, by benchmark and template
 
 
@@ -216,9 +218,10 @@ def _probe(paths: list[Path], options: CompileOptions, on_progress: Progress | N
     folders = discover(paths)
     with _worker_pool(folders, options.jobs, options.k) as pool:
         from dia_compiler.pipeline.phases import check_instances
-        from dia_compiler.probe.rows import Prober
+        from dia_compiler.probe.rows import Prober, left_out_of
 
         with Prober(options.jobs) as prober:
             checked = check_instances(folders, options, pool, on_progress, estimates, prober.look)
             shortcuts = prober.shortcuts(checked.diagnostics)
-    return Probe(checked, shortcuts, prober.reasons)
+    skipped = sorted([*prober.skipped, *left_out_of(checked.benchmarks)], key=lambda one: (one.benchmark, one.template))
+    return Probe(checked, shortcuts, tuple(skipped), prober.reasons)

@@ -99,7 +99,9 @@ def check_instances(
         )
         plans = [plan_of(item, options) for item in checked.benchmarks]
         template_jobs = [
-            trial_job(plan, template, scratch, estimates) for plan in plans for template in plan.item.clean
+            replace(trial_job(plan, template, scratch, estimates), spreads=look is not None)
+            for plan in plans
+            for template in plan.item.clean
         ]
         private = None if look is None else Path(scratch)  # many rows are written to disk
         gathering = Gatherer(template_jobs, checked.diagnostics, private, on_progress, explainer(plans))

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any
 
 from dia_language.diagnostics import Diagnostics
 
-from dia_compiler.probe.probe import Shortcut, probe_questions
+from dia_compiler.probe.probe import FEWEST, Shortcut, probe_questions
 
 if TYPE_CHECKING:
+    from dia_compiler.analyze.check import CheckedBenchmark
     from dia_compiler.distribute.gather import GatheredRows
     from dia_compiler.distribute.task import TemplateJob
-    from dia_compiler.parse.model import Template
 
 NUL = b"\0"  # which no attachment has that a reader takes for text
 ADVICE = "give wrong candidates in the prompt the same features as the answer, draw the answer's position"
+
+WITH_SESSIONS = "sessions, whose answers depend on the model's replies"
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedTemplate:
+    """A template without errors in which no shortcut was sought, and why."""
+
+    benchmark: str
+    template: str
+    why: str
 
 
 class Prober:
@@ -25,7 +38,8 @@ class Prober:
 
     def __init__(self, jobs: int) -> None:
         self.executor = ProcessPoolExecutor(jobs, get_context("spawn")) if jobs > 1 else ThreadPoolExecutor(1)
-        self.waiting: list[tuple[Template, Future[Shortcut | None]]] = []
+        self.waiting: list[tuple[TemplateJob, Future[Shortcut | str]]] = []
+        self.skipped: list[SkippedTemplate] = []
         self.reasons: dict[tuple[str, str], str] = {}
 
     def __enter__(self) -> Prober:
@@ -38,10 +52,11 @@ class Prober:
         """Take the rows of a template that has answers."""
         template = job.template
         if template.session_spec is not None:
-            return  # the truth of sessions is the model's own reply
+            self.skipped.append(SkippedTemplate(job.benchmark.name, template.name, WITH_SESSIONS))
+            return
         questions, answers = (b"".join(rows.spool.parts[name].lines()) for name in ("questions", "answers"))
         texts = {name: content for name, content in rows.spool.assets() if NUL not in content}
-        self.waiting.append((template, self.executor.submit(shortcut_in, questions, answers, texts)))
+        self.waiting.append((job, self.executor.submit(shortcut_in, questions, answers, texts)))
         reason = template.allow.get("shortcut")
         if reason is not None:
             self.reasons[job.benchmark.name, template.name] = reason.text
@@ -49,9 +64,10 @@ class Prober:
     def shortcuts(self, diagnostics: Diagnostics) -> tuple[Shortcut, ...]:
         """Return the shortcuts in the order of the templates; add a warning for each that is over its limit."""
         shortcuts = []
-        for template, future in self.waiting:
-            shortcut = future.result()
-            if shortcut is None:
+        for job, future in self.waiting:
+            template, shortcut = job.template, future.result()
+            if isinstance(shortcut, str):
+                self.skipped.append(SkippedTemplate(job.benchmark.name, template.name, shortcut))
                 continue
             shortcuts.append(shortcut)
             if shortcut.is_over and "shortcut" not in template.allow:
@@ -64,9 +80,25 @@ class Prober:
         return tuple(shortcuts)
 
 
-def shortcut_in(questions: bytes, answers: bytes, texts: dict[str, bytes]) -> Shortcut | None:
-    """Return the best shortcut of the lines of a template's questions and answers; attachments by their names."""
+def left_out_of(benchmarks: Iterable[CheckedBenchmark]) -> list[SkippedTemplate]:
+    """Return the templates for which something is missing on this machine."""
+    return [
+        SkippedTemplate(item.benchmark.name, entry.template, f"needs {entry.why}")
+        for item in benchmarks
+        for entry in item.left_out
+    ]
+
+
+def shortcut_in(questions: bytes, answers: bytes, texts: dict[str, bytes]) -> Shortcut | str:
+    """Return the best shortcut of the lines of a template's questions and answers, or why there is none.
+
+    `texts` has the attachments by their names.
+    """
     records: list[dict[str, Any]] = [json.loads(line) for line in questions.splitlines()]
     answers_by_id = {record["id"]: record for record in map(json.loads, answers.splitlines())}
     by_path = {f"assets/{name}": content.decode("utf-8", "replace") for name, content in texts.items()}
-    return probe_questions(records, answers_by_id, by_path)
+    shortcut = probe_questions(records, answers_by_id, by_path)
+    if shortcut is not None:
+        return shortcut
+    has_items = len({record["item"] for record in records}) > 1
+    return f"fewer than {FEWEST} {'items' if has_items else 'instances'}, too few to learn rules from"

@@ -81,6 +81,49 @@ def test_a_strict_check_warns(specs: Path, capsys: pytest.CaptureFixture[str]) -
     assert "allow: {shortcut: reason}" in warning
 
 
+ROW = """template: {name}
+title: A sum
+params:
+  n: {{type: integer, min: 1, max: {most}}}
+  m: {{type: integer, min: 100, max: 999}}
+each: n
+answer: {{value: n + m, type: integer}}
+checks: [answer - m == n]
+prompt: What is {{{{ n }}}} plus {{{{ m }}}}?
+"""
+COIN = """template: coin
+title: A coin
+params: {side: {type: choice, of: [heads, tails]}}
+answer: {value: side, type: text}
+prompt: Which side is {{ side }}?
+"""
+
+
+def test_what_is_skipped_is_counted_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["new", "mine", "--benchmark", "--sessions", "-o", str(tmp_path)]) == 0
+    for name, most in {"many": 45, "few": 19}.items():
+        (tmp_path / "mine" / f"{name}.yaml").write_text(ROW.format(name=name, most=most), encoding="utf-8")
+    (tmp_path / "mine" / "coin.yaml").write_text(COIN, encoding="utf-8")
+    capsys.readouterr()
+    assert run(["probe", str(tmp_path / "mine"), "--k", "40", "--jobs", "1", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert not list(faults("probe", printed))
+    assert [(one["template"], one["instances"]) for one in printed["templates"]] == [
+        ("many", 20)
+    ]  # one half of 40 items
+    sessions = "sessions, whose answers depend on the model's replies"
+    few, coin = (
+        "fewer than 20 items, too few to learn rules from",
+        "fewer than 20 instances, too few to learn rules from",
+    )
+    assert {one["template"]: one["why"] for one in printed["skipped"]} == {
+        "coin": coin, "few": few, "first_template": sessions
+    }  # fmt: skip
+    assert run(["probe", str(tmp_path / "mine"), "--k", "40", "--jobs", "1", "-q"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-4:] == ["3 templates skipped:", f"  {coin}: coin", f"  {few}: few", f"  {sessions}: first_template"]
+
+
 def test_errors_of_specs_come_first(specs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (specs / "clean.yaml").write_text(CLEAN.replace("n * m", "n *"), encoding="utf-8")
     assert run(["probe", str(specs), "--k", "40", "--jobs", "1"]) == 2
