@@ -216,7 +216,15 @@ def test_codes_are_read_by_zxing_and_by_us(text: str, error: str) -> None:
     assert read("read_qr", file) == text
 
 
-@pytest.mark.parametrize(("error", "signs"), [("L", (7089, 4296, 2953)), ("M", (5596, 3391, 2331)), ("Q", (3993, 2420, 1663)), ("H", (3057, 1852, 1273))])  # fmt: skip
+@pytest.mark.parametrize(
+    ("error", "signs"),
+    [
+        ("L", (7089, 4296, 2953)),
+        pytest.param("M", (5596, 3391, 2331), marks=pytest.mark.long),
+        pytest.param("Q", (3993, 2420, 1663), marks=pytest.mark.long),
+        ("H", (3057, 1852, 1273)),
+    ],
+)
 def test_the_longest_texts_fit_and_longer_ones_are_told(error: str, signs: tuple[int, int, int]) -> None:
     """Capacities of version 40: ISO/IEC 18004:2015, table 7."""
     for sign, count in zip("7Aa", signs, strict=True):

@@ -245,21 +245,12 @@ def test_output_and_other_benchmarks_below_a_folder_are_no_part_of_it(specs: Pat
     assert found is not None and set(found) == {"benchmark.yaml", "fruits.txt", "t0.yaml", "t1.yaml", "t2.yaml"}
 
 
-def test_an_unchanged_compile_imports_nothing_heavy(specs: Path, tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-X",
-        "importtime",
-        "-m",
-        "dia_compiler.commands.cli",
-        "compile",
-        str(specs),
-        "-o",
-        "out",
-        "-q",
-    ]
-    first, second = (subprocess.run(command, cwd=tmp_path, capture_output=True, text=True) for _ in range(2))
-    assert first.returncode == second.returncode == 0 and first.stdout == second.stdout
+def test_an_unchanged_compile_imports_nothing_heavy(specs: Path, tmp_path: Path, dia: Dia) -> None:
+    arguments = ("compile", str(specs), "-o", "out", "-q")
+    first = dia(tmp_path, *arguments)
+    command = [sys.executable, "-X", "importtime", "-m", "dia_compiler.commands.cli", *arguments]
+    second = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert first.exit == second.returncode == 0 and first.stdout == second.stdout
     imported = {line.rpartition("|")[2].strip() for line in second.stderr.splitlines()}
     heavy = r"(sympy|scipy|numpy|jinja2|yaml|networkx|jsonschema|dia_compiler\.(check|make|prepare))\b"
     assert not {name for name in imported if re.match(heavy, name)} and "dia_compiler.pipeline.api" in imported

@@ -12,6 +12,7 @@ import pytest
 from dia_compiler import compile
 from dia_compiler.distribute.gather import Gatherer
 from dia_compiler.distribute.task import TemplateJob
+from dia_compiler.freeze.output import FrozenBundle
 from dia_compiler.freeze.shards import Files, write_lines
 from dia_compiler.freeze.spool import SpooledBytes
 from dia_compiler.pipeline.phases import job_of
@@ -68,9 +69,8 @@ def specs(folder: Path, *templates: str) -> Path:
     return folder
 
 
-@pytest.fixture
-def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stretches of 40 instances, so that little work is much divided."""
+def divide(patch: pytest.MonkeyPatch) -> None:
+    """Make stretches of 40 instances, so that little work is much divided."""
 
     def divided(*given: Any, **named: Any) -> TemplateJob:
         job = job_of(*given, **named)
@@ -78,7 +78,21 @@ def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
             job.template, job.benchmark, job.lists, job.settings, job.k, job.canary, job.is_trial, span=SPAN
         )
 
-    monkeypatch.setattr("dia_compiler.pipeline.phases.job_of", divided)
+    patch.setattr("dia_compiler.pipeline.phases.job_of", divided)
+
+
+@pytest.fixture
+def small_span(monkeypatch: pytest.MonkeyPatch) -> None:
+    divide(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of three templates, each made in nine stretches by two workers."""
+    folder = tmp_path_factory.mktemp("divided")
+    with pytest.MonkeyPatch.context() as patch:
+        divide(patch)
+        return compile([specs(folder / "specs", VAST, HOLES, LATE)], k=333, out=folder / "out", jobs=2).bundles[0].path
 
 
 def records(bundle: Path, kind: str) -> list[dict[str, Any]]:
@@ -94,19 +108,16 @@ def test_stretches_and_workers_change_no_byte(tmp_path: Path, small_span: None) 
     assert numbers == [*range(333)] * 3
 
 
-def test_stretches_give_what_one_walk_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_span: None) -> None:
+def test_stretches_give_what_one_walk_gives(tmp_path: Path, divided: Path) -> None:
     folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
-    divided = compile([folder], k=333, out=tmp_path / "divided", jobs=2).bundles[0].path
-    monkeypatch.undo()
     whole = compile([folder], k=333, out=tmp_path / "whole", jobs=1).bundles[0].path
     assert content(divided) == content(whole)
 
 
 def test_stretches_are_ordered_a_few_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_span: None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_span: None, divided: Path
 ) -> None:
     folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
-    at_once = compile([folder], k=333, out=tmp_path / "at_once", jobs=2).bundles[0].path
     most, order = [0], Gatherer.order_chunks
 
     def noted(gathering: Gatherer, job: Any) -> None:
@@ -116,13 +127,11 @@ def test_stretches_are_ordered_a_few_at_a_time(
     monkeypatch.setattr(Gatherer, "order_chunks", noted)
     monkeypatch.setattr("dia_compiler.distribute.gather.ORDERED", 3)
     few = compile([folder], k=333, out=tmp_path / "few", jobs=2, use_cache=False).bundles[0].path
-    assert content(few) == content(at_once) and most == [3]
+    assert content(few) == content(divided) and most == [3]
 
 
-def test_positions_say_where_holes_were(tmp_path: Path, small_span: None) -> None:
-    folder = specs(tmp_path / "specs", VAST, HOLES, LATE)
-    bundle = compile([folder], k=333, out=tmp_path / "out", jobs=2).bundles[0].path
-    holes, late, vast = records(bundle, "templates")
+def test_positions_say_where_holes_were(divided: Path) -> None:
+    holes, late, vast = records(divided, "templates")
     assert vast["positions"] is None
     for record in (holes, late):
         positions = record["positions"]
@@ -151,10 +160,18 @@ def test_statistics_of_answers_are_those_of_the_rows(tmp_path: Path, small_span:
     assert top * 200 == max(answers.values()) * bottom
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> FrozenBundle:
+    """A bundle of 400 questions in one file."""
+    folder = tmp_path_factory.mktemp("plain")
+    return compile([specs(folder / "specs", VAST, HOLES)], k=200, out=folder / "out", jobs=2).bundles[0]
+
+
 @pytest.mark.parametrize(("size", "expected"), [(100, ["-00000", "-00001", "-00002", "-00003"]), (400, [""])])
-def test_shards_hold_exactly_so_many_questions(size: int, expected: list[str], tmp_path: Path) -> None:
+def test_shards_hold_exactly_so_many_questions(
+    size: int, expected: list[str], plain: FrozenBundle, tmp_path: Path
+) -> None:
     folder = specs(tmp_path / "specs", VAST, HOLES)
-    plain = compile([folder], k=200, out=tmp_path / "plain", jobs=2).bundles[0]
     made = [compile([folder], k=200, out=tmp_path / f"o{j}", jobs=j, shard_size=size).bundles[0] for j in (1, 2)]
     assert content(made[0].path) == content(made[1].path)
     bundle = made[0].path

@@ -106,9 +106,24 @@ def running(folder: Path) -> Iterator[Running]:
     running.end()
 
 
+class KeptEvaluator(CodeEvaluator):
+    """Keeps its worker for the next conversation."""
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> Iterator[CodeEvaluator]:
+    evaluator = KeptEvaluator()
+    yield evaluator
+    CodeEvaluator.close(evaluator)
+
+
 @pytest.fixture
-def play(running: Running, folder: Path) -> Play:
+def play(running: Running, folder: Path, evaluator: CodeEvaluator, monkeypatch: pytest.MonkeyPatch) -> Play:
     """Play instance 0 of a template with a model, and return the records."""
+    monkeypatch.setattr("dia_compiler.authoring.studio.play.CodeEvaluator", lambda: evaluator)
 
     def played(name: str, answer: loop.Answer, roles: dict[str, str] | None = None) -> list[dict[str, Any]]:
         with loop.serve(answer) as server:
