@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,10 +35,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def new_benchmark(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("new")
+    with contextlib.chdir(folder):
+        assert run(["new", "my_bench", "--benchmark"]) == 0
+    return folder / "my_bench"
+
+
 @pytest.fixture
-def bench(here: Path) -> Path:
+def bench(here: Path, new_benchmark: Path) -> Path:
     """A folder with a new benchmark."""
-    assert run(["new", "my_bench", "--benchmark"]) == 0
+    shutil.copytree(new_benchmark, here / "my_bench")
     return here
 
 
