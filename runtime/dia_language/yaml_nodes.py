@@ -410,7 +410,7 @@ class _Builder:
 
 def begin_with(display_name: str) -> str:
     """Return the help on how a spec file with that name starts."""
-    return "start with `language: 1`" if Path(display_name).name == "benchmark.yaml" else "start with `template: name`"
+    return "start with `language: 2`" if Path(display_name).name == "benchmark.yaml" else "start with `template: name`"
 
 
 SPLIT = "YAML splits keys at their commas: quote `name(a, b)`, or put it on its own line"

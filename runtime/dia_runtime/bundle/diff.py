@@ -19,8 +19,8 @@ from dia_runtime.bundle.records import question_core
 
 LISTED = 100
 SHOWN = 200
-# The fields of an answer that decide how replies are graded.
-GRADED = ("answer", "text", "comparison", "accept")
+# The fields of an answer that decide how replies are graded; the last four are those of sessions.
+GRADED = ("answer", "text", "comparison", "accept", "truth", "replies", "figures", "presets")
 ASKED = ("messages", "sessions")
 # Entries of a manifest that other lines of the comparison report
 COMPARED_ELSEWHERE = frozenset({"files", "checksum", "questions_root", "templates", "counts"})

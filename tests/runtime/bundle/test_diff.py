@@ -30,11 +30,27 @@ params: {{n: {{type: integer, min: 10, max: 9999}}}}
 answer: {{value: n * n, type: integer}}
 prompt: What is the square of {{{{ n }}}}?
 """
+SESSIONS = """\
+template: talk
+title: Double
+params: {{n: {{type: integer, min: 10, max: 9999}}}}
+sessions:
+  ask:
+    turns:
+      - user: "What is twice {{{{ n }}}}? {{{{ format_instruction }}}}"
+        reply: {{name: double, format: json, fields: {{value: integer}}}}
+grade: {{correct: {correct}}}
+"""
 AS_BEFORE: dict[str, str] = {"level": "easy", "value": "a + b", "prompt": "What is {{ a }} + {{ b }}?"}
 
 
 def bundle(
-    folder: Path, name: str, version: str = "1.0.0", others: tuple[str, ...] = ("square",), **changed: str
+    folder: Path,
+    name: str,
+    version: str = "1.0.0",
+    others: tuple[str, ...] = ("square",),
+    sessions: str = "",
+    **changed: str,
 ) -> Path:
     specs = folder / f"specs-{name}"
     specs.mkdir()
@@ -42,6 +58,8 @@ def bundle(
     (specs / "sum.yaml").write_text(SUM.format(**(AS_BEFORE | changed)))
     for other in others:
         (specs / f"{other}.yaml").write_text(OTHER.format(name=other))
+    if sessions:
+        (specs / "talk.yaml").write_text(sessions)
     made = compile([specs], k=3, out=folder / name, jobs=1, use_cache=False).bundles[0].path
     return made.rename(folder / name / "bundle")
 
@@ -74,6 +92,13 @@ def test_an_answer_that_changed_alone_comes_first(tmp_path: Path, dia: Dia) -> N
         assert int(entry["new"]) == int(entry["old"]) + 1
     printed = dia(tmp_path, "diff", "old/bundle", "new/bundle").stdout.splitlines()
     assert printed[5] == "answers changed, questions unchanged: 3"
+
+
+def test_sessions_that_are_graded_differently_come_first(tmp_path: Path, dia: Dia) -> None:
+    bundle(tmp_path, "old", sessions=SESSIONS.format(correct="double.value == 2 * n"))
+    bundle(tmp_path, "new", sessions=SESSIONS.format(correct="double.value == 2 * n + 1"))
+    code, found = facts(dia, tmp_path)
+    assert (code, found["same_questions"], counts(found)) == (1, True, {"answers_changed_alone": 3})
 
 
 @pytest.mark.parametrize(
