@@ -32,15 +32,7 @@ BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INSTALL = re.compile(r"(python3 -m venv|git clone|\. \.venv/bin/activate)")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 LONG = pytest.mark.long
-EVERYDAY_PAGES = {
-    "calibrate",
-    "export",
-    "language",
-    "multiple-choice",
-    "place",
-    "read-a-check",
-    "tutorial",
-}
+EVERYDAY_PAGES = {"calibrate", "language", "multiple-choice", "tutorial"}
 SETTING = re.compile(r"([a-z_]+)=(\$\(.*\))")
 
 

@@ -197,6 +197,7 @@ def pins_with(serial: str, inner: str) -> list[str]:
     return [f"{pin:06d}" for pin in numpy.flatnonzero(names[variable] == wanted)]
 
 
+@pytest.mark.long
 def test_of_all_pins_the_answer_alone_has_the_serial_number(challenges: Challenges, answers: Answers) -> None:
     asked = challenges["obfuscated_serial"]
     pattern = (

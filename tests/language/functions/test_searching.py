@@ -143,6 +143,10 @@ def test_a_search_without_an_end_stops_at_the_same_state_on_every_machine() -> N
     states: list[int] = []
     assert code("search", 0, lambda n: states.append(n) or [n + 1, n + 2], lambda n: False) == "E502"
     assert len(states) == 90_909
+
+
+@pytest.mark.long
+def test_searches_through_long_states_stop_too() -> None:
     assert code("reachable", "", lambda text: [text + "a" * 100, text + "b" * 100]) == "E502"
     assert code("exact_cover", list(range(7)), [[v, f"{v}{n}"] for v in range(7) for n in range(40)], 10**6) == "E502"
 

@@ -65,6 +65,7 @@ def test_values_print_and_come_back_beyond_pythons_limit_on_digits() -> None:
     assert plain(Fraction(4)) == "4"
 
 
+@pytest.mark.long
 def test_the_longest_integer_prints_in_seconds() -> None:
     began = time.process_time()
     text = integer_text(2**999_999)
