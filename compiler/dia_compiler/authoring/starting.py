@@ -9,6 +9,7 @@ from dia_compiler.authoring.scaffold import NAME
 from dia_compiler.parse.discover import BENCHMARK_FILE
 from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.yaml_nodes import Mapping, Scalar, pairs, parse
+from dia_runtime.bundle.atomic_output import write_error
 from dia_runtime.data import data_folder
 
 SHARED = ("types", "functions", "macros", "lists", "catalogs")  # keys of a benchmark that its templates use
@@ -117,7 +118,7 @@ def _write(path: Path, content: bytes) -> None:
         with path.open("xb") as file:
             file.write(content)
     except OSError as error:
-        raise _refused("E602", f"{path.as_posix()} cannot be written: {error.strerror}", None) from None
+        raise write_error(f"{path.as_posix()} cannot be written", error, "choose another folder") from None
 
 
 def _refused(code: str, message: str, help: str | None) -> DiaError:

@@ -130,3 +130,12 @@ def test_a_start_overwrites_nothing(tmp_path: Path) -> None:
         start_from(family, "mine", tmp_path)
     with pytest.raises(DiaError, match="not a family that comes with dia"):
         start_from(tmp_path / "benchmark.yaml", "other", tmp_path)
+
+
+def test_a_start_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.yaml").write_text(BENCHMARK, encoding="utf-8")
+    (tmp_path / "data").write_text("a file where a folder is needed", encoding="utf-8")
+    family = next(home for home in shipped_benchmarks() if home.name == "boundary") / "refusal.yaml"
+    with pytest.raises(DiaError, match=r"cannot be written: .*data` is not a folder") as caught:
+        start_from(family, "mine", tmp_path)
+    assert [(entry.code, entry.help) for entry in caught.value.diagnostics] == [("E602", "choose another folder")]
