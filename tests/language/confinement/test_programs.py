@@ -22,6 +22,7 @@ from dia_language.diagnostics import LanguageError
 from dia_language.functions.program import LANGUAGES, program, run_elf
 from dia_language.workers import heartbeat
 from helpers.compilers import compiles
+from helpers.sandboxes import working_sandboxes
 
 pytestmark = pytest.mark.spawned
 
@@ -67,15 +68,10 @@ def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:
     )
 
 
-def working() -> list[sandboxes.Sandbox]:
-    """The sandboxes that work on this machine."""
-    return [sandbox for sandbox in sandboxes.SANDBOXES if sandboxes.works(sandbox)]
-
-
 @pytest.fixture(params=NAMES)
 def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[sandboxes.Sandbox]:
     """Each sandbox in turn, permitted."""
-    found = {held.name: held for held in (*working(), sandboxes.NO_SANDBOX)}.get(request.param)
+    found = {held.name: held for held in (*working_sandboxes(), sandboxes.NO_SANDBOX)}.get(request.param)
     if found is None:
         pytest.skip(f"{request.param} does not work here")
     monkeypatch.setattr(programs, "chosen", lambda word: found)
@@ -325,7 +321,7 @@ def test_what_a_program_sees_does_not_tell_the_wall(monkeypatch: pytest.MonkeyPa
     )
     seen = {}
     with permitted("confined"):
-        for sandbox in working():
+        for sandbox in working_sandboxes():
             monkeypatch.setattr(programs, "chosen", lambda word, sandbox=sandbox: sandbox)
             seen[sandbox.name] = program("python", source)
     if not seen:
