@@ -41,7 +41,7 @@ class Choose(ABC):
 
     @abstractmethod
     def vast(self) -> None:
-        """Declare that what follows has more than 2**128, or uncountably many, outcomes."""
+        """Declare that what follows has more than 2**128 outcomes, or that they are not counted."""
 
     def balance(self) -> None:
         """Note that what follows is spread evenly over the instances, in an order of its own."""
