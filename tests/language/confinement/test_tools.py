@@ -156,7 +156,7 @@ time.sleep(9)
 @pytest.mark.parametrize(
     "code",
     [
-        "import os\nfor n in range(1500): os.mkdir('d'); os.chdir('d')",
+        "import os\nfor n in range(1100): os.mkdir('d'); os.chdir('d')",
         "import os\nos.makedirs('a/b')\nos.chmod('a/b', 0); os.chmod('a', 0)",
         "import os\nos.mkfifo('pipe'); os.symlink('/', 'root'); os.symlink('.', 'loop')",
     ],

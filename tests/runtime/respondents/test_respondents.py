@@ -50,6 +50,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pacing, "FIRST_WAIT", 0.002)
     monkeypatch.setattr(pacing, "LONGEST_WAIT", 0.02)
     monkeypatch.setattr(pacing, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(pacing, "FIRST_RATE", 200.0)
     for module in (jobs, scheduler):
         monkeypatch.setattr(module, "POLL_SECONDS", 0.02)
 
@@ -376,7 +377,7 @@ def test_no_key_follows_where_an_endpoint_points(tiny: Make, status: int, throug
 
 def test_as_many_at_once_as_allowed(tiny: Make, through: str) -> None:
     with loop.serve(loop.says(delay=0.05)) as server:
-        asked(tiny(k=20), terms(server, through, concurrency=10))
+        asked(tiny(k=10), terms(server, through, concurrency=10))
     assert server.most == 10
 
 
