@@ -177,8 +177,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E318": (
         "reply needed too early",
-        "Parameters, conditions, assets, slots, variants, formats and keys of `share` are fixed before the model is"
-        " asked anything, so they cannot depend on a reply.",
+        "Parameters, the template's `where`, `checks`, `skills`, `explanation`, assets, slots, variants, formats and "
+        "the `share` of a session are fixed before the model is asked anything, so they cannot depend on a reply.",
     ),
     # Types of parameters and answers
     "E401": (
