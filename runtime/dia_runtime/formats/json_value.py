@@ -12,8 +12,8 @@ last line such as `The sum of 3 and 4 is X.` (`sentence`), in the only equation 
 reply if it is one word (`word`). It also does so if what it found first cannot be read as the answer's type.
 
 A text value is the answer itself; a number keeps its digits; a list or object is the answer as JSON. Objects with a
-duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. Up to a million characters are searched, and
-the last 300,000 in the last step of lenient. In a bundle, the format of a question is
+duplicate key, nesting deeper than 100 levels, and NaN are not valid JSON. At most a million characters are searched, and
+in the step `last` only the last 300,000. In a bundle, the format of a question is
 `{"key": "result", "kind": "json", "rules": 2, "skip": "I-DO-NOT-KNOW"}`, without `key` for the default.
 """  # noqa: E501 - a table
 
