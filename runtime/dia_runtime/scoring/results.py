@@ -645,7 +645,7 @@ class ScoreOfModels(TypedDict):
     ]
     rules: Annotated[int, Keywords(minimum=1), "The version of the rules by which replies to the questions are parsed."]
     errors: Annotated[
-        str, Keywords(enum=["keep", "wrong"]), "Whether errors make figures ranges (keep) or count as wrong."
+        str, Keywords(enum=["keep", "wrong"]), "Whether errors turn figures into ranges (keep) or count as wrong."
     ]
     preset: Annotated[
         str | None,
