@@ -290,8 +290,8 @@ def _sessions(result: Score) -> Iterator[Grid]:
     ledger = tuple(Column(name, begins_part=at == 0) for at, name in enumerate(LEDGER[1:]))
     title = (
         "Sessions: accuracy over all questions, over those with a reply (answered), and over those whose reply could "
-        "be read (valid). Questions without a grade: a reply is unreadable (unread) or missing (absent), or grading "
-        "failed (broken)"
+        "be read and that were not skipped (valid). Questions without a grade: a reply is unreadable (unread) or "
+        "missing (absent), or grading failed (broken)"
     )
     yield Grid(title, (*columns, *ledger, *([Column(PAPER)] if has_paper else [])), tuple(rows))
 

@@ -184,7 +184,7 @@ class ByDenominator(TypedDict):
 
     all: Annotated[Estimate, "Over every decision or question."]
     answered: Annotated[Estimate, "Over those with all replies."]
-    valid: Annotated[Estimate, "Over those whose replies could be read."]
+    valid: Annotated[Estimate, "Over those whose replies could be read, without skipped questions."]
 
 
 class PrintedFigure(TypedDict):

@@ -243,6 +243,9 @@ def judge_in_worker(answer: Record, text: str) -> Iterator[Record]:
 
 def _why(outcome: Outcome, truth: Record) -> str:
     """Return the reason of a verdict in a sentence."""
+    parts = truth.get("grade", {})
+    if outcome.verdict is Verdict.SKIPPED:
+        return f"`{_expression(parts, 'skipped')}` is true."
     if outcome.state == UNREAD:
         return f"The reply `{outcome.missing}` could not be read." if outcome.missing else "The replies were not read."
     if outcome.state == ABSENT:
@@ -260,9 +263,6 @@ def _why(outcome: Outcome, truth: Record) -> str:
             ).capitalize()
             + "."
         )
-    parts = truth.get("grade", {})
-    if outcome.verdict is Verdict.SKIPPED:
-        return f"`{_expression(parts, 'skipped')}` is true."
     return f"`{_expression(parts, 'correct')}` is {'true' if outcome.verdict is Verdict.CORRECT else 'false'}."
 
 

@@ -102,11 +102,24 @@ def _failed_outcome(failed: Failed, **more: Any) -> Outcome:
 def _grade(stored: Stored, scope: Scope, recorded: Stored) -> Outcome:
     try:
         if "skipped" in stored and _is_true(stored["skipped"], scope):
-            return Outcome(Verdict.SKIPPED)
+            return _skipped(scope)
         verdict = Verdict.CORRECT if _is_true(stored["correct"], scope) else Verdict.WRONG
         return Outcome(verdict, share=_share(stored, scope))
     except Failed as failed:
         return _failed_outcome(failed, share=Fraction(0) if "share" in stored else None)
+
+
+def _skipped(scope: Scope) -> Outcome:
+    """Return the outcome of a skipped question. It is not valid if a reply could not be read, which may be why."""
+    unread = next((name for name, reply in scope.items() if _is_unread(reply)), None)
+    return Outcome(Verdict.SKIPPED, VALID if unread is None else UNREAD, unread)
+
+
+def _is_unread(reply: Any) -> bool:
+    """Return whether a reply of a name arrived that could not be read."""
+    if isinstance(reply, list):
+        return any(map(_is_unread, reply))
+    return isinstance(reply, SessionReply) and reply.has_come and reply.value is UNSET
 
 
 def _share(stored: Stored, scope: Scope) -> Fraction | None:

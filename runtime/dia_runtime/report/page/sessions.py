@@ -45,8 +45,7 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
     rows.sort(key=lambda row: row[0])
     lead = (
         "Questions that are conversations. Accuracy is given over all decisions, over those with a reply (answered), "
-        "and "
-        "over those whose reply could be read (valid)."
+        "and over those whose reply could be read and that were not skipped (valid)."
     )
     if any(block.get("paper") for _, _, block in rows):
         lead += " The accuracy that a published study reports is in the column for the paper."

@@ -52,6 +52,20 @@ def test_a_grade_is_correct_wrong_or_skipped() -> None:
     assert judged(GRADE, said(TranscriptReply("one", 0, text="who knows"))).verdict == "skipped"
 
 
+def test_a_skipped_question_is_valid_only_if_every_reply_could_be_read() -> None:
+    grade = {"correct": code('two == "A"', "two"), "skipped": code("not answered(two)", "two")}
+    stored = record({"grade": grade}, {"one": LETTER, "two": LETTER})
+    tally = SessionTally(stored)
+    for text in ("who knows", "who knows", "B"):  # `two` is asked after none of them
+        outcome = judged(stored, said(TranscriptReply("one", 0, text=text)))
+        assert outcome.verdict == "skipped"
+        assert (outcome.state, outcome.missing) == (("valid", None) if text == "B" else ("unread", "one"))
+        tally.add(outcome)
+    counts = tally.ledger_counts()
+    assert (counts["valid"], counts["unread"], counts["absent"]) == (1, 2, 0)
+    assert tally.figures()[0]["valid"].parts == ()  # skipped questions have no accuracy
+
+
 WITHOUT_SKIP = record({"grade": {"correct": code('one == "A"', "one")}}, {"one": LETTER})
 GONE = TranscriptReply("one", 0, error={"kind": "left_out", "message": "nobody"})
 
