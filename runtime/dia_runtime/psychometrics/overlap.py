@@ -1,7 +1,8 @@
 """Find questions of a bundle that also occur in a validation set, verbatim or in large part.
 
-Texts are compared in lowercase without punctuation. A question counts as found if a text of the set contains a large
-enough share of its runs of several words (shingles).
+The own texts of questions are compared, without the wrapper and the instructions of the answer format, in lowercase
+without punctuation. A question counts as found if a text of the set contains it, or a large enough share of its runs
+of several words (shingles).
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 from dia_runtime.bundle.compressed import read_lines
 from dia_runtime.bundle.open import open_bundle
+from dia_runtime.psychometrics.question_text import OwnTexts
 
 WORD = re.compile(r"\w+")
-MOST_SHINGLES = 20_000  # of one text
+MOST_WORDS = 20_000  # of one text; further ones are ignored
 MOST_TEXTS = 1_000_000
 COMMON = 1000  # texts that are listed for one shingle; further ones are ignored
 
@@ -54,18 +57,13 @@ def overlap(
     texts = [entry for path in sets for entry in _texts(path)]
     if len(texts) > MOST_TEXTS:
         raise DiaError(Diagnostic("E891", f"the validation set has more than {MOST_TEXTS:,} texts"))
-    exact = {" ".join(_words(text)): name for name, text in texts}
-    index: dict[int, list[int]] = defaultdict(list)
-    for number, (_, text) in enumerate(texts):
-        for shingle in _shingles(text, size):
-            if len(index[shingle]) < COMMON:
-                index[shingle].append(number)
+    searched = _Texts([(name, " ".join(_words(text))) for name, text in texts])
     checked, hits = 0, []
     for names, text in _questions(bundle):
         if items is not None and not items & set(names):
             continue
         checked += 1
-        hit = _hit(names[0], text, exact, index, texts, size)
+        hit = searched.most_similar(names[0], _words(text), size)
         if hit and (hit.exact or hit.share >= least):
             hits.append(hit)
     hits.sort(key=lambda hit: (not hit.exact, -hit.share, hit.question))
@@ -73,47 +71,62 @@ def overlap(
     return OverlapResult(checked, len(texts), size, least, exact_hits, len(hits) - exact_hits, hits)
 
 
-def _hit(
-    name: str, text: str, exact: dict[str, str], index: dict[int, list[int]], texts: list[tuple[str, str]], size: int
-) -> Hit | None:
-    same = exact.get(" ".join(_words(text)))
-    if same is not None:
-        return Hit(name, same, 1.0, True)
-    shingles = _shingles(text, size)
-    shared = Counter(number for shingle in shingles for number in index.get(shingle, ()))
-    if not shared or not shingles:
-        return None
-    number, count = min(shared.items(), key=lambda entry: (-entry[1], entry[0]))
-    return Hit(name, texts[number][0], count / len(shingles), False)
+class _Texts:
+    """The texts of the sets, as words with spaces between, by their shingles of each length that is asked for."""
+
+    def __init__(self, texts: list[tuple[str, str]]) -> None:
+        self.texts = texts
+        self.equal = {text: name for name, text in texts}
+        self.index = cache(self._index)
+
+    def most_similar(self, question: str, words: list[str], size: int) -> Hit | None:
+        """Return the text that contains the question's words, or else most of its shingles."""
+        same = self.equal.get(" ".join(words))
+        if same is not None and words:
+            return Hit(question, same, 1.0, True)
+        size = min(size, len(words))  # all words of a short question
+        shingles = _shingles(words, size)
+        index = self.index(size)
+        shared = Counter(number for shingle in shingles for number in index.get(shingle, ()))
+        if not shared:
+            return None
+        most = max(shared.values())
+        numbers = sorted(number for number, count in shared.items() if count == most)
+        if most == len(shingles):
+            run = f" {' '.join(words)} "
+            for number in numbers:
+                if run in f" {self.texts[number][1]} ":
+                    return Hit(question, self.texts[number][0], 1.0, True)
+        return Hit(question, self.texts[numbers[0]][0], most / len(shingles), False)
+
+    def _index(self, size: int) -> dict[int, list[int]]:
+        """Return the numbers of the texts that have each shingle."""
+        index: dict[int, list[int]] = defaultdict(list)
+        for number, (_, text) in enumerate(self.texts):
+            for shingle in _shingles(text.split(), size):
+                if len(index[shingle]) < COMMON:
+                    index[shingle].append(number)
+        return index
 
 
 def _words(text: str) -> list[str]:
-    return WORD.findall(text.casefold())
+    return WORD.findall(text.casefold())[:MOST_WORDS]
 
 
-def _shingles(text: str, size: int) -> set[int]:
-    """Return hashes of runs of words; a single one of all words if there are too few."""
-    words = _words(text)[:MOST_SHINGLES]
-    runs = (tuple(words[at : at + size]) for at in range(max(1, len(words) - size + 1)))
-    return {hash(run) for run in runs if run}
+def _shingles(words: list[str], size: int) -> set[int]:
+    """Return hashes of the runs of so many words; none if there are too few."""
+    if not size:
+        return set()
+    return {hash(tuple(words[at : at + size])) for at in range(len(words) - size + 1)}
 
 
 def _questions(path: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield the names that a question has in banks, its own first, and its texts."""
-    for question in open_bundle(path).questions():
+    """Yield the names that a question has in banks, its own first, and its own texts."""
+    bundle = open_bundle(path)
+    own_texts = OwnTexts(bundle)
+    for question in bundle.questions():
         names = [question["id"], question["item"], question["template"], question["id"].partition("/")[0]]
-        yield names, "\n".join(_message_texts(question.get("messages") or question.get("sessions")))
-
-
-def _message_texts(value: Any) -> Iterator[str]:
-    """Yield every text of messages or sessions."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from _message_texts(value.get("content", list(value.values())))
-    elif isinstance(value, list):
-        for part in value:
-            yield from _message_texts(part)
+        yield names, "\n".join(own_texts.of(question))
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
