@@ -116,8 +116,8 @@ class CalibrateOptions:
     "--extreme",
     choices=["winsteps", "drop"],
     default="winsteps",
-    help="Models or items with only correct or only wrong replies: place them slightly inside the scale, or leave them "
-    "out.",
+    help="Models or items with only correct or only wrong replies. winsteps: place those whose estimates would be "
+    "infinite slightly inside the scale. drop: leave them all out.",
 )
 @click.option(
     "--extreme-adjust",
@@ -125,7 +125,8 @@ class CalibrateOptions:
     default=0.3,
     show_default=True,
     metavar="REPLIES",
-    help="For --extreme winsteps: how far from the end they are placed, in replies.",
+    help="For --extreme winsteps: how far from the end they are placed, in replies. Places by --item-scores eap or wle "
+    "are finite and do not change.",
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE",
@@ -213,7 +214,7 @@ def command(options: CalibrateOptions) -> int:
     for warning in _warnings(scaled.result, options, panel):
         echo(f"warning: {visible(warning)}", err=True)
     if not is_quiet(options.quiet):
-        for note in [*panel.notes, *_notes(scaled.result, options.checks), f"wrote the bank to {out}"]:
+        for note in [*panel.notes, *_notes(scaled.result, options, panel), f"wrote the bank to {out}"]:
             echo(f"note: {visible(note)}", err=True)
     return 0
 
@@ -326,23 +327,35 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
     return warnings
 
 
-def _notes(result: CalibrationResult, requested: tuple[str, ...]) -> list[str]:
+def _notes(result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> list[str]:
     """Return notes that a reader of the tables needs."""
     notes = []
     checks = {"wald": result.fit.wald, "martin-loef": result.fit.martin_loef, "slopes": result.fit.slopes,
               "partial-credit": result.fit.partial_credit, "andersen": result.fit.andersen}  # fmt: skip
     notes += [
         f"the check `{name}` was not possible with these data"
-        for name in requested
+        for name in options.checks
         if name not in DEFAULT_CHECKS and name in checks and not checks[name]
     ]
     for what, entries in (("item", result.difficulties), ("model", result.abilities)):
         extreme = sum(entry.status.startswith("extreme") for entry in entries)
         if extreme:
-            notes.append(
-                f"{counted(extreme, what)} with only correct or only wrong replies: where they are on the scale "
-                "depends on `--extreme`"
-            )
+            where = _place_of_extremes(what, result, options, panel)
+            notes.append(f"{counted(extreme, what)} with only correct or only wrong replies: {where}")
     for left in result.left_out[:5]:
         notes.append(f"the {left.kind} {left.name} is not on the scale: {left.why}")
     return notes
+
+
+def _place_of_extremes(what: str, result: CalibrationResult, options: CalibrateOptions, panel: Panel) -> str:
+    """Return what decides where items or models with only correct or only wrong replies are."""
+    from dia_runtime.psychometrics.rasch.estimate import estimates_items
+
+    if options.extreme == "drop":
+        return "left out (`--extreme drop`)"
+    items_estimated = estimates_items(_estimation(options, panel), len(result.abilities), len(result.difficulties))
+    if result.method != "jml" and (what == "model") == items_estimated and options.item_scores != "mle":
+        return (
+            f"where they are on the scale depends on `--item-scores {options.item_scores}`, not on `--extreme-adjust`"
+        )
+    return "where they are on the scale depends on `--extreme-adjust`"

@@ -274,6 +274,24 @@ def test_an_item_that_drifted_is_told_and_does_not_link(call: Call) -> None:
     assert worst["item"] == f"i{easiest - 1}" and worst["links"] is False and abs(link["shift"]) < 0.2
 
 
+def test_the_note_on_extremes_names_what_decides_where_they_are(call: Call) -> None:
+    Path("t.csv").write_text("model,a,b,c,d,e\nx,1/1,0/1,1/1,0/1,1/1\ny,1/1,1/1,0/1,0/1,0/1\nz,1/1,0/1,1/1,0/1,0/1\n")
+    note = "2 items with only correct or only wrong replies: where they are on the scale depends on"
+    cml = ("calibrate", "t.csv", "--method", "cml", "-o", "bank.json")
+    assert f"{note} `--item-scores eap`, not on `--extreme-adjust`" in call(*cml)[2]
+    kept = Path("bank.json").read_bytes()
+    call(*cml, "--extreme-adjust", "0.1")
+    assert Path("bank.json").read_bytes() == kept
+    assert f"{note} `--extreme-adjust`" in call(*cml, "--item-scores", "mle")[2]
+    kept = Path("bank.json").read_bytes()
+    call(*cml, "--item-scores", "mle", "--extreme-adjust", "0.1")
+    assert Path("bank.json").read_bytes() != kept
+    assert "2 items with only correct or only wrong replies: left out (`--extreme drop`)" in call(
+        *cml, "--extreme", "drop"
+    )[2]  # fmt: skip
+    assert {entry.item for entry in read_bank(Path("bank.json")).items} == {"b", "c", "e"}
+
+
 def test_filters_keep_items_and_are_remembered(call: Call) -> None:
     Path("t.csv").write_text(counts(), encoding="utf-8")
     code, out, _ = call("calibrate", "t.csv", "-o", "b.json", "--filter", "avg:0.3,0.7", "--json")

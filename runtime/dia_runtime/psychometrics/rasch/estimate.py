@@ -204,14 +204,19 @@ class _Side:
     clusters: NDArray[np.intp] | None = None
 
 
-def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: EstimationOptions) -> _Side:
-    models, items = successes.shape
-    flipped = {
+def estimates_items(options: EstimationOptions, models: int, items: int) -> bool:
+    """Return whether items are the estimated side; else models are, and items are placed given the models."""
+    return {
         "mml_items": False,
         "mml_persons": True,
         "jml": items < models,
         "cml": options.eliminate == "respondents" or (options.eliminate == "auto" and models > items),
     }[options.method]
+
+
+def _oriented(successes: Array, trials: NDArray[Any], anchor_difficulties: Array, options: EstimationOptions) -> _Side:
+    models, items = successes.shape
+    flipped = estimates_items(options, models, items)
     free = np.full(models, np.nan)
     if not flipped:
         return _Side(successes, trials, False, free, anchor_difficulties)
@@ -391,7 +396,7 @@ def _placed(
     status = _status(side, main_rows, main_columns, rows, columns)
     kind = "mle" if options.method == "jml" else options.item_scores
     placed = _columns_tried(side, main_rows) & (main_columns | ~columns)
-    if options.extreme == "drop" and kind != "eap":
+    if options.extreme == "drop":
         placed &= main_columns & ~np.char.startswith(status[1], "extreme")
     same = counted is not None and np.array_equal(placed, main_columns)
     data = counted if same and counted is not None else _counts(side, main_rows, placed, True)

@@ -295,3 +295,19 @@ def test_a_stretched_scale_is_told_from_a_true_one() -> None:
             slopes[name].append(np.polyfit(abilities, calibrate(right, **more).abilities, 1)[0])
     means = {name: float(np.mean(values)) for name, values in slopes.items()}
     assert means["jml"] > 1.07 and abs(means["mml_items"] - 1) < 0.05 and abs(means["corrected"] - 1) < 0.06
+
+
+@pytest.mark.parametrize("item_scores", ["eap", "wle", "mle"])
+@pytest.mark.parametrize("method", ["cml", "mml_items", "mml_persons"])
+def test_extremes_are_left_out_whatever_computes_their_places(method: str, item_scores: str) -> None:
+    chance = np.random.default_rng(5)
+    cells = (chance.random((9, 14)) < 0.5).astype(float)
+    cells[:, 3], cells[:, 7] = 1, 0  # items that all models solve, or none
+    placed, left_out = (
+        calibrate(cells, method=method, item_scores=item_scores, extreme=extreme) for extreme in ("winsteps", "drop")
+    )
+    assert np.isfinite(placed.difficulties).all() and placed.status[3] == "extreme_low"
+    assert np.isnan(left_out.difficulties[[3, 7]]).all() and np.isnan(left_out.difficulties).sum() == 2
+    others = np.delete(np.arange(14), [3, 7])
+    assert left_out.difficulties[others] == pytest.approx(placed.difficulties[others], abs=1e-12)
+    assert left_out.abilities == pytest.approx(placed.abilities, abs=1e-12)
