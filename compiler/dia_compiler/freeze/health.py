@@ -10,13 +10,12 @@ from dia_language.counts import counted
 from dia_language.diagnostics import Diagnostics, Position
 
 from dia_compiler.freeze.equal_questions import equal_questions
-from dia_compiler.freeze.output import CompileOptions
+from dia_compiler.freeze.output import DEFAULT_K
 from dia_compiler.freeze.spool import FIRST, LONG, LONGEST, SHOWN, Spool
 from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 
-DEFAULT_K = CompileOptions().k  # instances of a compile without --k
 MANY = 10  # instances that a meaningful share of answers needs
 
 

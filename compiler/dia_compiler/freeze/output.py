@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_OUT = Path("build")
 SHARD = 100_000
+DEFAULT_K = 5  # instances of a template in a compile without --k
 SPAN = 200  # instances of a template that are made in one task
 
 
@@ -34,7 +35,7 @@ SPAN = 200  # instances of a template that are made in one task
 class CompileOptions:
     """The options of a compile: number of instances, seed, output folder and so on."""
 
-    k: int = 5
+    k: int = DEFAULT_K
     seed: str | None = None
     out: Path | None = None
     jobs: int = 1

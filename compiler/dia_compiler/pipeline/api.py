@@ -13,7 +13,7 @@ from dia_language.diagnostics import DiaError, Diagnostic
 from dia_language.workers.fork_server import may_fork
 from dia_language.workers.pool import ForkingPool, WorkerPool
 
-from dia_compiler.freeze.output import SHARD, SPAN, CompileOptions, FrozenBundle
+from dia_compiler.freeze.output import DEFAULT_K, SHARD, SPAN, CompileOptions, FrozenBundle
 from dia_compiler.parse.discover import Folder, discover
 
 if TYPE_CHECKING:
@@ -170,9 +170,8 @@ def check_specs(
     """
     options = CompileOptions(k, jobs=jobs or os.cpu_count() or 1, is_strict=is_strict, programs=allow_programs)
     if finds_shortcuts:
-        return _probe(
-            [Path(path) for path in paths], replace(options, k=max(k, STRICT_TRIAL)), on_progress, estimates
-        ).checked
+        options = replace(options, k=max(k, STRICT_TRIAL))
+        return _probe([Path(path) for path in paths], options, on_progress, estimates, compiled_k=k).checked
     folders = discover([Path(path) for path in paths])
     with _worker_pool(folders, options.jobs, options.k, forks=True) as pool:
         from dia_compiler.pipeline.phases import check_instances
@@ -214,14 +213,22 @@ def probe_specs(
     return _probe([Path(path) for path in paths], options, on_progress)
 
 
-def _probe(paths: list[Path], options: CompileOptions, on_progress: Progress | None, estimates: bool = False) -> Probe:
+def _probe(
+    paths: list[Path],
+    options: CompileOptions,
+    on_progress: Progress | None,
+    estimates: bool = False,
+    compiled_k: int = DEFAULT_K,
+) -> Probe:
     folders = discover(paths)
     with _worker_pool(folders, options.jobs, options.k) as pool:
         from dia_compiler.pipeline.phases import check_instances
         from dia_compiler.probe.rows import Prober, left_out_of
 
         with Prober(options.jobs) as prober:
-            checked = check_instances(folders, options, pool, on_progress, estimates, prober.look)
+            checked = check_instances(
+                folders, options, pool, on_progress, estimates, prober.look, compiled_k=compiled_k
+            )
             shortcuts = prober.shortcuts(checked.diagnostics)
     skipped = sorted([*prober.skipped, *left_out_of(checked.benchmarks)], key=lambda one: (one.benchmark, one.template))
     return Probe(checked, shortcuts, tuple(skipped), prober.reasons)

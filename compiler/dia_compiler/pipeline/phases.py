@@ -86,12 +86,13 @@ def check_instances(
     estimates: bool = False,
     look: Callable[[TemplateJob, GatheredRows], None] | None = None,
     unsaved: Mapping[Path, bytes] = NO_FILES,
+    compiled_k: int | None = None,
 ) -> Checked:
     """Return every error of every spec, including errors that only occur in the first k instances; nothing is written.
 
     With `estimates`, also the degrees of freedom of each template, estimated where they cannot be counted. `look` is
     called with the rows of each template that could be expanded, before they are deleted. `unsaved` is the same as for
-    `check`.
+    `check`. `compiled_k` is the number of instances that a compile will ask for, if k is larger.
     """
     with scratch_folder() as scratch:
         checked = check(
@@ -109,9 +110,8 @@ def check_instances(
             if rows.summary is None:
                 continue
             statistics = row_statistics(rows.spool)
-            check_health(
-                job.template, rows.spool, rows.summary, statistics, options.k, checked.diagnostics, is_trial=True
-            )
+            k = compiled_k or options.k
+            check_health(job.template, rows.spool, rows.summary, statistics, k, checked.diagnostics, is_trial=True)
             if estimates:
                 freedom = freedom_text(rows.summary.freedom.as_json(), rows.summary.estimate)
                 checked.freedoms[f"{job.benchmark.name}/{job.template.name}"] = freedom

@@ -70,6 +70,11 @@ def test_a_check_warns_of_fewer_instances_than_a_compile_makes(
     assert ("few-instances" in {entry.code for entry in checked.diagnostics.entries}) is is_told
 
 
+def test_a_search_for_shortcuts_makes_more_instances_than_a_compile_asks_for(tmp_path: Path) -> None:
+    checked = check_specs([written(tmp_path, PLAIN.replace("max: 900", "max: 3"))], 1, finds_shortcuts=True)
+    assert "few-instances" not in {entry.code for entry in checked.diagnostics.entries}
+
+
 def told(folder: Path, template: str, k: int = 16) -> set[str]:
     """The codes of the warnings of a compile."""
     made = compile([written(folder / "specs", template)], k=k, out=folder / "out", jobs=1)
