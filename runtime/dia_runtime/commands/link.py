@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from dia_language.diagnostics import visible
@@ -12,6 +13,9 @@ from dia_language.diagnostics import visible
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.ranges import FloatRange
 from dia_runtime.commands.terminal import echo
+
+if TYPE_CHECKING:
+    from dia_runtime.psychometrics.linking import LinkResult
 
 
 @click.command("link")
@@ -31,7 +35,8 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     """Put two banks on one scale by their common items.
 
     Prints the shift with its standard error, and the items that drifted. Items whose difference deviates too much from
-    the others are removed from the link, one at a time.
+    the others are removed from the link, one at a time. A warning says if the difficulties of one bank spread much less
+    than those of the other, so that a shift does not link them.
 
     \b
     Example:
@@ -47,6 +52,8 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     if out is not None:
         write_bank(moved, out)
     echo(json.dumps(asdict(result), indent=2) if as_json else as_text(link_tables(result)), nl=as_json)
+    if result.has_other_unit:
+        echo(f"warning: {visible(_unreliable(result, first, second))}", err=True)
     if has_other_questions(bank, second_bank.questions_root):
         echo(
             "note: the banks are about different questions; items with the same name are treated as the same item",
@@ -55,3 +62,15 @@ def command(first: Path, second: Path, drift: float, out: Path | None, as_json: 
     if out is not None:
         echo(f"note: wrote {visible(str(second))}, on the scale of {visible(str(first))}, to {out}", err=True)
     return 0
+
+
+def _unreliable(result: LinkResult, first: Path, second: Path) -> str:
+    """Return why a shift does not link the banks, and what to do."""
+    (narrow, low), (wide, high) = sorted(zip((first, second), result.spreads, strict=True), key=lambda entry: entry[1])
+    p = "p < 0.001" if result.spread_p < 0.001 else f"p = {result.spread_p:.3f}"
+    return (
+        f"the banks cannot be linked reliably: the items in common have difficulties with a standard deviation of "
+        f"{high:.3g} logits in {wide}, but of only {low:.2g} in {narrow} ({p}). A shift cannot correct this: the "
+        f"replies behind {narrow} hardly tell its items apart, or its models discriminate less. Calibrate it with more "
+        "replies, or more models"
+    )

@@ -12,6 +12,8 @@ from dia_runtime.psychometrics.rasch.estimate import finite_or_none
 from dia_runtime.psychometrics.rasch.link import DRIFT, Link, link
 
 LEAST = 3
+MOST_RATIO = 2  # of the spreads of two banks
+SIGNIFICANT = 0.05
 Z = 1.959963984540054
 
 
@@ -37,7 +39,19 @@ class LinkResult:
     ci: tuple[float, float] | None
     slope: float | None
     correlation: float | None
+    spreads: tuple[float, float]
+    spread_p: float
     items: list[LinkedItem]
+
+    @property
+    def has_other_unit(self) -> bool:
+        """Return whether the difficulties spread so differently that a shift alone does not link the banks.
+
+        Twice the spread is four times the variance: at most a quarter of the variance of the difficulties is left. In
+        simulations, the linked difficulties of a bank that hardly varied were then no better than their mean.
+        """
+        low, high = sorted(self.spreads)
+        return high > MOST_RATIO * low and self.spread_p < SIGNIFICANT
 
 
 def link_banks(bank: Bank, other_bank: Bank, drift: float = DRIFT) -> tuple[LinkResult, Bank]:
@@ -95,5 +109,7 @@ def _result(names: list[str], linked: Link) -> LinkResult:
         ci=(linked.shift - Z * linked.error, linked.shift + Z * linked.error) if np.isfinite(linked.error) else None,
         slope=finite_or_none(linked.slope),
         correlation=finite_or_none(linked.correlation),
+        spreads=linked.spreads,
+        spread_p=linked.spread_p,
         items=sorted(items, key=lambda entry: -abs(entry.difference)),
     )

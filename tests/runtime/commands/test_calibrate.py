@@ -259,6 +259,21 @@ def test_banks_of_other_questions_link_by_name_and_say_so(call: Call) -> None:
     assert code == 0 and "the banks are about different questions" in err
 
 
+@pytest.mark.parametrize(("factor", "is_narrow"), [(1, ""), (0.6, ""), (0.01, "two"), (0, "two"), (100, "one")])
+def test_a_bank_without_spread_does_not_link_reliably(call: Call, factor: float, is_narrow: str) -> None:
+    Path("t.csv").write_text(counts(), encoding="utf-8")
+    call("calibrate", "t.csv", "-o", "one.json")
+    bank = read_bank("one.json")
+    items = tuple(replace(entry, difficulty=factor * entry.difficulty) for entry in bank.items)
+    write_bank(replace(bank, items=items), "two.json")
+    code, out, err = call("link", "one.json", "two.json", "--json", "--drift", "100")
+    link = json.loads(out)
+    assert code == 0 and faults("link", link) == []
+    assert link["slope"] == (pytest.approx(1 / factor) if factor else None)
+    assert ("warning: the banks cannot be linked reliably" in err) == bool(is_narrow)
+    assert not is_narrow or f"in {is_narrow}.json (p < 0.001)" in err
+
+
 def test_an_item_that_drifted_is_told_and_does_not_link(call: Call) -> None:
     Path("t.csv").write_text(counts(1, 30), encoding="utf-8")
     rows = [line.split(",") for line in counts(1, 30).splitlines()]

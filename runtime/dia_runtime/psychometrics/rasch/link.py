@@ -9,6 +9,7 @@ from dia_runtime.psychometrics.rasch.counts import Array, Mask
 
 DRIFT = 3.0  # normal deviates above which an item has drifted
 ROUNDS = 50
+TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -17,8 +18,9 @@ class Link:
 
     `error` is that of the shift over the linking items as a sample (the standard deviation of their differences over
     the root of their number, as PISA's linking error), `sampling_error` that of their estimates alone. `slope` is the
-    ratio of spreads, 1 if the scales have the same unit. Each item has its difference after the shift, its normal
-    deviate, and whether it links.
+    ratio of spreads, 1 if the scales have the same unit; `spreads` are the standard deviations of the linking items,
+    and `spread_p` the p value of the test of Pitman and Morgan (1939) that they are equal. Each item has its difference
+    after the shift, its normal deviate, and whether it links.
     """
 
     shift: float
@@ -26,6 +28,8 @@ class Link:
     sampling_error: float
     slope: float
     correlation: float
+    spreads: tuple[float, float]
+    spread_p: float
     differences: Array
     deviates: Array
     linking: Mask
@@ -46,18 +50,35 @@ def link(first: Array, first_se: Array, second: Array, second_se: Array, drift: 
         is_linking[worst] = False
     shift = float(gaps[is_linking].mean())
     spread = float(gaps[is_linking].std(ddof=1)) if is_linking.sum() > 1 else float("nan")
+    linking, other = first[is_linking], second[is_linking]
+    spreads = float(linking.std()), float(other.std())
     return Link(
         shift,
         spread / float(np.sqrt(is_linking.sum())),
         float(np.sqrt(variances[is_linking].sum())) / float(is_linking.sum()),
-        float(first[is_linking].std() / second[is_linking].std()) if second[is_linking].std() else float("nan"),
-        float(np.corrcoef(first[is_linking], second[is_linking])[0, 1])
-        if is_linking.sum() > 1 and first[is_linking].std() and second[is_linking].std()
-        else 1.0,
+        spreads[0] / spreads[1] if spreads[1] else float("nan"),
+        _correlation(linking, other),
+        spreads,
+        _equal_spreads_p(linking, other),
         gaps - shift,
         _deviates(gaps, variances, is_linking),
         is_linking,
     )
+
+
+def _correlation(first: Array, second: Array) -> float:
+    """Return the correlation; NaN if one of the two does not vary."""
+    return float(np.corrcoef(first, second)[0, 1]) if first.std() and second.std() else float("nan")
+
+
+def _equal_spreads_p(first: Array, second: Array) -> float:
+    """Return the p value of equal variances of paired values: the sum does not correlate with the difference."""
+    from scipy.stats import t
+
+    degrees, r = len(first) - 2, _correlation(first + second, first - second)
+    if degrees < 1 or not np.isfinite(r):
+        return 1.0
+    return float(2 * t.sf(abs(r) * np.sqrt(degrees / max(1 - r * r, TINY)), degrees))
 
 
 def _deviates(gaps: Array, variances: Array, is_linking: Mask) -> Array:

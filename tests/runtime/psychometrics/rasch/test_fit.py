@@ -22,6 +22,7 @@ from dia_runtime.psychometrics.rasch.stability import stability
 from helpers.places import SHARED
 from scipy.optimize import isotonic_regression
 from scipy.stats import false_discovery_control
+from scipy.stats import t as student
 
 DATA = SHARED / "data" / "rasch"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the published tables lie beside the project, not in it")
@@ -182,3 +183,15 @@ def test_a_link_finds_the_shift_and_the_item_that_moved() -> None:
     assert found.error == pytest.approx(0.1 / np.sqrt(59), rel=0.3) and found.sampling_error == pytest.approx(
         found.error, rel=0.6
     )
+
+
+def test_spreads_of_linked_items_are_compared_as_morgan_did() -> None:
+    chance = np.random.default_rng(2)
+    first = chance.normal(size=12)
+    second = 0.7 * first + chance.normal(0, 0.4, 12)
+    found = link(first, np.full(12, 0.3), second, np.full(12, 0.3), drift=100)
+    ratio, r = np.var(first) / np.var(second), np.corrcoef(first, second)[0, 1]
+    t = (ratio - 1) * np.sqrt(10) / (2 * np.sqrt(ratio * (1 - r * r)))
+    assert found.spread_p == pytest.approx(2 * student.sf(abs(t), 10), rel=1e-9) and 0 < found.spread_p < 1
+    assert found.spreads == (pytest.approx(first.std()), pytest.approx(second.std()))
+    assert link(first, first * 0, first, first * 0).spread_p == 1
