@@ -35,7 +35,7 @@ MORE = (
     "replies."
 )
 INTERVAL = "95 % CI"
-WIDEST = 5  # differences between wordings that are shown
+LARGEST = 5  # differences between wordings that are shown
 DECLINES = ("correct_decline", "false_decline")
 Row = tuple[Cell, ...]
 
@@ -236,7 +236,7 @@ def _share_and_interval(share: Estimate) -> tuple[Cell, Cell]:
 
 
 def _wordings(result: Score) -> Iterator[Grid]:
-    """Yield how other wordings of the same instances change the share of correct replies: the widest differences."""
+    """Yield how other wordings of the same instances change the share of correct replies: the largest differences."""
     effects = [
         (model["model"], variant, figure)
         for model in result["models"]
@@ -246,9 +246,9 @@ def _wordings(result: Score) -> Iterator[Grid]:
     if not effects:
         return
     title = "Other wordings of the same instances: correct replies in %, variant minus base"
-    if len(effects) > WIDEST:
-        title += f" (the {WIDEST} widest of {len(effects):,} differences; `--tables all` prints all)"
-        effects = sorted(effects, key=lambda effect: -abs(effect[2]["difference"]["value"] or 0))[:WIDEST]
+    if len(effects) > LARGEST:
+        title += f" (the {LARGEST} largest of {len(effects):,} differences; `--tables all` prints all)"
+        effects = sorted(effects, key=lambda effect: -abs(effect[2]["difference"]["value"] or 0))[:LARGEST]
     rows = tuple(
         (
             Cell(model),

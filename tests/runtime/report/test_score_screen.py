@@ -114,7 +114,7 @@ def test_colours_change_no_text() -> None:
     assert painted != score_screen(three()) == ANSI.sub("", painted)
 
 
-def test_many_wordings_are_cut_to_the_widest_differences() -> None:
+def test_many_wordings_are_cut_to_the_largest_differences() -> None:
     def effect(points: float) -> dict[str, Any]:
         difference = {"value": points / 100, "se": 0.02, "ci": [points / 100 - 1, points / 100 + 1]}
         figures = {"trad_score": {"base": 0.5, "variant": 0.5 + points / 100, "difference": difference, "p": 0.3}}
@@ -127,7 +127,7 @@ def test_many_wordings_are_cut_to_the_widest_differences() -> None:
     for width in (80, 100):
         screen = score_screen(result(*models), width=width)
         title, table = screen[screen.index("Other wordings") :].split("\n\n")[:2]
-        shown = "correct replies in %, variant minus base (the 5 widest of 41 differences; `--tables all` prints all)"
+        shown = "correct replies in %, variant minus base (the 5 largest of 41 differences; `--tables all` prints all)"
         assert shown in " ".join(title.split())
         assert [float(row.split()[4]) for row in table.splitlines()[1:]] == [-39.0, 38.0, -37.0, 36.5, 36.0]
         assert max(map(displayed_width, screen.splitlines())) <= width
