@@ -251,6 +251,9 @@ class _Builder:
             what = "space" if mistake[3] else "`:`"
             after = f"{key}:" if mistake[3] else key
             return _error("E104", f"there is no {what} after `{after}`", at, f"write `{key}: {FORMS[mistake[4]]}`")
+        if "mapping values are not allowed" in problem and INDENTED_KEY.match(before):
+            message = "a `: ` inside an unquoted value, which this indented line continues"
+            return _error("E104", message, place, f"{QUOTE}; if this line is a key, remove its indentation")
         for words, message, help in SYNTAX:
             if words in problem:
                 return _error("E104", message, place, help)
@@ -423,6 +426,7 @@ BLOCK_BEGIN = re.compile(r":\s+[|>][-+0-9]*$")
 IN_TEXT = re.compile(r"[:,]\s+(?:[^\s\"'].*)?[\"'][^\"']*\Z")  # an unquoted value with a quote in it
 # A key without the space or the colon that must follow it: indentation, key, colon, begin of the value
 KEY_MISTAKE = re.compile(r"(\s*(?:- )?)([A-Za-z_]\w*)(?:(:)(?=[^\s/])|\s+(?=[\[{\"']))([\[{\"']?)")
+INDENTED_KEY = re.compile(r" +[A-Za-z_]\w*\Z")  # a line up to its colon
 
 # libyaml's words -> ours; the first that occurs in the problem decides
 SYNTAX: tuple[tuple[str, str, str], ...] = (

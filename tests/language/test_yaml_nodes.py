@@ -62,6 +62,8 @@ def test_scalars_follow_the_core_rules(text: str, value: object) -> None:
         ("a: 1e99999\n", "E109", (1, 4), "digits"),
         ("[" * 900, "E107", (1, 66), "deep"),
         ("a: x: y\n", "E104", (1, 5), "`: `"),
+        ("a: x\n b: y\n", "E104", (2, 3), "remove its indentation"),
+        ("a: x y\n  b c: d\n", "E104", (2, 6), "`: `"),
         ("a: 'x' + y\n", "E104", (1, 8), "quoted"),
         ("a: 1\n---\nb: 2\n", "E110", (2, 1), "second"),
         ("", "E110", (1, 1), "empty"),

@@ -370,12 +370,17 @@ class Drawing:
 
     def with_values(self, error: DiaError, scope: Scope) -> DiaError:
         """Return the failure with the parameters of the draw."""
-        values = self.parameters_text(scope)
-        diagnostics = [replace(entry, message=f"{entry.message}{values}") for entry in error.diagnostics]
+        diagnostics = [
+            replace(entry, message=f"{entry.message}{self.parameters_text(scope, entry.message)}")
+            for entry in error.diagnostics
+        ]
         return DiaError(diagnostics, error.exit_code)
 
-    def parameters_text(self, scope: Scope) -> str:
-        """Return the parameters as messages show them."""
+    def parameters_text(self, scope: Scope, message: str = "") -> str:
+        """Return the parameters as the message shows them.
+
+        A message such as "`next_prime` needs an integer as `n`" names an argument. A parameter may have the same name.
+        """
         values = {name: printed(scope[name]) for name in self.prepared.makers if name in scope}
         for most in SHOWN_VALUE:
             text = ", ".join(f"{name} = {cut(value, most)}" for name, value in values.items())
@@ -383,7 +388,8 @@ class Drawing:
                 break
         else:
             text = text[:SHOWN_PARAMETERS].rpartition(", ")[0] + ", ..."
-        return f" (where {text})" if text else ""
+        whose = "the template's " if any(f"`{name}`" in message for name in values) else ""
+        return f" (where {whose}{text})" if text else ""
 
 
 def printed(value: Value) -> str:

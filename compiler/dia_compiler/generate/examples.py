@@ -245,7 +245,9 @@ def _require_verdict(
             else f": it is read as `{graded.extracted}`, and the answer is `{instance.text}`"
         )
         if graded.extracted is None and verdict != Verdict.UNPARSED:
-            help = f"a reply with the answer is `{FORMATS[str(form['kind'])].wrap(instance.text, form)}`"
+            is_skip = verdict == Verdict.SKIPPED and form.get("skip")
+            what, text = ("that abstains", str(form["skip"])) if is_skip else ("with the answer", instance.text)
+            help = f"a reply {what} is `{FORMATS[str(form['kind'])].wrap(text, form)}`"
         elif instance.accept_if is not None and {graded.verdict, verdict} == {Verdict.CORRECT, Verdict.WRONG}:
             result = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
             help = f"`accept_if` alone decides, and it {result} for this reply"

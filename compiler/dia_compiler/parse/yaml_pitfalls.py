@@ -69,7 +69,8 @@ def _missing_quotes(piece: Snippet, entry: Diagnostic) -> Diagnostic:
     ):
         return entry
     quoted = '"' + piece.text + '"'
-    return replace(entry, help=f"text inside an expression needs its own quotes: '{quoted}'")
+    advice = f"text inside an expression needs its own quotes: '{quoted}'"
+    return replace(entry, help=f"{entry.help}; {advice}" if "`if` without" in entry.message else advice)
 
 
 def is_open(text: str) -> bool:

@@ -428,7 +428,7 @@ class _TreeRewriter:
             self.refuse(
                 node,
                 "arithmetic is not allowed in {{ }} and {% %}",
-                "compute it under `let`: Jinja's numbers are floats",
+                "compute it under `let`, where all numbers are exact",
                 next((name.name for name in node.find_all(nodes.Name)), ""),
             )
         self.refuse(node, REFUSED_NODES.get(kind, f"{kind} is not part of the language"))
@@ -440,7 +440,7 @@ class _TreeRewriter:
             self.refuse(
                 node,
                 "decimal numbers are not allowed in {{ }} and {% %}",
-                "write it under `let`: Jinja's numbers are floats",
+                "write it under `let`, where all numbers are exact",
             )
         return node
 
@@ -448,7 +448,7 @@ class _TreeRewriter:
         if isinstance(node.node, nodes.Const) and type(node.node.value) is int:
             return nodes.Const(-node.node.value, lineno=node.lineno)
         self.refuse(
-            node, "arithmetic is not allowed in {{ }} and {% %}", "compute it under `let`: Jinja's numbers are floats"
+            node, "arithmetic is not allowed in {{ }} and {% %}", "compute it under `let`, where all numbers are exact"
         )
 
     def rewrite_Tuple(self, node: nodes.Tuple, bound: frozenset[str]) -> nodes.Expr:

@@ -139,6 +139,7 @@ def test_parameters_are_shown_in_their_order(tmp_path: Path) -> None:
     made = drawing(tmp_path, integer("a", 1, 3) + integer("b", 1, 3))
     assert made.parameters_text({}) == "" and made.parameters_text({"other": 1}) == ""
     assert made.parameters_text({"b": 2, "a": 1}) == " (where a = 1, b = 2)"
+    assert made.parameters_text({"a": 1}, "`nth_prime` needs `a` from 1 to 9") == " (where the template's a = 1)"
 
 
 @pytest.mark.parametrize(("skip", "most"), [("", 25), ("  skip: I cannot say\n", 24)])
