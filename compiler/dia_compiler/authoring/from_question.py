@@ -331,7 +331,7 @@ def _written(question: str, quantities: Sequence[Quantity], solution: Solution) 
             *(f"  - {condition}" for condition in conditions),
         ]
     lines += ["", "answer:", f"  value: {last.name}", *(f"  {option}" for option in _answer_options(last, varied))]
-    lines += ["", "# checks: # conditions that reach the answer in another way"]
+    lines += ["", "# checks: # conditions that the answer must satisfy, computed differently"]
     lines += ["# mistakes: # typical wrong answers by name; reports count them", "", "prompt: |"]
     lines += [f"  {line}".rstrip() for line in _prompt(question, varied).split("\n")]
     values = ", ".join(f"{one.name}: {_number_text(one.value)}" for one in varied)

@@ -178,7 +178,7 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
         raise DiaError(diagnostics.errors)
     bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
     if bound is not None and numbers.start >= bound:
-        raise _none_such(job, numbers)  # before all others are searched for it
+        raise _none_such(job, numbers, bound)  # before all others are searched for it
     samples: list[Sample] = []
     shown_count, sent = 0, perf_counter()
     for sample, in_words in _instances(expansion, numbers, count):
@@ -190,7 +190,7 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
             samples, sent = [], perf_counter()
     yield samples
     if not shown_count:
-        raise _none_such(job, numbers)
+        raise _none_such(job, numbers, bound)
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
     checks, examples = len(job.template.checks), len(job.template.examples)
@@ -199,9 +199,11 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     yield Overview(freedom, len(drawing.items), checks, examples, draws, estimate)
 
 
-def _none_such(job: TemplateJob, numbers: range) -> DiaError:
+def _none_such(job: TemplateJob, numbers: range, bound: int | None) -> DiaError:
     message = f"there is no instance {numbers.start}"
-    return DiaError(Diagnostic("E505", message, job.template.position, "instances are numbered from 0"))
+    of = "each item" if job.template.each is not None else "the template"
+    most = "" if bound is None else f"; {of} has at most {counted(bound, 'instance')}"
+    return DiaError(Diagnostic("E505", message, job.template.position, f"instances are numbered from 0{most}"))
 
 
 def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:

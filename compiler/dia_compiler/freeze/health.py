@@ -16,6 +16,7 @@ from dia_compiler.freeze.summary import Summary
 from dia_compiler.parse.model import Template
 from dia_compiler.sampling.digests import groups
 
+FIXES = {"few-instances": "widen a parameter, or set `instances: all`", "k-equals-d": "widen a parameter"}
 MANY = 10  # instances that a meaningful share of answers needs
 
 
@@ -84,8 +85,9 @@ def check_health(
         diagnostics.entries.append(equal_questions(template, spool, figures.twins, is_named))
     for name, (message, place) in _warnings(template, spool, summary, figures, k, is_trial).items():
         if name not in template.allow:
-            fix = "widen a parameter, or set `instances: all`" if name == "few-instances" else "fix it"
-            diagnostics.warn(name, message, place, f"{fix}, or allow it: `allow: {{{name}: reason}}`")
+            diagnostics.warn(
+                name, message, place, f"{FIXES.get(name, 'fix it')}, or allow it: `allow: {{{name}: reason}}`"
+            )
 
 
 def _shortage(template: Template, summary: Summary, figures: RowStatistics, k: int) -> str | None:
@@ -134,7 +136,8 @@ def _warnings(
         warnings["low-acceptance"] = (message, template.position)
     freedom: Any = summary.freedom
     if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:
-        warnings["k-equals-d"] = (f"the template cannot make more than {counted(k, 'instance')}", template.position)
+        message = f"the bundle contains every instance that the template can make ({k:,}), so k cannot be larger"
+        warnings["k-equals-d"] = (message, template.position)
     if is_trial and (shortage := _shortage(template, summary, figures, k)):
         warnings["few-instances"] = (shortage, template.position)
     return warnings
