@@ -302,7 +302,7 @@ def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[st
         (
             ["--difficulty", "5..6", "--bank", "bank.json"],
             # `5 plus 1?` and `10000 and 1?`
-            "they are predicted from -3.87 to 2.77 help: calibrate more instances; or, if a range",
+            "they are predicted from -3.87 to 2.77 help: ask for a success or difficulty in this range",
         ),
         (["--difficulty", "0..1", "--bank", "bank.json", "--part", "1/2"], "leave out --part"),
     ],

@@ -38,6 +38,9 @@ if TYPE_CHECKING:  # modules that only a compile needs are imported there, so th
 BYTES_OF_A_QUESTION = 1_000  # with its answer, at least
 MANY = 1_000_000  # questions; the system itself reports a disk that a smaller bundle fills
 SPECS = "specs/"  # the folder of the specs in a bundle
+HAS_EACH = "it has `each`, so its items are fixed"
+MAKES_ALL = "it has `instances: all`, so every instance is made"
+NO_PARAMETERS = "it has no parameters"
 NOT_SEEN = frozenset({"title", "version", "license", "notes"})  # keys of a benchmark that no question depends on
 
 
@@ -163,22 +166,28 @@ def _steer(plan: BundlePlan, request: SteeringRequest | Steering) -> None:
 def _why_unfit(template: Template) -> str | None:
     """Return why the instances of a template cannot be chosen, or None if they can."""
     if template.each is not None:
-        return "it has `each`, so its items are fixed"
+        return HAS_EACH
     if template.instances == ALL:
-        return "it has `instances: all`, so every instance is made"
-    return None if template.parameters else "it has no parameters"
+        return MAKES_ALL
+    return None if template.parameters else NO_PARAMETERS
 
 
 def require_steered(plan: BundlePlan) -> None:
     """Raise DiaError (exit 2) with the reason for each template if instances of none can be chosen."""
     if plan.steering is None or plan.steering.rules:
         return
-    name, help = (
-        plan.item.benchmark.name,
-        "calibrate more instances; or, if a range is given, ask for a success or difficulty in it",
-    )
-    errors = [Diagnostic("E898", f"`{template}`: {why}", None, help) for template, why in plan.steering.refused]
-    raise DiaError(errors or Diagnostic("E898", f"`{name}` has no template whose instances can be chosen", None, help))
+    name = plan.item.benchmark.name
+    errors = [
+        Diagnostic("E898", f"`{template}`: {why}", None, _steering_help(why)) for template, why in plan.steering.refused
+    ]
+    raise DiaError(errors or Diagnostic("E898", f"`{name}` has no template whose instances can be chosen", None))
+
+
+def _steering_help(why: str) -> str | None:
+    """Return what helps against the reason for which instances of a template cannot be chosen."""
+    if why in (HAS_EACH, MAKES_ALL, NO_PARAMETERS):
+        return None
+    return "ask for a success or difficulty in this range" if "predicted from" in why else "calibrate more instances"
 
 
 def require_room(questions: int, folder: Path) -> None:

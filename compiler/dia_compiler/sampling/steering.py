@@ -426,7 +426,7 @@ def _both(error: Decimal, quality: Mapping[str, Any]) -> Decimal:
 def _refusal(template: str, quality: Mapping[str, Any] | None, target: Target) -> str | None:
     """Return why a template is not good enough to choose instances by, None if it is."""
     if quality is None:
-        return "the bank does not have it, and too few templates to predict new ones from"
+        return "the bank has no replies to it, and its templates are too few to predict the difficulty of others"
     if quality["why"] is not None:
         return visible(str(quality["why"]))
     miss = target.miss(template, exact(float(quality["se"])))
