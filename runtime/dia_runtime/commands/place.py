@@ -127,7 +127,7 @@ def command(options: PlaceOptions, model_arguments: ModelArguments) -> int:
 
     if bool(options.replay) == bool(options.models and options.bundle):
         help = "give either `--bundle BUNDLE --model NAME`, to ask, or `--replay RUN`, to use recorded replies"
-        raise DiaError(Diagnostic("E896", "it is unclear whom to place", None, help))
+        raise DiaError(Diagnostic("E896", _unclear(options), None, help))
     bank, placement = read_bank(options.bank_file), _placement_options(options)
     if options.replay:
         from dia_runtime.psychometrics.boundary.placing import place_recorded
@@ -218,12 +218,21 @@ def progress_text(placed: PlacementResult, step: Progress) -> str:
     return f"{items}, {placed.ability:.2f} +- {placed.se:.2f} logits{state_text(step)}"
 
 
+def _unclear(options: PlaceOptions) -> str:
+    """Return which of the options that name models and questions is missing or too much."""
+    if options.replay:
+        return "`--replay` and `--bundle` exclude each other"
+    if options.models:
+        return "`--bundle` is missing"
+    return "`--model` is missing" if options.bundle else "no model is named"
+
+
 def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
     """Return a line for each model."""
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
     for one in placed:
-        outside = "; outside the bank's range of difficulties" if one.is_outside else ""
+        outside = "; the bank has too few items near this ability" if one.is_outside else ""
         lost = f"; {counted(one.lost, 'item')} without a reply" if one.lost else ""
         lines.append(
             f"{visible(one.model):{width}}  {one.ability:7.3f} +- {one.se:.3f} logits  {len(one.steps):4} items  "

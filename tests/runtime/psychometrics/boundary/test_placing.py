@@ -147,14 +147,14 @@ def test_recorded_replies_are_placed_in_the_order_of_asking(call: Call, bundle: 
     difficulties = [step["difficulty"] for step in placed["oracle"]["steps"]]
     assert difficulties[:3] == sorted(difficulties[:3]) and max(difficulties[:4]) == max(difficulties)
     code, out, _ = call("place", "--bank", bank, "--replay", "all.run", "--model", "oracle")
-    assert code == 0 and out.count("\n") == 1 and "outside the bank's range of difficulties" in out
+    assert code == 0 and out.count("\n") == 1 and "the bank has too few items near this ability" in out
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--model", "oracle"), "it is unclear whom to place\n  help: give either `--bundle BUNDLE --model NAME`"),
-        ((), "it is unclear whom to place\n"),
+        (("--model", "oracle"), "`--bundle` is missing\n  help: give either `--bundle BUNDLE --model NAME`"),
+        ((), "no model is named\n"),
         (
             ("--replay", "all.run", "--model", "nobody"),
             "no run has replies from `nobody`\n  help: `dia show RUN` lists",
