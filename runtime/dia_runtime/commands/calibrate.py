@@ -93,9 +93,9 @@ class CalibrateOptions:
     "--item-scores",
     choices=["eap", "wle", "mle"],
     default="eap",
-    help="How difficulties are computed once the abilities are estimated (with mml-persons and cml --eliminate "
-    "respondents: abilities, once the difficulties are). eap: posterior mean. wle: Warm's estimate. mle: maximum "
-    "likelihood, always used by jml.",
+    help="The abilities are estimated first, and this estimator then computes the difficulties from them; with "
+    "mml-persons and cml --eliminate respondents, the other way round. eap: posterior mean. wle: Warm's estimate. "
+    "mle: maximum likelihood, always used by jml.",
 )
 @choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
 @choice_option(
@@ -110,7 +110,11 @@ class CalibrateOptions:
     help="What gets its own difficulty.",
 )
 @choice_option(
-    "--bias-correction", choices=["none", "trials"], default="none", help="For jml: shrink the scale by (n-1)/n."
+    "--bias-correction",
+    choices=["none", "trials"],
+    default="none",
+    help="For jml: shrink the scale by (n-1)/n, where n is the number of replies to an item, or of a model if that is "
+    "smaller.",
 )
 @choice_option(
     "--extreme",
@@ -320,9 +324,12 @@ def _warnings(result: CalibrationResult, options: CalibrateOptions, panel: Panel
             f"{p}): {allowed}"
         )
     if dependence.families is None and options.cluster == "templates" and result.method != "paper":
+        needs = "at least ten templates"
+        if result.method not in ("mml_items", "jml"):
+            needs += " and a method that can do it, such as `--method mml-items`"
         warnings.append(
-            "the standard errors of abilities treat instances of one template as independent: there are fewer than ten "
-            "templates, or this method cannot cluster them (use `--method mml-items`)"
+            "the standard errors of abilities treat instances of one template as independent, because clustering them "
+            f"needs {needs}"
         )
     return warnings
 
