@@ -230,6 +230,8 @@ def _sources(files: Sequence[Path], kind: str, models: Sequence[str]) -> list[So
 
 def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[Columns, dict[str, Any]]:
     """Return the meaning of the columns, and the answer format of the questions."""
+    from dia_language.answers import ANSWER_TYPES
+
     from dia_runtime.formats import FORMATS
     from dia_runtime.grading.grader import typed
     from dia_runtime.integrations.importing.fields import Columns
@@ -248,6 +250,9 @@ def _columns(options: ImportOptions, columns_by_field: dict[str, str]) -> tuple[
         message, _, help = faults[0].partition("; ")
         help = "give the letters with `--letters A-E`" if format["kind"] == "letter" else help
         raise _usage_error(message, help or None)
+    if comparison["type"] not in ANSWER_TYPES:
+        fix = did_you_mean(str(comparison["type"]), ANSWER_TYPES) or f"the types are {', '.join(ANSWER_TYPES)}"
+        raise _usage_error(f"unknown answer type `{comparison['type']}`", fix)
     try:
         answer = typed(comparison)
     except DiaError as error:

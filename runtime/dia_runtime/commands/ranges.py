@@ -8,12 +8,16 @@ import click
 class IntRange(click.IntRange):
     """An integer within bounds."""
 
+    name = "integer"
+
     def _describe_range(self) -> str:
         return _words(self.min, self.max)
 
 
 class FloatRange(click.FloatRange):
     """A number within bounds."""
+
+    name = "number"
 
     def _describe_range(self) -> str:
         return _words(self.min, self.max)

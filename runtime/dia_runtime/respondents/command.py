@@ -68,7 +68,7 @@ class CommandRespondent(LocalRespondent):
             except ProcessFailed as error:
                 raise self._trouble(str(error)) from None
             except ValueError as error:
-                raise self._trouble(f"it printed JSON that is not a reply: {error}") from None
+                raise self._trouble(f"printed JSON that is not a reply: {error}") from None
             self.failures, self.has_replied = 0, True
             return reply
 
@@ -89,7 +89,7 @@ class CommandRespondent(LocalRespondent):
         """Return the error: for one question, or fatal if the program never replied or fails repeatedly."""
         self.failures += 1
         is_over = not self.has_replied or self.failures >= MOST_FAILURES
-        message = f"{self.words[0]}: {redact(why, *self._secrets())}"
+        message = f"`{self.words[0]}` {redact(why, *self._secrets())}"
         return RequestError("fatal" if is_over else "request", visible(message))
 
     def _secrets(self) -> list[str]:
@@ -142,11 +142,11 @@ def _printed_record(answer: bytes, question: str) -> Mapping[str, Any]:
     try:
         record = json.loads(answer)
     except (ValueError, RecursionError):
-        raise ProcessFailed(f"it did not print JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
+        raise ProcessFailed(f"did not print JSON: {answer[:SHOWN].decode('utf-8', 'replace').strip()}") from None
     if not isinstance(record, dict):
-        raise ProcessFailed("it printed JSON that is not a reply: it is not an object")
+        raise ProcessFailed("printed JSON that is not a reply: it is not an object")
     if record.get("id", question) != question:
-        raise ProcessFailed(f"it replied to {str(record['id'])[:SHOWN]}, not to {question}")
+        raise ProcessFailed(f"replied to {str(record['id'])[:SHOWN]}, not to {question}")
     if record.get("error") is not None:
         raise RequestError("request", str(record["error"])[:SHOWN])
     cost = record.get("cost")

@@ -48,7 +48,7 @@ class LineProcess:
                 env=process_environment(),
             )
         except OSError as error:
-            raise ProcessFailed(f"it cannot be started: {error.strerror}") from None
+            raise ProcessFailed(f"cannot be started: {error.strerror}") from None
         return cls(process)
 
     async def ask(self, line: bytes, seconds: float) -> bytes:
@@ -56,7 +56,7 @@ class LineProcess:
         if not self.printed.empty():
             unasked = self.printed.get_nowait()
             raise ProcessFailed(
-                await self._ending() if unasked == END_OF_OUTPUT else "it printed more than one line for a question"
+                await self._ending() if unasked == END_OF_OUTPUT else "printed more than one line for a question"
             )
         stdin = self.process.stdin
         assert stdin is not None
@@ -68,9 +68,9 @@ class LineProcess:
                     await stdin.drain()
                 answer = await self.printed.get()
         except TimeoutError:
-            raise ProcessFailed(f"it gave no reply within {seconds:g} s{self._stderr_suffix()}") from None
+            raise ProcessFailed(f"gave no reply within {seconds:g} s{self._stderr_suffix()}") from None
         if answer == TOO_LONG:
-            raise ProcessFailed(f"it printed a line of more than {LONGEST_LINE >> 20} MiB")
+            raise ProcessFailed(f"printed a line of more than {LONGEST_LINE >> 20} MiB")
         if answer == END_OF_OUTPUT:
             raise ProcessFailed(await self._ending())
         return answer
@@ -96,14 +96,14 @@ class LineProcess:
                 self.stderr_start += block
 
     async def _ending(self) -> str:
-        """Return how it ended, with the first line of its standard error."""
+        """Return how it ended, such as "ended with code 1", with the first line of its standard error."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
                 await self.process.wait()
                 await asyncio.shield(self.readers[1])
         code = self.process.returncode
         how = "closed its output" if code is None else f"ended with code {code}" if code >= 0 else _signal_text(-code)
-        return f"it {how}{self._stderr_suffix()}"
+        return f"{how}{self._stderr_suffix()}"
 
     def _stderr_suffix(self) -> str:
         lines = [line.strip() for line in self.stderr_start.decode("utf-8", "replace").splitlines() if line.strip()]

@@ -169,7 +169,7 @@ def _require_numbers(resamples: int, seed: int, difference: float | None) -> Non
         message = f"`seed` must be between 0 and 2**63 - 1, not {seed}"
         raise DiaError(Diagnostic("E811", message, None, "any other integer does, such as 0"))
     if difference is not None and not 0 < difference <= 2:
-        message = f"`difference` must be above 0 and at most 2, as scores range from -1 to 1, not {difference}"
+        message = f"`difference` must be above 0 and at most 2 (scores range from -1 to 1), not {difference}"
         help = "write a share, for example 0.05 for five percentage points"
         raise DiaError(Diagnostic("E811", message, None, help))
 

@@ -178,7 +178,7 @@ def test_a_program_that_stops_talking_between_questions_is_told(tiny: Make, tmp_
     name = written(f"{textwrap.dedent(ANSWERS)}os.close(1)\ntime.sleep(0.1)\n")
     entry = asked(tiny(), name, tmp_path / "a.run")
     errors = [str(reply["error"]) for reply in replies(tmp_path / "a.run") if reply["error"]]
-    assert entry.errors == 3 and all("it closed its output" in error or "ended with" in error for error in errors)
+    assert entry.errors == 3 and all("closed its output" in error or "ended with" in error for error in errors)
 
 
 def test_an_error_that_the_program_tells_is_one_question_s(tiny: Make, tmp_path: Path, written: Write) -> None:

@@ -229,7 +229,7 @@ FAULTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
     ("no field", jsonl(ROWS), (*LETTERS, "--field", "golden=gold"), "error[E864]: unknown field `golden`\n  help: did you mean `gold`?"),
     ("no column", jsonl(ROWS), (*LETTERS, "--field", "gold="), "error[E864]"),
     ("no letters", jsonl(ROWS), ("--letters", "E-A"), "error[E864]: `--letters E-A` is not a list of letters"),
-    ("no type", jsonl(ROWS), ("--type", "planet"), "error[E864]"),
+    ("no type", jsonl(ROWS), ("--type", "planet"), "error[E864]: unknown answer type `planet`\n  help: the types are"),
     ("no format", jsonl(ROWS), ("--answer-format", "letters"), "error[E864]: unknown answer format `letters`"),
     ("a skip that is no token", jsonl(ROWS), ("--type", "{"), "error[E864]: `{` is not valid JSON"),
     ("too many models", jsonl(ROWS), (*LETTERS, "--model", "a", "--model", "b"), "error[E864]: 2 model names for 1 file"),
