@@ -12,7 +12,7 @@ import click
 from dia_language.counts import freedom_text
 from dia_language.diagnostics import DiaError, Diagnostic, counted, did_you_mean, visible
 
-from dia_runtime.bundle.open import Bundle, Layout, open_bundle
+from dia_runtime.bundle.open import Bundle, Layout, is_packed, open_bundle
 from dia_runtime.commands.options import PATH, json_option
 from dia_runtime.commands.show_run import is_run, run_facts, run_text
 from dia_runtime.commands.terminal import echo
@@ -41,6 +41,9 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
         facts: dict[str, Any] = run_facts(bundle, id)
         echo(json.dumps(facts, indent=2) if as_json else run_text(facts))
         return 0
+    if bundle.is_file() and not is_packed(bundle):
+        help = "name the folder of a bundle that `dia compile` wrote, or a run that `dia run` or `dia import` wrote"
+        raise DiaError(Diagnostic("E701", visible(f"`{bundle}` is neither a bundle nor a run"), None, help))
     opened = open_bundle(bundle)
     if id is None:
         templates = list(opened.templates())
@@ -101,7 +104,10 @@ def _question(bundle: Bundle, id: str) -> dict[str, Any]:
         ids.append(question["id"])
     near = did_you_mean(id, ids) if len(ids) <= NEAR else None
     message = visible(f"`{bundle.path}` has no question `{id}`")
-    raise DiaError(Diagnostic("E809", message, None, near or "`dia show BUNDLE` lists the templates"))
+    like = next((other for other in ids if other.startswith(tuple(f"{name}/" for name in names))), next(iter(ids), id))
+    raise DiaError(
+        Diagnostic("E809", message, None, near or f"`dia show BUNDLE` lists the templates; ids look like `{like}`")
+    )
 
 
 def _pairs(bundle: Bundle) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
