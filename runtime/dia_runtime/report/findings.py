@@ -206,11 +206,11 @@ def _missing(result: Score) -> Iterator[str]:
 
 def _reasons(result: Score) -> str:
     """Return why questions could not be asked, and of which models."""
-    models_by_reason: dict[str, list[tuple[str, int]]] = {}
+    models_by_reason: dict[str, list[str]] = {}
     for model in result["models"]:
         for entry in model.get("left_out", ()):
-            models_by_reason.setdefault(entry["why"], []).append((model["model"], entry["questions"]))
-    reasons = [f" Reason for {_listed(models)}: {why}." for why, models in models_by_reason.items()]
+            models_by_reason.setdefault(entry["why"], []).append(_short(model["model"]))
+    reasons = [f" Reason for {_joined(models)}: {why}." for why, models in models_by_reason.items()]
     if len(reasons) <= NAMED + 1:
         return "".join(reasons)
     return "".join(reasons[:NAMED]) + f" There are {len(reasons) - NAMED} more reasons."
