@@ -12,7 +12,8 @@ fewer than 90 % are killed. Mutants that change nothing a test could see are lis
 those of annotations, of the sizes of caches, and of `==` into `is` (whether equal values are one object is up to
 Python), are not tried.
 
-The tests of a mutant run in a fork of a process that has loaded the libraries, but nothing of this project.
+The tests of a mutant run in a fork of a process that has loaded the libraries, but nothing of this project. They are
+stopped, and the mutant counts as killed, after four times as long as the tests of the code itself, at least a minute.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import ast
 import difflib
 import hashlib
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -42,7 +45,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 WANTED = 0.9
 SAME = ("_Eq_Is", "_Is_Eq", "_NotEq_IsNot", "_IsNot_NotEq")
-SECONDS = 60  # for the tests of one mutant
+SECONDS = 60  # for the tests of one mutant, or longer where the machine is slow
+FACTOR = 4  # the tests of a mutant may take so many times as long as those of the code itself
+LONGEST = 1800  # for the tests of the code itself
 CONFIG = """[cosmic-ray]
 module-path = {module!r}
 timeout = {seconds}
@@ -123,9 +128,11 @@ def tried(name: str, target: dict[str, object], most: int, seed: str) -> list[Mu
         text = (tree / module).read_text(encoding="utf-8")
         begun = time.monotonic()
         with Runs(tree, environment, arguments) as runs:
-            if runs.code():  # tests that fail anyway would kill every mutant
-                sys.exit(f"{name}: the tests fail without a mutant")
-            mutants = [outcome_of(tree, item.mutations[0], text, runs)
+            if code := runs.code(LONGEST):  # tests that fail anyway would kill every mutant
+                why = f"take more than {LONGEST} s" if code == -signal.SIGALRM else "fail"
+                sys.exit(f"{name}: the tests {why} without a mutant")
+            seconds = max(SECONDS, FACTOR * math.ceil(time.monotonic() - begun))
+            mutants = [outcome_of(tree, item.mutations[0], text, runs, seconds)
                        for item in choose(items, ast.parse(text), most, seed)]  # fmt: skip
         print(f"{name}: {len(mutants)} mutants in {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
         return sorted(mutants, key=lambda mutant: mutant.line)
@@ -149,7 +156,7 @@ for line in sys.stdin:
             os.dup2(nothing, number)
         code = 1
         try:
-            signal.alarm(SECONDS)
+            signal.alarm(int(line))
             code = int(pytest.main(sys.argv[1:]))
         finally:
             os._exit(code)
@@ -161,16 +168,15 @@ class Runs:
     """Runs the tests again and again, each time in a new fork of a process with the libraries."""
 
     def __init__(self, tree: Path, environment: dict[str, str], arguments: list[str]) -> None:
-        program = LOADED.replace("SECONDS", str(SECONDS))
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, *arguments],
+            [sys.executable, "-c", LOADED, *arguments],
             cwd=tree, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def code(self) -> int:
-        """The exit code of the tests; that of a signal where they take too long."""
+    def code(self, seconds: int) -> int:
+        """The exit code of the tests; that of a signal where they take longer than that."""
         assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write("\n")
+        self.process.stdin.write(f"{seconds}\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline())
 
@@ -181,14 +187,14 @@ class Runs:
         self.process.communicate()
 
 
-def outcome_of(tree: Path, mutation: MutationSpec, text: str, runs: Runs) -> Mutant:
+def outcome_of(tree: Path, mutation: MutationSpec, text: str, runs: Runs, seconds: int) -> Mutant:
     """The mutant, with what its tests made of it."""
     operator = get_operator(mutation.operator_name)(**mutation.operator_args)
     changed = mutate_code(text, operator, mutation.occurrence)
     assert changed is not None
     path = tree / mutation.module_path
     path.write_text(changed, encoding="utf-8")
-    code = runs.code()
+    code = runs.code(seconds)
     path.write_text(text, encoding="utf-8")
     print("." if code else "S", end="", file=sys.stderr, flush=True)
     lines = list(difflib.unified_diff(text.splitlines(), changed.splitlines(), lineterm="", n=0))[2:]
