@@ -223,7 +223,7 @@ def _counts(result: Score, count: Callable[[Model], int]) -> list[tuple[str, int
 
 
 def _listed(counts: Sequence[tuple[str, int]]) -> str:
-    return _joined([f"{_short(name)} {count:,}" for name, count in counts])
+    return _joined([f"{_short(name)} ({count:,})" for name, count in counts])
 
 
 def _short(name: str) -> str:

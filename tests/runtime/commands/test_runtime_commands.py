@@ -241,7 +241,7 @@ def test_score_with_other_points(scored: Path) -> None:
 def test_notes_say_what_the_tables_leave_out(tiny: Make) -> None:
     called("run", tiny(), "--model", "oracle", "--limit", 2, "-q")
     result = called("score", "build/runs/tiny-oracle.run")
-    assert result.stderr == "" and "Questions never asked, which no figure counts: oracle 4." in result.stdout
+    assert result.stderr == "" and "Questions never asked, which no figure counts: oracle (4)." in result.stdout
     for options in (("--tables", "all"), ("--format", "csv"), ("--json",)):
         result = called("score", "build/runs/tiny-oracle.run", *options)
         assert result.stderr == "note: oracle: 4 questions never asked; no figure counts them\n"

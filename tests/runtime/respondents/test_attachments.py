@@ -306,7 +306,7 @@ def test_screens_say_what_was_not_asked(with_files: Make) -> None:
     record = json.loads(as_json.stdout)
     assert record["runs"][0]["left_out"] == [{"why": why, "questions": 2}] and "asked" not in as_json.stderr
     screen = " ".join(called("score", "a.run").stdout.split())
-    assert f"never asked, which no figure counts: openai/m 2. Reason for openai/m: {why}." in screen
+    assert f"never asked, which no figure counts: openai/m (2). Reason for openai/m: {why}." in screen
     assert called("score", "a.run").stdout.splitlines()[2].split()[-2:] == ["not", "asked"]
     for form in ("csv", "markdown"):
         scored = called("score", "a.run", "--format", form)

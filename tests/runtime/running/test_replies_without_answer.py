@@ -219,8 +219,8 @@ def test_the_first_table_of_a_score_shows_them_in_every_format(mostly_cut_off: P
     text = dia(tmp_path, "score", "a.run").stdout
     table = text.split("What stands out")[0]
     assert "truncated" in table and "empty" in table and "refused" not in table
-    assert "Replies cut off at the token limit: openai/m 10." in " ".join(text.split())
-    assert "Empty replies: openai/m 1." in " ".join(text.split())
+    assert "Replies cut off at the token limit: openai/m (10)." in " ".join(text.split())
+    assert "Empty replies: openai/m (1)." in " ".join(text.split())
     rows = list(csv.DictReader(io.StringIO(dia(tmp_path, "score", "a.run", "--format", "csv").stdout)))
     assert (rows[0]["truncated"], rows[0]["empty"]) == ("10", "1")
     for format in ("markdown", "latex"):
