@@ -232,7 +232,8 @@ def result_lines(placed: Sequence[PlacementResult]) -> list[str]:
     width = max((len(visible(one.model)) for one in placed), default=0)
     lines = []
     for one in placed:
-        outside = "; the bank has too few items near this ability" if one.is_outside else ""
+        near = "outside the bank's range of difficulties" if one.ending == "se" else "too few items near this ability"
+        outside = f"; {near}" if one.is_outside else ""
         lost = f"; {counted(one.lost, 'item')} without a reply" if one.lost else ""
         lines.append(
             f"{visible(one.model):{width}}  {one.ability:7.3f} +- {one.se:.3f} logits  {len(one.steps):4} items  "
