@@ -100,7 +100,8 @@ def _summary(result: CalibrationResult) -> Table:
         ("items: reliability", _number(fit.items.reliability, 3)),
     ]
     if result.prior:
-        rows.append(("standard deviation of the random side", _number(result.prior.sd, 4)))
+        side = "items" if result.method == "mml_items" else "models"
+        rows.append((f"random side ({side}): standard deviation", _number(result.prior.sd, 4)))
     if fit.andersen:
         test = fit.andersen
         rows.append(("Andersen's test", _tested(test)))
@@ -183,11 +184,14 @@ def _left(result: CalibrationResult) -> Table | None:
             moved = _number(max(gaps), 3) if gaps else ""
             rows.append((entry.name, _number(entry.mean_absolute, 3), _number(entry.correlation, 4), moved))
         null = {name: figure.mean for name, figure in (report.null or {}).items()}
-        whole = f"all {kind}, p {report.p:.2f}" if report.p is not None else f"all {kind}"
-        rows.append(_pooled(whole, report.pooled))
-        rows.append(_pooled(f"all {kind}, by chance", null))
+        rows.append(_pooled(f"all {kind}", report.pooled))
+        chance = "" if report.p is None else f" (as much or more: p {report.p:.2f})"
+        rows.append(_pooled(f"all {kind}, by chance{chance}", null))
     return Table(
-        "Stability when one is left out", ("without", "mean change", "correlation", "placed apart by"), tuple(rows), 1
+        "Stability when one is left out",
+        ("without", "mean change", "correlation", "shift of its ability"),
+        tuple(rows),
+        1,
     )
 
 
