@@ -44,8 +44,10 @@ def sessions(score: Score, models: Sequence[Respondent]) -> Section | None:
         return None
     rows.sort(key=lambda row: row[0])
     lead = (
-        "Questions that are conversations. Accuracy is given over all decisions, over those with a reply (answered), "
-        "and over those whose reply could be read and that were not skipped (valid)."
+        "Questions that are conversations. Accuracy is given over all questions (or decisions, if a question has "
+        "several), over those with a reply (answered), and over those whose reply could be read and that were not "
+        "skipped (valid). The outcomes count graded questions (valid), and those with a reply that is unreadable "
+        "(unread) or missing (absent), or whose grading failed (broken)."
     )
     if any(block.get("paper") for _, _, block in rows):
         lead += " The accuracy that a published study reports is in the column for the paper."
