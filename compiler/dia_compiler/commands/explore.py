@@ -202,7 +202,10 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
         lines.append(f"success rate {record['success_rate']:.2f}, standard deviation {record['spread']:.2f}")
     if record["impossible"]:
         lines.append(f"{counted(record['impossible'], 'item')} could not be generated")
-    lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
+    if result.ending == "nothing left" and not record["tried"]:
+        lines.append("ended: no item could be generated")
+    else:
+        lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
     if record["outside_coverage"]:
         lines.append("the model is beyond the bank's items, so each accepted item was tried twenty times")
     if result.bundle is not None:
