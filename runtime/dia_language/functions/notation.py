@@ -178,9 +178,9 @@ BRACKETS = 100
 def parse_logic(text: str) -> Tree:
     """The tree of the formula in `text`, in any style of `written`.
 
-    Operators, from the tightest binding: ! and ¬; == != <=; not; and; xor; or; implies; iff. Operators that do not
-    chain need brackets (a → b → c is an error). Raises an error if the text is not a formula, for more than 100 nested
-    brackets, and for more than 200 operators in a chain.
+    Operators, from the tightest binding: ! and ¬; == != <=; not; and; xor; or; implies; iff. Only `and` and `or` can be
+    repeated without brackets: a and b and c is a formula, a → b → c is an error. Raises an error if the text is not a
+    formula, for more than 100 nested brackets, and for more than 200 operators in a chain.
 
     Examples:
         parse_logic("a and not b") -> {op: "and", args: ["a", {op: "not", args: ["b"]}]}
