@@ -139,7 +139,8 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--ensemble",
     choices=["vote", "outcomes"],
-    help="Add an ensemble of all models: the majority of their answers, or of their outcomes.",
+    help="Add an ensemble of all models: the majority of their answers, or of their outcomes (correct, skipped or "
+    "wrong).",
 )
 @choice_option(
     "--ties",
@@ -158,8 +159,8 @@ class ScoreOptions(GradingOptions):
     "--interval",
     choices=["bca", "percentile", "bound", "none"],
     default="bca",
-    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval that "
-    "allows for scores that no item has yet.",
+    help="Method for 95 % confidence intervals. bca, percentile: bootstrap over items. bound: a wider interval, "
+    "which assumes that new items could have values that none of these items has.",
 )
 @click.option(
     "--resamples", type=int, default=10_000, show_default=True, metavar="N", help="Number of bootstrap resamples."
