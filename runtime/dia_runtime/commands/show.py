@@ -41,9 +41,10 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
         facts: dict[str, Any] = run_facts(bundle, id)
         echo(json.dumps(facts, indent=2) if as_json else run_text(facts))
         return 0
-    if bundle.is_file() and not is_packed(bundle):
+    if not bundle.is_dir() and not is_packed(bundle):
+        problem = "is neither a bundle nor a run" if bundle.exists() else "does not exist"
         help = "name the folder of a bundle that `dia compile` wrote, or a run that `dia run` or `dia import` wrote"
-        raise DiaError(Diagnostic("E701", visible(f"`{bundle}` is neither a bundle nor a run"), None, help))
+        raise DiaError(Diagnostic("E701", visible(f"`{bundle}` {problem}"), None, help))
     opened = open_bundle(bundle)
     if id is None:
         templates = list(opened.templates())
