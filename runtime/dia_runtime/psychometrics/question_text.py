@@ -1,14 +1,16 @@
 """The questions' own texts: without the benchmark's wrapper and the instructions of the answer format.
 
 A bundle stores the messages. The wrapper is the `prompt` of its frozen benchmark.yaml, or the default one. If a message
-does not match it, such as one of a sealed bundle, the text ends at the paragraph with the instructions.
+does not match it, such as one of a sealed bundle, the text ends at the paragraph with the instructions, and paragraphs
+at the start and end that the questions of all templates share are no part of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
+from itertools import takewhile
 from typing import Any
 
 from dia_language.diagnostics import DiaError
@@ -31,7 +33,7 @@ class OwnTexts:
     """Reads the own texts of a bundle's questions."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self.wrapper = _wrapper(bundle)
+        self.bundle, self.wrapper = bundle, _wrapper(bundle)
         self.surroundings = cache(self._surroundings)
 
     def of(self, question: dict[str, Any]) -> Iterator[str]:
@@ -54,9 +56,23 @@ class OwnTexts:
             end = len(text) - _after_all(text[::-1], [piece[::-1] for piece in reversed(after)])
             if 0 <= start <= end <= len(text):
                 return text[start:end]
-        at = text.rfind(sentence.partition(VARIES)[0]) if sentence != VARIES else -1
-        paragraph = text.rfind("\n\n", 0, max(at, 0))
-        return text[:paragraph] if paragraph >= 0 else text
+        paragraphs = _paragraphs(text, sentence)
+        first, last = self._shared_paragraphs
+        return "\n\n".join(paragraphs[first : len(paragraphs) - last])
+
+    @cached_property
+    def _shared_paragraphs(self) -> tuple[int, int]:
+        """Return how many paragraphs at the start and at the end all templates share; none if there is only one."""
+        of_templates = {
+            question["template"]: _paragraphs(question["messages"][0]["content"], _instruction(question["format"]))
+            for question in self.bundle.questions()
+            if "messages" in question and isinstance(question["messages"][0]["content"], str)
+        }
+        paragraphs = list(of_templates.values())
+        if len(paragraphs) < 2:
+            return 0, 0
+        shared = _same_at_start(paragraphs), _same_at_start([entry[::-1] for entry in paragraphs])
+        return shared if sum(shared) < min(map(len, paragraphs)) else (0, 0)
 
     def _surroundings(
         self, sentence: str, points: tuple[tuple[str, Any], ...], skip: str
@@ -111,6 +127,18 @@ def _instruction(format: dict[str, Any]) -> str:
     if format["kind"] not in FORMATS or rules_of(format) < RULES:
         return VARIES
     return FORMATS[format["kind"]].instruction(format, VARIES)
+
+
+def _paragraphs(text: str, sentence: str) -> list[str]:
+    """Return the paragraphs of a message before the one with the instructions, or all if these are not known."""
+    at = text.rfind(sentence.partition(VARIES)[0]) if sentence != VARIES else -1
+    end = text.rfind("\n\n", 0, at) if at >= 0 else -1
+    return (text[:end] if end >= 0 else text).split("\n\n")
+
+
+def _same_at_start(lists: list[list[str]]) -> int:
+    """Return how many entries at the start are the same in all lists."""
+    return sum(1 for _ in takewhile(lambda entries: len(set(entries)) == 1, zip(*lists, strict=False)))
 
 
 def _after_all(text: str, pieces: list[str]) -> int:

@@ -60,7 +60,7 @@ def bundle(folder: Path, template: str, wrapper: str = "", k: int = 20) -> Path:
     """The bundle of a benchmark with one template, with the wrapper that `dia new` writes unless another is given."""
     name = folder.name
     if wrapper:
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         head = f"language: 2\nbenchmark: {name}\nversion: 0.1.0\n"
         (folder / "benchmark.yaml").write_text(head + wrapper, encoding="utf-8")
     else:
@@ -123,6 +123,16 @@ def test_without_the_wrapper_a_text_ends_before_the_instructions(tmp_path: Path)
     opened = open_bundle(bundle(tmp_path / "areas", AREAS, wrapper, k=1))
     (text,) = OwnTexts(opened).of(next(opened.questions()))
     assert text.startswith("Read this question.") and text.endswith("How large is it in square metres?")
+
+
+def test_what_all_templates_say_around_a_question_is_no_part_of_it(tmp_path: Path) -> None:
+    wrapper = WRAPPER.replace("{{ challenge }}", "{{ challenge }}\n\n  Think {{ tips[0] }}.")
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both" / "areas.yaml").write_text(AREAS, encoding="utf-8")
+    opened = open_bundle(bundle(tmp_path / "both", SUMS, f"{wrapper}lists: {{tips: [twice]}}\n", k=1))
+    (add,), (area,) = (OwnTexts(opened).of(question) for question in opened.questions())
+    assert area.startswith("A square field ") and area.endswith("How large is it in square metres?")
+    assert add.startswith("What is ") and add.endswith("?")
 
 
 def test_sessions_are_compared_by_what_their_turns_say(tmp_path: Path) -> None:
