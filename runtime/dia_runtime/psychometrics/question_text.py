@@ -45,10 +45,11 @@ class OwnTexts:
             content = message["content"]
             for text in [content] if isinstance(content, str) else [part.get("text") for part in content]:
                 if isinstance(text, str):
-                    yield self.unwrapped(text, question)
+                    own = self.unwrapped(text, question)
+                    yield self.without_shared(text, question) if own is None else own
 
-    def unwrapped(self, text: str, question: dict[str, Any]) -> str:
-        """Return the text without the wrapper."""
+    def unwrapped(self, text: str, question: dict[str, Any]) -> str | None:
+        """Return the text without the wrapper; None if it does not match the wrapper."""
         sentence = _instruction(question["format"])
         points, skip = tuple(sorted(question["points"].items())), str(question["format"].get("skip"))
         for before, after in self.surroundings(sentence, points, skip):
@@ -56,7 +57,11 @@ class OwnTexts:
             end = len(text) - _after_all(text[::-1], [piece[::-1] for piece in reversed(after)])
             if 0 <= start <= end <= len(text):
                 return text[start:end]
-        paragraphs = _paragraphs(text, sentence)
+        return None
+
+    def without_shared(self, text: str, question: dict[str, Any]) -> str:
+        """Return the text without the instructions, what follows them, and what all templates share around it."""
+        paragraphs = _paragraphs(text, _instruction(question["format"]))
         first, last = self._shared_paragraphs
         return "\n\n".join(paragraphs[first : len(paragraphs) - last])
 
@@ -98,7 +103,8 @@ class OwnTexts:
             parts = [session.get("system"), *(turn.get(role) for turn in session["turns"] for role in TURN_TEXTS)]
             for text in parts:
                 for entry in _plain_texts(text):
-                    yield instructions.sub("", self.unwrapped(entry, question))
+                    own = self.unwrapped(entry, question)  # the prompt in its wrapper, if a judge grades it
+                    yield instructions.sub("", entry if own is None else own)
 
 
 def _plain_texts(text: Any) -> Iterator[str]:

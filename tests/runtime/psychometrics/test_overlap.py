@@ -129,10 +129,12 @@ def test_what_all_templates_say_around_a_question_is_no_part_of_it(tmp_path: Pat
     wrapper = WRAPPER.replace("{{ challenge }}", "{{ challenge }}\n\n  Think {{ tips[0] }}.")
     (tmp_path / "both").mkdir()
     (tmp_path / "both" / "areas.yaml").write_text(AREAS, encoding="utf-8")
+    (tmp_path / "both" / "talk.yaml").write_text(SESSIONS, encoding="utf-8")
     opened = open_bundle(bundle(tmp_path / "both", SUMS, f"{wrapper}lists: {{tips: [twice]}}\n", k=1))
-    (add,), (area,) = (OwnTexts(opened).of(question) for question in opened.questions())
+    (add,), (area,), (talk,) = (OwnTexts(opened).of(question) for question in opened.questions())
     assert area.startswith("A square field ") and area.endswith("How large is it in square metres?")
     assert add.startswith("What is ") and add.endswith("?")
+    assert talk.startswith("Does the number ")
 
 
 def test_sessions_are_compared_by_what_their_turns_say(tmp_path: Path) -> None:
