@@ -12,7 +12,7 @@ from typing import IO
 from dia_language.diagnostics import DiaError, Diagnostic, visible
 
 from dia_runtime.bundle import manifest as manifests
-from dia_runtime.bundle.atomic_output import atomic_file, atomic_folder, require_replaceable
+from dia_runtime.bundle.atomic_output import REPLACE, atomic_file, atomic_folder, require_replaceable
 from dia_runtime.bundle.canonical import bundle_id
 from dia_runtime.bundle.files import integrity_error, open_inside, path_error
 from dia_runtime.bundle.open import Bundle, manifest_file, open_bundle
@@ -55,7 +55,7 @@ def pack(source: Path, target: Path, force: bool = False) -> Bundle:
     require_replaceable(target, source)
     members = list(_members(bundle))
     total = sum(size for _, size in members)
-    with atomic_file(target, force) as file:
+    with atomic_file(target, force, fix=REPLACE) as file:
         packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, write_content_size=False, threads=0)
         with packer.stream_writer(file, closefd=False) as writer:
             for piece in _tar(bundle, members):

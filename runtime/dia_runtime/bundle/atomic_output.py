@@ -21,6 +21,8 @@ from dia_runtime.bundle.safe_paths import refuse_special_file
 PRIVATE = 0o600
 TEMPORARY = ".dia-"  # private folders are called .dia-MACHINE-PROCESS-SUFFIX
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+ELSEWHERE = "choose another location with -o"
+REPLACE = f"replace it with --force, or {ELSEWHERE}"
 ABANDONED_AFTER = 7 * 86_400  # seconds, for folders whose process cannot be looked up
 
 
@@ -36,20 +38,25 @@ def atomic_folder(target: Path, force: bool = False, source: Path | None = None)
     Raises DiaError (exit 2) if the target exists and `force` is not set, or cannot be written. A folder that
     contains the source or the working folder is never replaced.
     """
-    _require_free(target, force)
+    _require_free(target, force, REPLACE)
     require_replaceable(target, source)
     with write_errors(target), temporary_sibling(target) as private:
         new_folder = private / "made"
         new_folder.mkdir()
         yield new_folder
-        _require_free(target, force)  # another process may have been quicker
+        _require_free(target, force, REPLACE)  # another process may have been quicker
         replace_with(new_folder, target, private / "old")
 
 
 @contextlib.contextmanager
-def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> Iterator[IO[bytes]]:
-    """Yield a file that is moved to the target at the end, and deleted on any error. Raises the same errors."""
-    _require_free(target, force, is_file=True)
+def atomic_file(
+    target: Path, force: bool = False, mode: int | None = None, fix: str = ELSEWHERE
+) -> Iterator[IO[bytes]]:
+    """Yield a file that is moved to the target at the end, and deleted on any error. Raises the same errors.
+
+    `fix` is the help for a target that exists; it depends on the options of the command.
+    """
+    _require_free(target, force, fix, is_file=True)
     with write_errors(target), temporary_sibling(target) as private:
         new_path = private / "made"
         with new_path.open("xb") as file:
@@ -61,7 +68,7 @@ def atomic_file(target: Path, force: bool = False, mode: int | None = None) -> I
         if force:
             new_path.replace(target)
         else:
-            _link(new_path, target)
+            _link(new_path, target, fix)
 
 
 def require_replaceable(target: Path, source: Path | None = None) -> None:
@@ -72,7 +79,7 @@ def require_replaceable(target: Path, source: Path | None = None) -> None:
     refuse_special_file(target)
     if source is not None and source.resolve() in target.resolve().parents:
         message = visible(f"`{target}` is inside `{source}`, which must not change")
-        raise DiaError(Diagnostic("E601", message, None, "choose another location with -o"))
+        raise DiaError(Diagnostic("E601", message, None, ELSEWHERE))
     if not target.is_dir() or not any(target.iterdir()):
         return
     place = target.resolve()
@@ -80,31 +87,31 @@ def require_replaceable(target: Path, source: Path | None = None) -> None:
     protected = [Path.cwd(), home] + ([] if source is None else [source.resolve().parent])
     if any(below.is_relative_to(place) for below in protected):
         message = f"`{target}` is not replaced, because it contains other files than a result of dia"
-        raise DiaError(Diagnostic("E601", visible(message), None, "choose another location with -o"))
+        raise DiaError(Diagnostic("E601", visible(message), None, ELSEWHERE))
 
 
-def _link(new_path: Path, target: Path) -> None:
+def _link(new_path: Path, target: Path, fix: str) -> None:
     """Give the file its name, without replacing a file that another process has created meanwhile."""
     try:
         os.link(new_path, target)
     except FileExistsError:
-        raise _exists(target) from None
+        raise _exists(target, fix) from None
     except OSError:  # a disk without links
-        _require_free(target, False, is_file=True)
+        _require_free(target, False, fix, is_file=True)
         new_path.rename(target)
 
 
-def _require_free(target: Path, force: bool, is_file: bool = False) -> None:
+def _require_free(target: Path, force: bool, fix: str, is_file: bool = False) -> None:
     refuse_special_file(target)
-    if force and not (is_file and target.is_dir()):
+    is_folder_in_the_way = is_file and target.is_dir()
+    if force and not is_folder_in_the_way:
         return
     is_empty = not is_file and target.is_dir() and not target.is_symlink() and not any(target.iterdir())
     if os.path.lexists(target) and not is_empty:
-        raise _exists(target)
+        raise _exists(target, ELSEWHERE if is_folder_in_the_way else fix)
 
 
-def _exists(target: Path) -> DiaError:
-    fix = "choose another location with -o"
+def _exists(target: Path, fix: str) -> DiaError:
     return DiaError(Diagnostic("E601", visible(f"`{target}` already exists"), None, fix))
 
 
@@ -166,7 +173,7 @@ def write_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise write_error(f"`{target}` cannot be written", error, "choose another location with -o") from None
+        raise write_error(f"`{target}` cannot be written", error, ELSEWHERE) from None
 
 
 def write_error(failure: str, error: OSError, other_place: str) -> DiaError:

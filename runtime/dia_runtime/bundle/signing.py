@@ -142,7 +142,7 @@ def sign(bundle: Bundle, key: Ed25519PrivateKey, force: bool = False) -> dict[st
     encoded = canonical_line(signature) + b"\n"
     place = bundle.path / SIGNATURE
     if not (place.is_file() and place.read_bytes() == encoded):
-        with atomic_file(place, force) as file:
+        with atomic_file(place, force, fix="replace it with --force") as file:
             file.write(encoded)
     return signature
 

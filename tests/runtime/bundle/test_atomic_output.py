@@ -54,6 +54,33 @@ def test_the_folder_where_one_works_stays(
     refused(capsys, work, "unpack", tmp_path / "x.tar.zst", "-o", work)
 
 
+def test_what_exists_is_refused_with_the_options_that_the_command_has(
+    tiny: Make, work: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle, packed = tiny(), work / "x.tar.zst"
+    pack(bundle, packed)
+
+    def help_of(*command: object) -> str:
+        capsys.readouterr()
+        assert run(list(map(str, command))) == 2
+        problem, help = capsys.readouterr().err.splitlines()[-2:]
+        assert problem.endswith("already exists")
+        return help.removeprefix("  help: ")
+
+    both = "replace it with --force, or choose another location with -o"
+    assert help_of("pack", bundle, "-o", packed) == both
+    assert help_of("unpack", packed, "-o", work) == both
+    assert help_of("seal", bundle, "--weak", "-o", work) == both
+    elsewhere = "choose another location with -o"
+    assert help_of("pack", bundle, "-o", work) == elsewhere  # a file does not replace a folder
+    assert help_of("pack", bundle, "-o", work, "--force") == elsewhere
+    (work / "dia.key").touch()
+    assert help_of("keygen", "-o", work / "dia.key") == elsewhere  # it has no --force
+    assert run(["keygen", "-o", str(work / "other.key")]) == 0
+    (bundle / "signature.json").touch()
+    assert help_of("sign", bundle, "--key", work / "other.key") == "replace it with --force"  # it has no -o
+
+
 def test_what_a_result_is_made_of_stays(tiny: Make, work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = tiny()
     home = bundle.rename(work / "bundle")
