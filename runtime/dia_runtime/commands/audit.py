@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import click
+from dia_language.counts import counted
 
 from dia_runtime.commands.options import (
     PATH,
@@ -17,6 +18,7 @@ from dia_runtime.commands.options import (
     write_output,
 )
 from dia_runtime.commands.progress import activity
+from dia_runtime.commands.terminal import echo
 
 
 @click.command("audit")
@@ -52,6 +54,7 @@ def command(
     A chain is a way to read an answer from a reply: standard, strict, lenient or compat (if the answer format has it).
     For each reply you see what both chains read, which step decided, and the reply itself, shortened if it is long.
     With --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
+    An id may omit the benchmark's name, and a line may name its "model" and "attempt".
 
     \b
     Example:
@@ -68,6 +71,11 @@ def command(
         write_output(
             json.dumps(result_of_labels, indent=2) + "\n" if as_json else AGREEMENT_FORMATS[form](result_of_labels), out
         )
+        if missing := result_of_labels["without_reply"]:
+            of = counted(result_of_labels["labels"], "label")
+            echo(
+                f"warning: {missing:,} of {of} have no reply in the run; check `model` and `attempt` of them", err=True
+            )
         return 0
     with activity("grading"):
         result = audit(list(runs), named, bundle)

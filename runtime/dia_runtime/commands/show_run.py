@@ -98,10 +98,9 @@ def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
 
 def _find_question(store: Store, id: str) -> tuple[str, int]:
     """Return the full id and the position of a question."""
-    for name in (id, f"{store.facts.get('benchmark')}/{id}"):
-        position = store.position(name)
-        if position is not None:
-            return name, position
+    question = store.find_question(id)
+    if question is not None:
+        return question
     ids = [question.id for question in store.questions()] if store.size <= NEAR else []
     message = visible(f"`{store.path}` has no question `{id}`")
     raise DiaError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +20,11 @@ from dia_runtime.scoring.results import Estimate
 from dia_runtime.scoring.score import Place, opened, require_chain
 from dia_runtime.scoring.statistics.estimates import estimate
 from dia_runtime.scoring.statistics.resample import Intervals
-from dia_runtime.store.store import bundle_facts
+from dia_runtime.store.store import Store, bundle_facts
 
 MOST = 1_000_000
+NEAR = 20_000  # with more ids than this, no similar one is suggested
+LONGEST_ID = 60  # in a message
 Key = tuple[str, str | None, int]  # question, model if given, attempt
 Pairs = Counter[tuple[str, str]]  # label and verdict -> number of replies
 
@@ -45,6 +47,7 @@ class AgreementResult(TypedDict):
     version: str | int | None
     chain: str
     labels: int
+    without_reply: int
     models: list[ModelAgreement]
 
 
@@ -59,20 +62,30 @@ class LabelledReplies:
         named = self.verdicts.get((question, model, attempt))
         return named if named is not None else self.verdicts.get((question, None, attempt))
 
+    def without_reply(self, replies: Container[Key]) -> int:
+        """Return how many labels are for none of these replies, given by question, model and attempt, or by None."""
+        return sum(key not in replies for key in self.verdicts)
 
-def read_labelled(path: Path) -> LabelledReplies:
+
+def read_labelled(path: Path, store: Store) -> LabelledReplies:
     """Return the sample in a JSON Lines file: {"id", "verdict", "model"?, "attempt"?} on each line.
 
-    Raises DiaError at an invalid line.
+    An id may omit the name of the benchmark. Raises DiaError at an invalid line, and at an id that is not in the run.
     """
     verdicts: dict[Key, str] = {}
     try:
         for number, raw in read_lines(path):
             if not raw or raw.isspace():
                 continue
-            key, verdict = _line(path, number, raw)
+            (id, model, attempt), verdict = _line(path, number, raw)
+            question = store.find_question(id)
+            if question is None:
+                ids = [entry.id for entry in store.questions()] if store.size <= NEAR else []
+                help = did_you_mean(id, ids) or "`dia questions RUN` lists the ids of the run"
+                raise _error(path, number, f"the run has no question `{id[:LONGEST_ID]}`", help)
+            key = (question[0], model, attempt)
             if verdicts.setdefault(key, verdict) != verdict:
-                raise _error(path, number, f"`{key[0][:60]}` has a different verdict in an earlier line")
+                raise _error(path, number, f"`{id[:LONGEST_ID]}` has a different verdict in an earlier line")
             if len(verdicts) > MOST:
                 raise _error(path, number, f"more than {MOST:,} lines")
     except OSError as error:
@@ -117,9 +130,9 @@ def agreement(
     expected from the two margins alone (Cohen 1960); None if e is 1.
     """
     require_chain(chain)
-    sample = read_labelled(labelled)
     with opened(runs, bundle) as (stores, source):
         facts, rules = bundle_facts(stores[0]), stores[0].rules(source)
+        sample, replies = read_labelled(labelled, stores[0]), set[Key]()
         models: list[ModelAgreement] = []
         for store in stores:
             with closing(Judge(store, Rules(chain, over="attempts"), source)) as judge:
@@ -129,16 +142,20 @@ def agreement(
                         label = sample.of(entry.question.id, respondent.name, entry.reply.attempt)
                         if label is not None and entry.mark.verdict is not Verdict.ERROR:  # an error is not a reply
                             pairs[entry.question.id][label, entry.mark.verdict] += 1
+                            replies |= {
+                                (entry.question.id, name, entry.reply.attempt) for name in (respondent.name, None)
+                            }
                     models.append(_agreement(respondent.name, pairs, intervals))
     if not any(model["labelled"] for model in models):
         message = f"the run has none of the replies that `{labelled}` labels"
-        raise DiaError(Diagnostic("E862", visible(message), None, "use the question ids of the run"))
+        raise DiaError(Diagnostic("E862", visible(message), None, "check `model` and `attempt` of the labels"))
     return {
         "questions_root": facts["questions_root"],
         "benchmark": facts["benchmark"],
         "version": facts["version"],
         "chain": effective_chain(chain, {"rules": rules}),
         "labels": len(sample.verdicts),
+        "without_reply": sample.without_reply(replies),
         "models": models,
     }
 

@@ -308,6 +308,15 @@ class Store:
         rows = self.rows("SELECT position FROM question WHERE id = ?", question)
         return int(rows[0][0]) if rows else None
 
+    def find_question(self, id: str) -> tuple[str, int] | None:
+        """Return the full id and the position of a question; the name of the benchmark may be omitted."""
+        id = id.encode("utf-8", "replace").decode()  # SQLite refuses unpaired surrogates
+        for name in (id, f"{self.facts.get('benchmark')}/{id}"):
+            position = self.position(name)
+            if position is not None:
+                return name, position
+        return None
+
     def answered(self, respondent: int, position: int) -> set[int]:
         """Return the attempts at a question that need no further try."""
         query = "SELECT attempt FROM reply WHERE respondent = ? AND question = ? AND error IS NULL"

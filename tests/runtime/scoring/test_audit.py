@@ -68,6 +68,36 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 # Audits
 
+
+def labels(*lines: Mapping[str, Any]) -> list[str]:
+    Path("labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return ["audit", "a.run", "--labelled", "labels.jsonl", "--json"]
+
+
+def test_labels_may_omit_the_benchmark_and_none_is_dropped(tiny: Make, capsys: pytest.CaptureFixture[str]) -> None:
+    models = ["--model", "oracle", "--model", "says:I do not know."]
+    assert run(["run", str(tiny()), *models, "-o", "a.run", "-q"]) == 0
+    capsys.readouterr()
+    label = {"id": "sum_0/0", "verdict": "correct"}
+    assert run(labels(label, {"id": "tiny/sum_1/0", "verdict": "wrong", "model": "oracle"})) == 0
+    found = kept("agreement", json.loads(capsys.readouterr().out))
+    assert [model["table"] for model in found["models"]] == [
+        {"correct": {"correct": 1}, "wrong": {"correct": 1}},
+        {"correct": {"unparsed": 1}},
+    ]
+    assert (found["labels"], found["without_reply"]) == (2, 0)
+    assert run(labels(label, {**label, "attempt": 2}, {**label, "model": "nobody"})) == 0
+    out, err = capsys.readouterr()
+    assert kept("agreement", json.loads(out))["without_reply"] == 2 and "2 of 3 labels have no reply in the run" in err
+    for second, message in (
+        ({**label, "id": "sum_0/99"}, "labels.jsonl:2:1: error[E862]: the run has no question `sum_0/99`"),
+        ({**label, "id": "\ud800"}, "labels.jsonl:2:1: error[E862]: the run has no question"),
+        ({"id": "tiny/sum_0/0", "verdict": "wrong"}, "has a different verdict in an earlier line"),
+    ):
+        assert run(labels(label, second)) == 2
+        assert message in capsys.readouterr().err
+
+
 MIXED = [
     ("The final answer is \\boxed{D}. A) one\nA) two", "D"),
     ("The list:\nA one\nB two\n\nFinal answer: ###C###", "C"),

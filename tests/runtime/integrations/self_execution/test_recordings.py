@@ -210,7 +210,7 @@ def test_verdicts_beside_those_of_people(call: Call, tmp_path: Path) -> None:
     for line, word in (
         ('{"id": "x", "verdict": "right"}', "unknown verdict"),
         ("[]", "does not label a reply"),
-        ('{"id": "x", "verdict": "wrong"}', "none of the replies"),
+        ('{"id": "x", "verdict": "wrong"}', "labels.jsonl:1:1: error[E862]: the run has no question `x`"),
     ):
         Path("labels.jsonl").write_text(line, encoding="utf-8")
         code, _, told = call("audit", "a.run", "--labelled", "labels.jsonl")
