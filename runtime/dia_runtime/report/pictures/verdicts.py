@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 
 from dia_language.diagnostics import counted
 
@@ -113,10 +114,13 @@ def _explained_verdicts(blocks: Blocks) -> list[str]:
 
 
 def _words(blocks: Blocks) -> str:
-    """Return the shares of the first models in words."""
-    words = []
+    """Return the shares of the first models in words; those of each add up to 100 %."""
+    words, explained = [], _explained_verdicts(blocks)
     for name, block in blocks[:12]:
-        total = sum(block["counts"].values()) or 1
-        shares = ", ".join(f"{100 * block['counts'][verdict] / total:.0f} % {verdict}" for verdict in WITH_POINTS)
+        numbers = [block["counts"][verdict] for verdict in explained]
+        ends = [round(100 * end / (sum(numbers) or 1)) for end in accumulate(numbers, initial=0)]
+        shares = ", ".join(
+            f"{end - start} % {verdict}" for verdict, (start, end) in zip(explained, pairwise(ends), strict=True)
+        )
         words.append(f"{name}: {shares}")
     return "; ".join(words) + "."

@@ -298,6 +298,15 @@ def test_the_key_of_verdicts_by_label_explains_those_of_every_group(score: dict[
     assert len(groups) > 1 and "error" in told and "unparsed" not in told
 
 
+def test_the_shares_in_words_are_of_all_verdicts(score: dict[str, Any]) -> None:
+    for model in score["models"]:
+        model["counts"] = dict(zip(Verdict, (1, 0, 0, 1, 1), strict=True))
+    words = pictures()["verdicts"].draw({"score": score}).description
+    of_models = re.findall(r"(\d+) % correct, 0 % skipped, 0 % wrong, (\d+) % unparsed, (\d+) % error[;.]", words)
+    assert len(of_models) == len(score["models"])
+    assert all(sum(map(int, shares)) == 100 and set(shares) <= {"33", "34"} for shares in of_models)
+
+
 def test_long_names_stay_in_their_key_and_above_their_panel(score: dict[str, Any]) -> None:
     for model in score["models"]:
         model["model"], model["by_domain"] = "x" * 300, {f"{'y' * 300}{at}": model for at in range(2)}
