@@ -85,10 +85,11 @@ def command(
 
     The search varies the integers in the template's parameter types (bounds, bits, lengths, sizes) and the entries of
     catalogs: harder where the model passes, easier where it fails. An item is a varied template with ten instances. The
-    model is asked three, then five, then ten of them, and the item is accepted if its success rate is close to one half
-    with sufficient probability. If the model is beyond the bank (its ability is a logit or more above or below all
-    items there), an item has twenty instances. Accepted items become a bundle and join the bank, whose scale does not
-    change. A bank of `dia explain --save` predicts where to search.
+    model is first asked three of them, then two more, then the other five. An item whose success rate is clearly far
+    from one half is dropped on the way; after the last instance, an item is accepted if its success rate is close to
+    one half with sufficient probability. If the model is beyond the bank (its ability is a logit or more above or below
+    all items there), an item has ten further instances. Accepted items become a bundle and join the bank, whose scale
+    does not change. A bank of `dia explain --save` predicts where to search.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 
