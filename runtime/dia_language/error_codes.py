@@ -381,8 +381,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E715": (
         "unknown target, or models that do not fit it",
-        "No exporter has this name, or `--model` is missing, repeated, or given for a target that exports questions. "
-        "The message suggests the closest target or lists all of them.",
+        "No exporter has this name; the message suggests the closest target or lists all of them. Or `--model` does "
+        "not fit: the target `openai-batch` needs exactly one, the other targets for questions take none.",
     ),
     "E716": (
         "exporter that writes outside its folder",
