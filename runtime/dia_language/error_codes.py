@@ -280,12 +280,13 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E602": (
         "output that cannot be written",
-        "The disk is full or the folder is not writable. Use `-o` to choose another folder.",
+        "The disk of an output or temporary file is full, or its folder is not writable. Do what the message "
+        "suggests: free some space, or choose another folder, usually with `-o`.",
     ),
     "E603": (
         "refused by the operating system",
-        "A name is too long, the disk is full, a folder is not accessible, or too many files are open. The message "
-        "says which.",
+        "Something that has no other code: a name is too long, a folder cannot be read, too many files are open, or "
+        "standard output goes to a full disk. The message says which.",
     ),
     "E604": (
         "file name that a bundle cannot have",
