@@ -59,7 +59,7 @@ def functions() -> str:
 
 
 FUNCTIONS_HEAD = (
-    "All functions of the spec language, by field. In templates, `x | f(a)` is the same call as `f(x, a)`: `x` is the "
+    "All functions of the spec language, by group. In templates, `x | f(a)` is the same call as `f(x, a)`: `x` is the "
     "first argument. The functions of [higher_order](#higher_order) take another function as their first argument. "
     "Optional arguments are in brackets.\n\n"
     "Each example is an [expression](language.md#expressions), followed by `->` and its value. You can paste the "
@@ -103,7 +103,7 @@ def builders() -> str:
 
 BUILDERS_HEAD = (
     "Builders for `build:` under `assets`; [the spec language](language.md#assets) explains how to use assets. In "
-    "`checks`, read the files back with the functions of the fields *archives*, *audio*, *drawings*, *elf*, *images*, "
+    "`checks`, read the files back with the functions of the groups *archives*, *audio*, *drawings*, *elf*, *images*, "
     "*logs*, *pdf*, *plots*, *tables* and *web_pages*. The kind of an option is *template*, a text with `{{ }}`, or "
     "*data*, in which a text that starts with `= ` is an expression. A builder's *revision* rises when its results "
     "change. `dia types NAME` shows an entry in the terminal."

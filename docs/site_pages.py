@@ -40,7 +40,7 @@ def _function_page(item: Function, peers: list[Function]) -> str:
     others = ", ".join(f"[{one.name}]({one.name}.md)" for one in peers if one is not item)
     return generate.page([
         heading.replace("### ", "# "),
-        f"*A function of the field [{item.module}](index.md#{item.module}).*",
+        f"*A function of the group [{item.module}](index.md#{item.module}).*",
         text,
         f"## More in {item.module}" if others else "",
         others,
@@ -62,7 +62,7 @@ def _with_function_links(text: str, own: str) -> str:
 
 def _function_index(fields: dict[str, list[Function]]) -> str:
     parts = [
-        "# Functions by field",
+        "# Functions by group",
         f"{len(FUNCTIONS)} functions that specs can call. Each name links to its page; "
         "[one page](../reference/functions.md) has them all.",
     ]
