@@ -54,7 +54,7 @@ class PlotOptions(GradingOptions):
 @click.argument("kind")
 @runs_argument
 @click.option("-o", "--out", required=True, type=PATH, help="File to write: .svg or .png.")
-@click.option("--bank", type=PATH, help="Bank to draw; the runs then provide the observed replies.")
+@click.option("--bank", type=PATH, help="For item-curves: bank with the curves to draw; RUN has the observed replies.")
 @click.option("--item", metavar="ID", help="For item-curves: draw the curve of this item alone.")
 @grading_options
 @json_option
