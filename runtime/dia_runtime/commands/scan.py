@@ -46,8 +46,9 @@ def command(
 ) -> int:
     """Search a corpus for a benchmark: its canaries, its prompts and fragments of prompts.
 
-    A FILE is text or JSON Lines, plain or compressed (.gz, .zst), or a folder of such files. Canaries written by dia
-    are found without any option. Spaces, punctuation and case are ignored.
+    A FILE is text or JSON Lines, plain or compressed (.gz, .zst), a tar file of them such as a packed bundle, or a
+    folder of such files. Canaries written by dia are found without any option. Spaces, punctuation and case are
+    ignored.
 
     \b
     Example:
@@ -97,6 +98,8 @@ def _text(result: ScanResult) -> str:
     lines = [f"{counted(len(result['files']), 'file')}, {counted(result['bytes'], 'byte')}"]
     for entry in result["canaries"]:
         lines += [f"canary {entry['canary']}: {counted(entry['count'], 'time')}", *_match_lines(entry)]
+    if not (result["canaries"] or result["bundle"]):
+        lines.append("found no canary written by dia; to search for prompts too, use --bundle")
     if result["bundle"]:
         exact, partial = result["exact"], result["partial"]
         lines += [

@@ -8,6 +8,7 @@ import os
 import random
 import re
 import string
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,34 @@ def test_packed_files_and_folders_are_read(bundle: Path, capsys: pytest.CaptureF
     assert run(["scan", "c", "--bundle", str(bundle), "--strict", "-q"]) == 1
     assert "whole prompts: 18 times, from 6 questions" in capsys.readouterr().out
     assert run(["scan", "c/c.txt", "--strict"]) == 0  # no canary in it
+
+
+def test_members_of_a_tar_file_are_read_like_files(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(["pack", str(bundle), "-o", "packed.tar.zst", "-q"]) == 0
+    with zstandard.open("packed.tar.zst", "rb") as file:
+        packed = file.read()
+    with tarfile.open("other.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+        tar.add(bundle, "é" * 150)  # which takes a header of its own
+    other = Path("other.tar").read_bytes()
+    in_folder = scan([path for path in sorted(bundle.rglob("*")) if path.is_file()], open_bundle(bundle))
+    for size in (1500, corpus.PIECE):
+        monkeypatch.setattr(corpus, "PIECE", size)
+        monkeypatch.setattr(corpus, "OVERLAP", min(size // 2, corpus.OVERLAP))
+        for content, path in ((packed, "packed.tar.zst"), (other, "other.tar")):
+            found = scan([Path(path)], open_bundle(bundle))
+            assert found["exact"]["count"] == in_folder["exact"]["count"] == 6 and found["bytes"] == len(content)
+            assert found["canaries"][0]["count"] == in_folder["canaries"][0]["count"] > 0
+            for entry in found["exact"]["at"]:
+                raw = content[entry["offset"] : entry["offset"] + entry["length"]]
+                assert raw[:4] in (b"Read", b"What") and raw.endswith((b"times \xce\xa9", b"now"))
+                assert entry["line"] == content[: entry["offset"]].count(b"\n") + 1
+
+
+def test_a_scan_that_finds_nothing_says_what_it_searched(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("c.txt").write_text("some words\n", encoding="utf-8")
+    assert run(["scan", "c.txt"]) == 0
+    text = "1 file, 11 bytes\nfound no canary written by dia; to search for prompts too, use --bundle\n"
+    assert capsys.readouterr().out == text
 
 
 def test_files_that_cannot_be_read_are_told(
