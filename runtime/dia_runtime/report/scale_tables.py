@@ -12,11 +12,22 @@ from dia_runtime.psychometrics.linking import LinkResult
 from dia_runtime.psychometrics.overlap import OverlapResult
 from dia_runtime.psychometrics.rasch.andersen import Andersen
 from dia_runtime.psychometrics.rasch.bank import pace_in_words
+from dia_runtime.psychometrics.rasch.filters import BUDGET, INFIT_BAND, INFIT_GATE
 from dia_runtime.report.tables import PLUS_MINUS, Table
 
 WORST = 10
 SHOWN_MODELS = 50
 SHOWN_ITEMS = 20
+CHOICE_NOTE = f"""\
+kept: share of the items that the filter keeps.
+gain: how much better the scale predicts held-out replies to kept items than success rates do (log likelihood each).
+infit ok: share of the kept items with an infit from {INFIT_BAND[0]} to {INFIT_BAND[1]}.
+budget SE: mean standard error of an ability after the {BUDGET} most informative kept items.
+admitted: gain is above 0, and infit ok at least {INFIT_GATE}.
+frontier: admitted, and no other admitted filter is at least as good in both kept and budget SE and better in one."""
+ERROR_NOTE = """\
+error: how far the true difficulties of new instances are from the predicted ones (standard deviation).
+shared SE: standard error of the template's predictions as a whole: all of them may be too high or too low."""
 
 
 def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
@@ -171,7 +182,7 @@ def _choice(result: CalibrationResult) -> Table | None:
         for category, table in result.choice.categories.items()
         for entry in table
     )
-    return Table(f"Filters; chosen: {result.choice.chosen or 'none'}", headings, rows, 2)
+    return Table(f"Filters; chosen: {result.choice.chosen or 'none'}", headings, rows, 2, note=CHOICE_NOTE)
 
 
 def _left(result: CalibrationResult) -> Table | None:
@@ -320,7 +331,7 @@ def explain_tables(result: ExplanationResult) -> list[Table]:
     )
     headings = ("template", "items", "error", "shared SE", "instances can be chosen")
     if entries:
-        tables.append(Table("Predicted difficulty of new instances, logits", headings, qualities, 1))
+        tables.append(Table("Predicted difficulty of new instances, logits", headings, qualities, 1, note=ERROR_NOTE))
     slopes = tuple(
         (entry.model, _number(entry.slope, 2), f"{entry.ci[0]:.2f} to {entry.ci[1]:.2f}", pace_in_words(*entry.ci))
         for entry in sorted(result.slopes, key=lambda entry: -entry.slope)[:SHOWN_MODELS]

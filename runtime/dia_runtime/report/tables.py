@@ -41,7 +41,8 @@ class Table:
     """Headings and rows of text; the first `labels` columns are names, the others numbers.
 
     In text, each column in `breaks` starts a new part below, with the names repeated. `figures` are columns whose
-    numbers have a standard error after ` +- ` and an interval in brackets.
+    numbers have a standard error after ` +- ` and an interval in brackets. `note` explains headings in the lines
+    below the table.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Table:
     labels: int
     breaks: tuple[int, ...] = ()
     figures: frozenset[int] = frozenset()
+    note: str = ""
 
 
 def with_own_names(result: Score) -> Score:
@@ -180,7 +182,8 @@ def as_text(tables: Sequence[Table]) -> str:
 
 
 def _aligned(table: Table) -> str:
-    return "\n".join([_one_line(table.title), *(f"\n{_columns(rows, table.labels)}" for rows in _parts(table))])
+    parts = [_columns(rows, table.labels) for rows in _parts(table)] + ([table.note] if table.note else [])
+    return "\n".join([_one_line(table.title), *(f"\n{part}" for part in parts)])
 
 
 def _parts(table: Table) -> Iterator[list[tuple[str, ...]]]:
@@ -219,6 +222,7 @@ def _markdown(table: Table) -> str:
     for headings, *rows in _parts(table):
         rule = ["---" if at < table.labels else "---:" for at in range(len(headings))]
         parts.append("\n".join(f"| {' | '.join(map(_escaped, row))} |" for row in (headings, rule, *rows)))
+    parts += [_escaped(table.note)] if table.note else []
     return "\n\n".join([f"**{_escaped(table.title)}**", *parts])
 
 
@@ -239,6 +243,7 @@ def _latex(table: Table) -> str:
         columns = "l" * table.labels + "r" * (len(headings) - table.labels)
         head = f"{' & '.join(map(_tex, headings))} \\\\"
         lines += [f"\\begin{{tabular}}{{{columns}}}", "\\hline", head, "\\hline", *body, "\\hline", "\\end{tabular}"]
+    lines += [f"% {line}" for line in table.note.splitlines()]
     return "\n".join(lines)
 
 

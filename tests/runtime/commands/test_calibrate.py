@@ -320,6 +320,11 @@ def test_filters_keep_items_and_are_remembered(call: Call) -> None:
     assert code == 0 and faults("calibrate", json.loads(out)) == [] and len(choice["categories"]["all"]) == 15
     best = {entry["rule"] for entry in choice["categories"]["all"] if entry["pareto"]}
     assert (choice["chosen"] in best) if best else choice["chosen"] is None
+    screen = call("calibrate", "t.csv", "-o", "b.json", "--choose-filter")[1].partition("Filters; chosen")[2]
+    assert "\nadmitted: gain is above 0, and infit ok at least 0.9.\n" in screen
+    assert all(f"\n{heading}: " in screen for heading in ("kept", "gain", "infit ok", "budget SE", "frontier"))
+    for entry in choice["categories"]["all"]:
+        assert entry["admitted"] == ((entry["gain"] or 0) > 0 and entry["infit_share"] >= 0.9)
     for rule, words in (
         ("avg:0.9,0.1", "`avg:0.9,0.1` is not a filter\n  help: write `avg:0.05,0.95`, with the lower bound first"),
         (
@@ -418,6 +423,9 @@ def test_runs_of_known_respondents_from_bundle_to_pictures(call: Call) -> None:
     code, out, _ = call("explain", *runs, "--bank", "bank.json", "--json")
     told = json.loads(out)
     assert code == 0 and faults("explain", told) == []
+    assert (
+        "\nshared SE: standard error of the template's predictions" in call("explain", *runs, "--bank", "bank.json")[1]
+    )
     effect = next(entry for entry in told["effects"] if entry["name"] == "add.n")
     assert abs(effect["value"] / effect["unit"] - 0.1) < 3 * effect["se"] / effect["unit"]
     other = next(entry for entry in told["effects"] if entry["name"] == "add.a")

@@ -34,6 +34,7 @@ CANDIDATES = (
 NUMBER = re.compile(r"[+-]?[0-9]{1,3}(\.[0-9]{1,9})?", re.ASCII)
 INFIT_BAND = (0.5, 1.5)  # of a panel of few models; 0.7 to 1.3 is usual for many
 INFIT_GATE = 0.9  # share of kept items inside the band
+BUDGET = 50  # items after which the errors of abilities are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def choose(
     locations: Locations,
     fits: Fits,
     options: EstimationOptions,
-    budget: int = 50,
+    budget: int = BUDGET,
 ) -> list[Candidate]:
     """Return all candidates with their gates and aims, those on the Pareto frontier marked.
 
