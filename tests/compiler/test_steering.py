@@ -17,17 +17,20 @@ from dia_compiler.pipeline.recompile import recompile
 from dia_compiler.sampling.steering import (
     Prediction,
     Target,
+    TargetUnreached,
     TemplateRule,
     TemplateSteering,
     model_target,
     steering_from,
 )
 from dia_language.diagnostics import DiaError
+from dia_language.workers import heartbeat
 from dia_runtime.bundle.open import open_bundle
 from dia_runtime.psychometrics.rasch.bank import Bank, BankItem, BankModel, read_bank, write_bank
 from helpers.failures import refusal
 from helpers.places import ROOT
 from helpers.schemas import faults
+from helpers.small_specs import expansion
 
 SPECS = {
     "benchmark.yaml": "language: 2\nbenchmark: sums\nversion: 1.0.0\n",
@@ -273,6 +276,23 @@ def test_a_target_between_two_predictions_names_them(goal: str, ending: str) -> 
     for success in ("0.45", "0.13", "0.82"):
         chooser.takes(Prediction(Decimal(0), Decimal(success)))
     assert str(chooser.unreached()).endswith(ending)
+
+
+@pytest.mark.parametrize("template", ["double", "add"])  # the skills of `add` depend on the draw
+def test_an_instance_outside_the_target_restarts_the_time_limit_of_the_search(
+    template: str, few_candidates: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a slow template ends with the advice to reject fewer draws, instead of the reachable predictions."""
+    cell = [0] * heartbeat.CELLS
+    monkeypatch.setattr(heartbeat, "_CELL", cell)
+    expanded = expansion(tmp_path / "small", SPECS[f"{template}.yaml"])
+    target = Target(Decimal("0.9"), ability=Decimal(-5))
+    steering = TemplateSteering(template, target, TemplateRule(Decimal(0), (), Decimal("0.5")))
+    expanded.settings = replace(expanded.settings, steering=steering)
+    with pytest.raises(TargetUnreached, match=r"success from 0\.8 to 1\.0; they are predicted from 0\.01 to 0\.01"):
+        next(expanded.drafts(1))
+    assert cell[2] >= 2 * 2_000  # it counts beginnings and ends
+    assert cell[2] % 2 == 0
 
 
 def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -206,12 +206,14 @@ class Expansion:
         shortage: TargetUnreached | Exhausted
         try:
             for position, scope in self.drawing.positions(item):
+                end_search()  # each drawn instance ends one, even outside the target: CANDIDATES bounds these
                 parameters = {name: scope[name] for name in self.prepared.makers}
                 predicted = steering.predict(parameters, self.skills_of_draw(Draft(item, 0, position, scope)))
                 if chooser.takes(predicted):
                     yield position, scope, predicted
                 elif steering.target.takes(predicted) and len(passed_over) < CANDIDATES:
                     passed_over.append(((position, scope), predicted))
+                begin_search()
             shortage = chooser.unreached()
         except (TargetUnreached, Exhausted) as error:
             shortage = error
@@ -225,14 +227,11 @@ class Expansion:
         if code is None or code.is_constant:
             return self.skills(draft.scope)
         scope = dict(draft.scope)
-        end_search()
         try:
             self.derive(draft._replace(scope=scope))
             return self.skills(scope)
         except DiaError as error:
             raise self.drawing.with_values(error, scope) from None
-        finally:
-            begin_search()
 
     def instance_count(self, item: Item, k: int, is_trial: bool) -> int | None:
         """Return how many instances to make of an item, or None for all. Raises DiaError if there are too few."""
