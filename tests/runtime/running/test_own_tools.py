@@ -338,4 +338,4 @@ def test_a_model_that_calls_no_tool_is_reported(tiny: Make, capsys: pytest.Captu
     assert model["replies_with_tool_calls"] == (2 if steps else 0)
     dia(["score", "a.run"])
     text = " ".join(capsys.readouterr().out.split())
-    assert ("No tool was called in any reply: openai/m+tools=double 2." in text) == (not steps)
+    assert ("No tool was called in any reply: openai/m+tools=double (2)." in text) == (not steps)
