@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST = 15  # digits of a number that is printed in full
+ROUNDED_FROM = 10**4  # estimates and bounds; smaller ones are printed in full
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:
@@ -32,7 +33,7 @@ def rounded(number: int) -> str:
     >>> rounded(7), rounded(7482675), rounded(9_960_000_000)
     ('~7', '~7.5e6', '~1e10')
     """
-    if abs(number) < 10**4:
+    if abs(number) < ROUNDED_FROM:
         return f"~{number:,}"
     sign, digits = ("-" if number < 0 else ""), str(abs(number))
     exponent, leading = len(digits) - 1, (int(digits[:3]) + 5) // 10
@@ -45,10 +46,13 @@ def rounded(number: int) -> str:
 def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
     """Return the degrees of freedom of a template record: a number, a bound or `vast`.
 
-    `estimate` is an estimated number and the number of draws that it comes from. It replaces a bound.
+    `estimate` is an estimated number and the number of draws that it comes from. It replaces a bound. A long bound is
+    rounded as estimates are.
 
     >>> freedom_text({"kind": "at_most", "count": "12"}), freedom_text({"kind": "vast", "count": None})
     ('at most 12', 'vast')
+    >>> freedom_text({"kind": "at_most", "count": "6482927556"}), freedom_text({"kind": "exact", "count": "64000000"})
+    ('at most ~6.5e9', '64,000,000')
     >>> freedom_text({"kind": "at_least", "count": "5251"}, (7_482_675, 400))
     '~7.5e6 (estimated from 400 draws)'
     >>> freedom_text({"kind": "at_least", "count": "0"})
@@ -63,5 +67,7 @@ def freedom_text(degree: Any, estimate: tuple[int, int] | None = None) -> str:
         return kind.replace("_", " ")
     if kind == "at_least" and not int(count):
         return "unknown"
-    number = grouped(int(count))
-    return number if kind == "exact" else f"{kind.replace('_', ' ')} {number}"
+    number = int(count)
+    if kind == "exact":
+        return grouped(number)
+    return f"{kind.replace('_', ' ')} {grouped(number) if number < ROUNDED_FROM else rounded(number)}"
