@@ -109,15 +109,25 @@ LONGEST_NAME = 100  # that is compared with others
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name that was probably meant, or None if none is near.
+    """Return the known name that was probably meant, or None if none is near; names in another case are near.
 
     >>> closest("lenght", ["length", "least"]), closest("path_length", ["bit_length", "shortest_path_length"])
     ('length', 'shortest_path_length')
+    >>> closest("NEXT_PRIM", ["next_prime"]), closest("totl", ["Total", "total"])
+    ('next_prime', 'total')
     >>> closest("hamming_distance", ["indel_distance"])
     """
     if len(name) > LONGEST_NAME:
         return None  # comparing long names takes quadratic time
     known_names = sorted({one for one in names if len(one) <= LONGEST_NAME})
+    by_folded = {one.casefold(): one for one in known_names}
+    near = _closest_in_case(name, known_names)
+    if near is None and (name.casefold() != name or by_folded.keys() != set(known_names)):
+        near = by_folded.get(_closest_in_case(name.casefold(), sorted(by_folded)) or "")
+    return near
+
+
+def _closest_in_case(name: str, known_names: list[str]) -> str | None:
     for near in get_close_matches(name, known_names, n=5, cutoff=0.6):
         if _is_part(name, near) or edits(name, near) <= (min(len(name), 7) + 1) // 3:
             return near

@@ -72,6 +72,7 @@ def test_a_group_is_listed_and_names_are_shown_next_to_unknown_ones(capsys: pyte
         ("regex", "functions whose descriptions have this word: matches"),
         ("csv", "functions whose descriptions have this word: read_csv"),
         ("hamming_distance", "did you mean `hamming`?"),
+        ("NEXT_PRIME", "did you mean `next_prime`?"),
         ("quokka", "`dia functions` lists all"),
     ],
 )
