@@ -315,6 +315,19 @@ def _is_default(error: click.ClickException) -> bool:
     return error.ctx.get_parameter_source(error.param.name or "") is ParameterSource.DEFAULT_MAP
 
 
+def _with_near_option(error: click.NoSuchOption) -> click.UsageError:
+    """Return the error with the option that was probably meant, if any; click suggests `--out` for `--foo`."""
+    from dia_language.diagnostics import closest
+
+    name, context = error.option_name.removeprefix("--"), error.ctx
+    parameters = [] if context is None else context.command.get_params(context)
+    flags = [flag for entry in parameters for flag in (*entry.opts, *entry.secondary_opts)]
+    names = [flag.removeprefix("--") for flag in flags if flag.startswith("--")]
+    longer = [flag for flag in names if len(name) > 2 and flag.startswith(name)]  # --temp is short for --temperature
+    near = longer[0] if len(longer) == 1 else closest(name, names)
+    return click.UsageError(error.message + (f" Did you mean '--{near}'?" if near else ""), context)
+
+
 def _show(error: click.ClickException) -> None:
     """Print an error in the arguments, which may contain the name of a file."""
     from io import StringIO
@@ -322,7 +335,7 @@ def _show(error: click.ClickException) -> None:
     from dia_language.diagnostics import visible
 
     text = StringIO()
-    error.show(text)
+    (_with_near_option(error) if isinstance(error, click.NoSuchOption) else error).show(text)
     printed = text.getvalue().rstrip("\n")
     if _is_default(error):
         from dia_compiler.commands.defaults import defaults_file
