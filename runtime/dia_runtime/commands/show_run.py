@@ -69,7 +69,25 @@ def run_facts(path: Path, id: str | None) -> dict[str, Any]:
         ]
         records = _replies(store, question, position)
         _add_verdicts(store, position, records)
-        return facts | {"question": question, "replies": records, "left_out": left_out}
+        listed = {entry["respondent"] for entry in (*records, *left_out)}
+        missing = [
+            {"respondent": entry.name, "why": _why_missing(entry.model, facts["bundle"])}
+            for entry in store.respondents()
+            if entry.name not in listed
+        ]
+        return facts | {"question": question, "replies": records, "left_out": left_out, "missing": missing}
+
+
+def _why_missing(model: str, bundle: str | None) -> str:
+    """Return that there is no reply, and how to add one."""
+    kind, _, folder = model.partition(":")
+    if kind == "manual":
+        return (
+            f"no reply yet: save it in the folder `{folder}` as its README.md says, then repeat the `dia run` command"
+        )
+    if bundle is None:
+        return "no reply"  # in the imported table
+    return "no reply yet: `dia run` with the same bundle, model and settings asks for it"
 
 
 def _replies_by_outcome(store: Store, respondent: int) -> dict[str, Any]:
@@ -170,7 +188,8 @@ def run_text(facts: Mapping[str, Any]) -> str:
         first = f"{facts['run']}: {counted(facts['questions'], 'question')} of {visible(name or 'a bundle')}"
         return "\n".join([first, f"  bundle {facts['bundle']}", *lines])
     left_out = [f"[{entry['respondent']}]\nnot asked: {entry['why']}" for entry in facts["left_out"]]
-    return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"]), *left_out])
+    missing = [f"[{entry['respondent']}]\n{visible(entry['why'])}" for entry in facts["missing"]]
+    return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"]), *left_out, *missing])
 
 
 def _respondent_lines(entry: Mapping[str, Any]) -> Iterator[str]:

@@ -525,6 +525,15 @@ def test_show_prints_the_verdict_on_each_reply(tiny: Make) -> None:
     assert f"[unparsed: no answer found; correct answer {correct}]" in shown
 
 
+def test_show_says_how_to_add_a_missing_reply(tiny: Make) -> None:
+    assert called("run", tiny(), "--model", "says:42", "--limit", "1", "-o", "a.run").return_value == 0
+    why = "no reply yet: `dia run` with the same bundle, model and settings asks for it"
+    assert called("show", "a.run", "sum_0/1").stdout == f"tiny/sum_0/1\n\n[says:42]\n{why}\n"
+    missing = facts(called("show", "a.run", "sum_0/1", "--json"), "show")
+    assert missing["missing"] == [{"respondent": "says:42", "why": why}] and missing["replies"] == []
+    assert facts(called("show", "a.run", "sum_0/0", "--json"), "show")["missing"] == []
+
+
 def test_show_prints_no_verdict_if_the_run_has_no_answers(tiny: Make) -> None:
     assert called("run", tiny(sealed=True), "--model", "says:42", "-o", "a.run").return_value == 0
     shown = called("show", "a.run", "sum_0/1").stdout

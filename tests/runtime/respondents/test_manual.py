@@ -55,6 +55,10 @@ def test_prompts_are_laid_out_and_replies_are_read_back(
         encoding="utf-8",
     )
     before = state(folder)
+    capsys.readouterr()
+    assert run(["show", str(out), "sum_0/1"]) == 0
+    help = f"no reply yet: save it in the folder `{folder}` as its README.md says, then repeat the `dia run` command"
+    assert capsys.readouterr().out == f"tiny/sum_0/1\n\n[manual:{folder}]\n{help}\n"
     assert run([*command, "--json"]) == 1
     printed = json.loads(capsys.readouterr().out)
     schema = (data_folder() / "schemas" / "run.schema.json").read_text(encoding="utf-8")
