@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dia_compiler.explore.search import OnProgress, SearchOptions, SearchResult
 
 FOLDER = Path("build") / "explored"
+MOST_REASONS = 3
 ENDINGS = {
     "items": "found the requested number of items",
     "budget": "budget spent",
@@ -126,6 +127,8 @@ def command(
     echo(json.dumps(record, indent=2) if as_json else "\n".join(map(visible, result_lines(result, record))))
     if result.trouble is not None:
         return exit_code([result.trouble]) or 1
+    if _has_no_item(record):
+        return 2
     return 0 if result.ending in ("items", "too easy", "too hard", "nothing left") else 1
 
 
@@ -202,8 +205,10 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     if record["spread"] is not None:
         lines.append(f"success rate {record['success_rate']:.2f}, standard deviation {record['spread']:.2f}")
     if record["impossible"]:
-        lines.append(f"{counted(record['impossible'], 'item')} could not be generated")
-    if result.ending == "nothing left" and not record["tried"]:
+        needs = f"an item needs {record['stages'][-1]} instances"
+        lines.append(f"{counted(record['impossible'], 'item')} could not be generated; {needs}")
+        lines += _reason_lines(record)
+    if _has_no_item(record):
         lines.append("ended: no item could be generated")
     else:
         lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
@@ -212,3 +217,20 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     if result.bundle is not None:
         lines += [result.bundle.path.as_posix(), f"  digest {result.bundle.digest}", str(result.bank)]
     return lines
+
+
+def _has_no_item(record: dict[str, Any]) -> bool:
+    """Return whether the search ended because none of its items could be generated."""
+    return record["ending"] == "nothing left" and not record["tried"]
+
+
+def _reason_lines(record: dict[str, Any]) -> list[str]:
+    """Return why items could not be generated: each reason once, with the first item that it concerns."""
+    firsts: dict[str, str] = {}
+    for entry in record["items"]:
+        if entry["why"] is not None:
+            levels = ", ".join(f"{name} {value}" for name, value in entry["levels"].items())
+            firsts.setdefault(entry["why"], f"  {entry['item']}  {levels}: {entry['why']}")
+    lines = list(firsts.values())[:MOST_REASONS]
+    more = len(firsts) - len(lines)
+    return [*lines, f"  and {counted(more, 'other reason')}"] if more else lines

@@ -92,6 +92,7 @@ class SearchResult:
     bank: Path | None = None
     is_outside: bool = False
     asked: Sequence[RespondentSummary] = ()
+    reasons: Mapping[int, Diagnostic] = field(default_factory=dict)  # by the number of an item that cannot be generated
 
 
 @dataclass(slots=True)
@@ -156,7 +157,7 @@ def explore(
     ending = search_run.trouble or search.ending or ""
     result = SearchResult(
         search, moves, model, model_ability, ability_error, ending, len(search_run.rounds), search_run.requests,
-        search_run.left, is_outside=is_outside, asked=search_run.asked,
+        search_run.left, is_outside=is_outside, asked=search_run.asked, reasons=search_run.reasons,
     )  # fmt: skip
     if search_run.trouble is None and search.accepted:
         result.links = list(_linked(result))
@@ -334,6 +335,7 @@ class _BoundarySearch:
         self.asked: list[RespondentSummary] = []
         self.rounds: list[Round] = []
         self.place: dict[int, Round] = {}
+        self.reasons: dict[int, Diagnostic] = {}
         self.trouble: str | None = None
         self.left: RunSummary | None = None
         self.requests = 0
@@ -347,7 +349,10 @@ class _BoundarySearch:
                 self._ask(round_, [ask for ask in ready if self.place[ask.item.number] is round_])
             search = self.search
             items, queries = counted(search.plan.items, "item"), counted(search.queries, "query", "queries")
-            tried, rounds = f"{len(search.items):,} tried", counted(len(self.rounds), "round")
+            tried, rounds = (
+                f"{sum(item.trials > 0 for item in search.items):,} tried",
+                counted(len(self.rounds), "round"),
+            )
             self.tell(f"{len(search.accepted):,} of {items} after {queries} ({tried} in {rounds})")
 
     def name(self, item: Item) -> str:
@@ -367,12 +372,14 @@ class _BoundarySearch:
             try:
                 frozen = self._compiled(folder, self.search.plan.stages[-1])
             except DiaError as error:
-                bad = _blamed(error, {self.name(item): item for item in pending})
-                if not bad:
+                reasons = _reasons(error, {self.name(item): item.number for item in pending})
+                if not reasons:
                     raise
-                for item in bad:
-                    self.search.refuse(item)
-                pending = [item for item in pending if item not in bad]
+                self.reasons |= reasons
+                for item in pending:
+                    if item.number in reasons:
+                        self.search.refuse(item)
+                pending = [item for item in pending if item.number not in reasons]
                 continue
             self._forget_others(folder / "replies.run", frozen.questions_root)
             round_ = Round(frozen.path, folder / "replies.run", _positions(frozen.path, pending, self.name))
@@ -467,10 +474,14 @@ def _seed(seed: int) -> str | None:
     return None if seed == 0 else str(seed)
 
 
-def _blamed(error: DiaError, items: Mapping[str, Item]) -> list[Item]:
-    """Return the items whose files have the errors."""
-    files = {Path(entry.position.file).stem for entry in error.diagnostics if entry.position is not None}
-    return [item for name, item in items.items() if name in files]
+def _reasons(error: DiaError, numbers: Mapping[str, int]) -> dict[int, Diagnostic]:
+    """Return the first error of each item whose file has one, by its number; `numbers` has the names of the items."""
+    reasons: dict[int, Diagnostic] = {}
+    for entry in error.diagnostics:
+        name = None if entry.position is None else Path(entry.position.file).stem
+        if name is not None and name in numbers:
+            reasons.setdefault(numbers[name], entry)
+    return reasons
 
 
 def _positions(bundle: Path, items: Sequence[Item], name: Callable[[Item], str]) -> dict[int, list[int]]:
@@ -572,6 +583,11 @@ def _spread(rates: Sequence[float]) -> float | None:
     return float((sum((rate - mean) ** 2 for rate in rates) / (len(rates) - 1)) ** 0.5)
 
 
+def reason_text(reason: Diagnostic) -> str:
+    """Return the error of an item, and what helps against it, in one line."""
+    return reason.message if reason.help is None else f"{reason.message}; {reason.help}"
+
+
 def _item_record(item: Item, result: SearchResult, places: Mapping[int, tuple[float, float]]) -> dict[str, Any]:
     place = places.get(item.number)
     difficulty = None
@@ -583,6 +599,7 @@ def _item_record(item: Item, result: SearchResult, places: Mapping[int, tuple[fl
         "levels": result.moves.levels(item.cell),
         "skills": list(result.moves.skills(item.cell)),
         "state": item.state,
+        "why": reason_text(result.reasons[item.number]) if item.number in result.reasons else None,
         "successes": item.successes,
         "trials": item.trials,
         "at_boundary": item.mass if item.trials else None,

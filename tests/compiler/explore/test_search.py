@@ -113,6 +113,24 @@ def test_the_end_of_what_the_types_allow_is_told(folder: Explore, model: str, en
     assert found["queries"] < 100 and not Path("out/found").exists()
 
 
+def test_items_that_cannot_be_generated_are_reported_with_the_reason(
+    folder: Explore, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = "params:\n  a: {type: integer, min: 2, max: 5}\n  b: {type: integer, min: 2, max: 9}\n"
+    text = re.sub(r"params:\n.*\n", few, TEMPLATE).replace("sum(numbers)", "a + b")
+    Path("sums/sum.yaml").write_text(text.replace('{{ numbers | join(" + ") }}', "{{ a }} + {{ b }}"), encoding="utf-8")
+    code, found, said = folder("oracle", "--move", "a")
+    require_valid("explore", found)
+    why = "only 8 distinct instances can be made, but k is 10; widen a parameter"  # the values of b
+    assert (code, found["ending"], found["tried"], found["impossible"]) == (2, "nothing left", 0, len(found["items"]))
+    assert {entry["why"] for entry in found["items"]} == {why}
+    assert "(0 tried in 0 rounds)" in said
+    assert run(["explore", "sums/sum.yaml", "--bank", "bank.json", "--model", "oracle", "--ability", "0.5",
+                "--move", "a", "-o", "out", "-q"]) == 2  # fmt: skip
+    out = capsys.readouterr().out
+    assert out.count(why) == 1 and "could not be generated; an item needs 10 instances" in out
+
+
 def test_an_interrupt_leaves_what_the_same_call_takes_up(folder: Explore) -> None:
     def interrupt(text: str) -> None:
         raise KeyboardInterrupt
