@@ -43,7 +43,8 @@ if TYPE_CHECKING:
               "it is not signed, sealed or used by a run.")  # fmt: skip
 @click.option("--no-cache", is_flag=True, help="Compile everything again, without reading or writing the cache.")
 @click.option("--part", metavar="I/N", help="Compile part I of N, for `dia merge`.")
-@click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`.")
+@click.option("--cluster", metavar="ADDRESS", help="Compile on a Dask cluster: tcp://HOST:PORT, or `local`. It is not "
+              "contacted if the bundle is already there, unchanged.")  # fmt: skip
 @click.option("--success", metavar="P", help="Keep instances that a model is predicted to solve with this probability.")
 @click.option("--difficulty", metavar="A..B", help="Keep instances of this predicted difficulty, in logits.")
 @click.option("--for", "model", metavar="MODEL", help="With --success: a model in the bank.")

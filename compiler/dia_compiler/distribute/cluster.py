@@ -18,12 +18,12 @@ from time import monotonic, sleep
 from types import ModuleType
 from typing import Any
 
+from dia_compiler.distribute.cluster_address import LOCAL
 from dia_compiler.distribute.cluster_task import OtherVersions, dismiss, outcomes_of
 from dia_compiler.freeze.versions import versions
 from dia_language.diagnostics import DiaError, Diagnostic, install_extra, visible
 from dia_language.workers.pool import Outcome, Task, WorkerBug, WorkerPool
 
-LOCAL = "local"
 HANDFUL = 10  # tasks in a batch for a worker: a scheduler needs about a millisecond for each batch
 AHEAD = 2  # batches for each thread of the workers, so that none waits for the client
 SECONDS_TO_CONNECT = 10
@@ -67,8 +67,6 @@ class ClusterPool(WorkerPool):
                     n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
                 )
             return distributed.Client(self.cluster, set_as_default=False, direct_to_workers=True)
-        if "://" not in self.address:
-            raise ValueError("an address is tcp://HOST:PORT, tls://HOST:PORT or `local`")
         return distributed.Client(self.address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
 
     def run(self, tasks: Iterable[Task], label: str = "the evaluation") -> Generator[Outcome, None, None]:

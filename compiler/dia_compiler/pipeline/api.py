@@ -64,8 +64,8 @@ def compile(
     only the first templates of each benchmark. Results of earlier compiles are reused unless `use_cache` is false.
     Above `shard_size` questions, several files are written. `allow_programs` lets specs that do not come with dia run
     programs: "confined" in a sandbox, "unconfined" without one if none is available. `part` ("2/5") compiles the second
-    of five parts for `dia merge`, and no bundle. `cluster` is the address of a Dask scheduler, or "local". `steering`
-    keeps only instances of a predicted difficulty.
+    of five parts for `dia merge`, and no bundle. `cluster` is the address of a Dask scheduler, or "local"; it is not
+    contacted if all bundles are unchanged. `steering` keeps only instances of a predicted difficulty.
 
     Raises DiaError: exit code 2 for errors in the specs (all of them at once) or an output that may not be replaced, 4
     for a cluster that does not answer.
@@ -84,6 +84,10 @@ def compile(
     if part is not None and steering is not None:
         help = "leave out --part; --jobs and --cluster divide the work too"
         raise DiaError(Diagnostic("E600", "--part cannot choose instances by their difficulty", None, help))
+    if cluster is not None:
+        from dia_compiler.distribute.cluster_address import require_address
+
+        require_address(cluster)
     folders = discover([Path(path) for path in paths])
     if part is not None:
         return _part(folders, options, part, cluster, on_progress)

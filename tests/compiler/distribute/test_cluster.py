@@ -157,10 +157,9 @@ def test_a_scheduler_that_goes_away_is_told(tmp_path: Path, machines: Machines) 
 @pytest.mark.slow
 def test_a_cluster_that_nobody_answers_for_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = specs(tmp_path / "specs", CUBES)
-    for address, word in (("tcp://127.0.0.1:1", "does not answer"), ("127.0.0.1:8786", "an address is")):
-        assert run(["compile", str(folder), "-o", str(tmp_path / "out"), "--cluster", address]) == 4
-        printed = capsys.readouterr()
-        assert word in printed.err and "Traceback" not in printed.err
+    assert run(["compile", str(folder), "-o", str(tmp_path / "out"), "--cluster", "tcp://127.0.0.1:1"]) == 4
+    printed = capsys.readouterr()
+    assert "does not answer" in printed.err and "Traceback" not in printed.err
     assert not (tmp_path / "out").exists()
 
 
