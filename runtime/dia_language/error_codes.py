@@ -239,7 +239,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E505": (
         "too few distinct instances",
-        "The template cannot make k different instances. Widen a parameter, or relax a `where`.",
+        "The template cannot make k different instances. Widen a parameter, or relax a `where`. `dia preview` reports "
+        "an instance or an item that does not exist with this code.",
     ),
     "E506": (
         "two instances with the same text",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from dia_compiler.analyze.check import Checked, check
+from dia_compiler.analyze.items import Item
 from dia_compiler.analyze.prepare import prepare
 from dia_compiler.analyze.settings import seed_of
 from dia_compiler.analyze.worker_resources import WorkerResources
@@ -29,13 +30,14 @@ from dia_compiler.pipeline.phases import SpecFaults, job_of
 from dia_compiler.sampling.degrees_of_freedom import Freedom
 from dia_language.confinement.permission import NO
 from dia_language.counts import counted
-from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError
+from dia_language.diagnostics import DiaError, Diagnostic, Diagnostics, LanguageError, did_you_mean, visible
 from dia_language.numbers.radix import integer_text
 from dia_language.numbers.values import Entry, Value, kind_of, plain
 from dia_language.workers.pool import SECONDS, ForkingPool, Positions, Task
 
 SHOWN = 3
 COUNTED = 20
+LISTED = 12  # items that are named if there is none of the name asked for
 SAFE = 10**15
 BATCH_SECONDS = 0.2  # seconds between two batches of measurements
 
@@ -103,10 +105,12 @@ def preview(
     stress: int | None = None,
     allow_programs: str = NO,
     on_progress: Progress | None = None,
+    item_name: str | None = None,
 ) -> tuple[list[Preview], Checked]:
     """Return the previews of the templates that a path names, and what the check of their specs found.
 
-    `instance` makes and shows only that one; `stress` is the number to measure. Raises DiaError if a spec has errors.
+    `instance` makes and shows only that one; `stress` is the number to measure. `item_name` is the name or the number
+    of the item whose instances are shown, by default the first one. Raises DiaError if a spec has errors.
     """
     checked = check(discover([path]), programs=allow_programs, skips_others=True)
     order = CompileOptions(k=max(stress or 0, (instance or 0) + 1, COUNTED))
@@ -118,7 +122,7 @@ def preview(
     previews = [Preview(job.template) for job, _ in template_jobs]
     with scratch_folder() as scratch:
         tasks = [
-            _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, measured)
+            _task(place, replace(job, resources=WorkerResources(scratch, programs)), numbers, measured, item_name)
             for place, (job, programs) in enumerate(template_jobs)
         ]
         _gather(tasks, previews, checked, max(measured, len(numbers)), on_progress)
@@ -126,9 +130,9 @@ def preview(
     return previews, checked
 
 
-def _task(place: int, job: TemplateJob, numbers: range, counted: int) -> Task:
+def _task(place: int, job: TemplateJob, numbers: range, counted: int, item_name: str | None) -> Task:
     seconds = float(job.template.limits.get("seconds", SECONDS))
-    return Task(place, look_at, (job, numbers, counted), seconds)
+    return Task(place, look_at, (job, numbers, counted, item_name), seconds)
 
 
 def _gather(
@@ -166,8 +170,11 @@ def _refuse(checked: Checked) -> None:
         raise SpecFaults(checked.diagnostics.ordered(checked.sources), checked.sources)
 
 
-def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
-    """Yield the work of a worker: instances in words, measures in batches, the overview. Raises DiaError for errors."""
+def look_at(job: TemplateJob, numbers: range, count: int, item_name: str | None = None) -> Iterator[Any]:
+    """Yield the work of a worker: instances in words, measures in batches, the overview. Raises DiaError for errors.
+
+    The instances are those of the item with this name or number, by default of the first one.
+    """
     diagnostics = Diagnostics()
     prepared = prepare(job.template, job.benchmark, diagnostics, job.lists, job.resources.programs)
     yield Positions(prepared.places)
@@ -176,12 +183,14 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     check_examples(expansion, diagnostics)
     if diagnostics.errors:
         raise DiaError(diagnostics.errors)
-    bound = expansion.drawing.freedom_of(expansion.drawing.items[0]).bound
+    items = expansion.drawing.items
+    item = items[0] if item_name is None else _item(job, items, item_name)
+    bound = expansion.drawing.freedom_of(item).bound
     if bound is not None and numbers.start >= bound:
-        raise _none_such(job, numbers, bound)  # before all others are searched for it
+        raise _none_such(job, item, numbers, bound)  # before all others are searched for it
     samples: list[Sample] = []
     shown_count, sent = 0, perf_counter()
-    for sample, in_words in _instances(expansion, numbers, count):
+    for sample, in_words in _instances(expansion, item, numbers, count):
         yield from in_words
         shown_count += bool(in_words)
         samples.append(sample)
@@ -190,7 +199,7 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
             samples, sent = [], perf_counter()
     yield samples
     if not shown_count:
-        raise _none_such(job, numbers, bound)
+        raise _none_such(job, item, numbers, bound)
     drawing = expansion.drawing
     draws = (drawing.drawn - drawing.rejected, drawing.drawn)
     checks, examples = len(job.template.checks), len(job.template.examples)
@@ -199,16 +208,33 @@ def look_at(job: TemplateJob, numbers: range, count: int) -> Iterator[Any]:
     yield Overview(freedom, len(drawing.items), checks, examples, draws, estimate)
 
 
-def _none_such(job: TemplateJob, numbers: range, bound: int | None) -> DiaError:
+def _item(job: TemplateJob, items: Sequence[Item], name: str) -> Item:
+    """Return the item with this name, or else this number. Raises DiaError if there is none."""
+    names = [item.name for item in items]
+    if name in names:
+        return items[names.index(name)]
+    if name.isascii() and name.isdigit() and len(name) < 9 and int(name) < len(items):
+        return items[int(name)]
+    message, each = visible(f"the template has no item `{name[:80]}`"), job.template.each
+    if each is None:
+        help = "it has no `each`, so it is a single item"
+        raise DiaError(Diagnostic("E505", message, job.template.position, help))
+    listed = ", ".join(names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+    help = f"its {counted(len(names), 'item')}, numbered from 0: {listed}"
+    near = did_you_mean(name, names)
+    raise DiaError(Diagnostic("E505", message, each.position, f"{near} {help}" if near else help))
+
+
+def _none_such(job: TemplateJob, item: Item, numbers: range, bound: int | None) -> DiaError:
     message = f"there is no instance {numbers.start}"
-    of = "each item" if job.template.each is not None else "the template"
+    of = f"the item `{item.name}`" if item.name else "the template"
     most = "" if bound is None else f"; {of} has at most {counted(bound, 'instance')}"
     return DiaError(Diagnostic("E505", message, job.template.position, f"instances are numbered from 0{most}"))
 
 
-def _instances(expansion: Expansion, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:
-    """Yield each instance of the first item that is measured, with its wordings where it is to be shown."""
-    item, trip = expansion.drawing.items[0], RoundTrip(expansion)
+def _instances(expansion: Expansion, item: Item, numbers: range, count: int) -> Iterator[tuple[Sample, list[Shown]]]:
+    """Yield each instance of the item that is measured, with its wordings where it is to be shown."""
+    trip = RoundTrip(expansion)
     begin = perf_counter()
     for draft in expansion.first_drafts(item, max(count, numbers.stop), is_trial=True):
         if draft.number < count or draft.number in numbers:

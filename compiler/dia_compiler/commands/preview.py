@@ -28,6 +28,8 @@ BINS, BAR, CUT = 10, 24, 200
 @click.argument("path", metavar="SPEC", type=click.Path(path_type=Path))
 @click.option("--instance", type=IntRange(0, 999_999), metavar="N",
               help="Show only instance N (numbered from 0).")  # fmt: skip
+@click.option("--item", metavar="NAME|NUMBER",
+              help="Of a template with `each`: show this item (numbered from 0; default: the first).")  # fmt: skip
 @click.option("--seed", metavar="TEXT", help="Seed of the instances (default: the benchmark's, else 0).")
 @click.option("--stress", type=IntRange(min=10, max=1_000_000), metavar="N",
               help="Make N instances, and show run time and answers for each value of a parameter.")  # fmt: skip
@@ -38,6 +40,7 @@ def command(
     ctx: click.Context,
     path: Path,
     instance: int | None,
+    item: str | None,
     seed: str | None,
     stress: int | None,
     allow_programs: str,
@@ -54,7 +57,7 @@ def command(
     from dia_compiler.authoring.preview import preview
 
     with progress(is_quiet(ctx), has_lines=False) as report:
-        previews, checked = preview(path, seed, instance, stress, allow_programs, report)
+        previews, checked = preview(path, seed, instance, stress, allow_programs, report, item)
     if not is_quiet(ctx):
         print_diagnostics(checked.diagnostics.ordered(checked.sources), checked.sources)
     if as_json:
@@ -99,7 +102,7 @@ def _print(preview: Preview, is_stress: bool, is_whole: bool) -> None:
     overview, title = preview.overview, str(preview.template.facts.get("title", ""))
     echo(click.style(preview.template.name, bold=True) + visible(f": {title}" if title else ""), is_styled=True)
     parts = [f"d(t) {freedom_text(overview.freedom.as_json(), overview.estimate)}"]
-    parts += [counted(overview.items, "item")] if overview.items > 1 else []
+    parts += [f"{counted(overview.items, 'item')} (--item shows another)"] if overview.items > 1 else []
     parts += [counted(overview.checks, "check"), counted(overview.examples, "worked example")]
     accepted, drawn = overview.draws
     parts += [f"{accepted:,} of {drawn:,} draws satisfy every `where`"] if accepted < drawn else []

@@ -154,17 +154,30 @@ def test_preview_of_one_template_ignores_errors_of_others(here: Path, capsys: py
     assert code == 2 and "no space after `title:`" in err
 
 
-def test_preview_looks_for_an_instance_of_the_item_that_it_shows(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_preview_shows_the_first_item_or_the_one_asked_for(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "benchmark.yaml").write_text("language: 1\nbenchmark: demo\n")
     (here / "p.yaml").write_text(
         "template: p\ntitle: P\nparams:\n  n: {type: choice, of: [9, 3]}\n  b: {type: integer, min: 0, max: = n}\n"
         'each: n\nanswer: {value: n + b, type: integer}\nprompt: "Q {{ n }} {{ b }}"\n'
     )
-    assert said(capsys, "preview", "p.yaml", "--instance", "6")[0] == 0
+    assert "instance 6 of item 9 " in said(capsys, "preview", "p.yaml", "--instance", "6")[1]
     code, _, err = said(capsys, "preview", "p.yaml", "--instance", "10")
     assert code == 2 and "there is no instance 10" in err
+    for item, name in (("3", "3"), ("0", "9"), ("1", "3")):  # a name comes before a number
+        code, out, _ = said(capsys, "preview", "p.yaml", "--item", item, "--json")
+        (facts,) = json.loads(out)["templates"]
+        assert code == 0 and [entry["item"] for entry in facts["instances"]] == [name] * 3
+        assert facts["instances"][0]["parameters"]["n"] == name
+    code, _, err = said(capsys, "preview", "p.yaml", "--item", "3", "--instance", "6")
+    assert code == 2 and "there is no instance 6" in err and "the item `3` has at most 4 instances" in err
+    for item in ("2", "-1", "", "9" * 5000):
+        code, _, err = said(capsys, "preview", "p.yaml", "--item", item)
+        assert code == 2 and f"p.yaml:6:7: error[E505]: the template has no item `{item[:80]}`" in err
+        assert "  help: its 2 items, numbered from 0: 9, 3\n" in err
+    (here / "p.yaml").write_text((here / "p.yaml").read_text().replace("each: n\n", ""))
+    assert said(capsys, "preview", "p.yaml", "--item", "0")[0] == 0
+    code, _, err = said(capsys, "preview", "p.yaml", "--item", "9")
+    assert code == 2 and "it has no `each`, so it is a single item" in err
 
 
 def test_a_condition_that_nothing_meets_is_told_where_others_depend_on_it(
