@@ -447,7 +447,7 @@ HEALTH_WARNINGS: dict[str, str] = {
         "The answer is a list, but `rejects` has single values. Each is a separate reply; `[[a, b]]` is one reply with "
         "a list."
     ),
-    "k-equals-d": "The bundle contains every instance that the template can make.",
+    "k-equals-d": "The bundle contains every instance that the template can make, without `instances: all`.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
     "off-target": (
         "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "

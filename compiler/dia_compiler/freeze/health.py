@@ -135,8 +135,11 @@ def _warnings(
         message = f"{share}: draw only values that fit, instead of rejecting others"
         warnings["low-acceptance"] = (message, template.position)
     freedom: Any = summary.freedom
-    if freedom.kind == "exact" and freedom.count == k and template.parameters and not is_trial:
-        message = f"the bundle contains every instance that the template can make ({k:,}), so k cannot be larger"
+    count_per_item = k if template.instances is None else template.instances  # `all` is on purpose
+    if freedom.kind == "exact" and freedom.count == count_per_item and template.parameters and not is_trial:
+        message = (
+            f"the bundle contains every instance that the template can make ({count_per_item:,}), so k cannot be larger"
+        )
         warnings["k-equals-d"] = (message, template.position)
     if is_trial and (shortage := _shortage(template, summary, figures, k)):
         warnings["few-instances"] = (shortage, template.position)

@@ -104,6 +104,17 @@ def test_it_is_told_and_can_be_allowed(name: str, tmp_path: Path) -> None:
     assert places and not any(place.endswith("allowed.yaml") for place in places)
 
 
+@pytest.mark.parametrize(
+    ("instances", "is_told"), [("", True), ("instances: 16\n", True), ("instances: 9\n", False), ("instances: all\n", False)]
+)  # fmt: skip
+def test_a_bundle_with_every_instance_gets_a_warning_unless_the_spec_asks_for_all(
+    instances: str, is_told: bool, tmp_path: Path
+) -> None:
+    small = PLAIN.replace("max: 900", "max: 4") + instances
+    assert ("k-equals-d" in told(tmp_path, small)) is is_told
+    assert ("k-equals-d" in told(tmp_path / "fewer", small, k=5)) is (instances == "instances: 16\n")
+
+
 def test_a_prompt_may_contain_the_skip_token_that_answers_an_unanswerable_question(tmp_path: Path) -> None:
     declines = PLAIN.replace("type: integer}\nchecks", "type: integer, unanswerable: a % 8 > 0}\nchecks")
     assert declines.count("unanswerable") == 1
