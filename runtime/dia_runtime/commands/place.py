@@ -37,7 +37,7 @@ RULES = ("max-info", "randomesque", "random")
 ENDINGS = {
     "se": "standard error reached",
     "budget": "budget spent",
-    "exhausted": "all items of the bank asked",
+    "exhausted": "all items of the bank asked, except extreme ones",
     "going": "some questions have no reply",
 }
 

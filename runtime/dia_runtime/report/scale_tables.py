@@ -111,8 +111,8 @@ def _summary(result: CalibrationResult) -> Table:
         ("items: reliability", _number(fit.items.reliability, 3)),
     ]
     if result.prior:
-        side = "items" if result.method == "mml_items" else "models"
-        rows.append((f"random side ({side}): standard deviation", _number(result.prior.sd, 4)))
+        places = "difficulties" if result.method == "mml_items" else "abilities"
+        rows.append((f"normal distribution of {places}: standard deviation", _number(result.prior.sd, 4)))
     if fit.andersen:
         test = fit.andersen
         rows.append(("Andersen's test", _tested(test)))
@@ -275,7 +275,7 @@ def link_tables(result: LinkResult) -> list[Table]:
     """Return the link of two banks, and the items with the largest differences."""
     error = f"{PLUS_MINUS}{result.se:.4f}" if result.se is not None else ""
     rows = (
-        ("items in common", str(result.common)),
+        ("common items, without extreme ones", str(result.common)),
         ("items used for the link", str(result.linking)),
         ("shift of the second bank", f"{result.shift:.4f}{error}"),
         ("error from the estimates only", _number(result.sampling_se, 4)),
