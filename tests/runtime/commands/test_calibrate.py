@@ -107,7 +107,7 @@ def test_packed_tables_and_parquet_are_read_alike(call: Call) -> None:
         ("model,a,b\nx,1,0\ny,1\n", "the row has 2 cells, but the header has 3 columns"),
         ("model,a,a\nx,1,0\ny,1,0\n", "two columns are named `a`"),
         ("model,a,b\nx,1,0\nx,1,0\n", "two rows are named `x`"),
-        ("model,a,b\nx,1,1\ny,1,1\n", "all correct or all wrong"),
+        ("model,a,b\nx,1,1\ny,1,1\n", "only correct or only wrong"),
         ("model\nx\n", "fewer than two columns"),
         ("", "fewer than two columns"),
         ("model,a,b,c,d\nx,1,0,,\ny,0,1,,\nz,,,1,0\nw,,,0,1\n", "error[E892]: the data fall into unconnected blocks"),

@@ -30,7 +30,7 @@ UNITS_OF_ONE_COMPILE = (
     "items",
 )  # units whose names denote other questions if a bundle is compiled differently
 OPTIONAL = ("explanation", "family_sd")
-REPEAT = "create it again with `dia calibrate`"
+REPEAT = "name a file that `dia calibrate` wrote; if it is one, create it again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -296,8 +296,10 @@ def _estimable(side: _Side, options: EstimationOptions) -> tuple[Mask, Mask]:
     kept_counts = int(_varied(side, rows, columns).sum()), int(rows.sum())
     models, items = kept_counts if side.flipped else kept_counts[::-1]
     if models < 2 or items < 1:
-        message = "all replies, or the replies of all but one model, are all correct or all wrong"
-        raise calibration_error(message, "a scale needs two models with different results", "E891")
+        left = "fewer than two models or no items are left"
+        message = f"without the models and items that have only correct or only wrong replies, {left}"
+        help = "a scale needs two models that each solve some of the items, and an item that only some models solve"
+        raise calibration_error(message, help, "E891")
     return rows, columns
 
 

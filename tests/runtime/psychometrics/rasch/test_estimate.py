@@ -55,7 +55,9 @@ def _estimated(successes: Any, trials: Any, method: str, **more: Any) -> Any:
     try:
         return calibrate(successes, trials, method=method, **more)
     except DiaError as error:  # all of a small table may be extreme
-        assert any(text in str(error) for text in ("all correct or all wrong", "no replies", "no models are connected"))
+        assert any(
+            text in str(error) for text in ("only correct or only wrong", "no replies", "no models are connected")
+        )
         return None
 
 
@@ -245,7 +247,7 @@ def test_one_side_that_always_wins_makes_blocks_for_joint_estimates() -> None:
         ([[1, 0], [-1, 1]], {}, "E891", "model 2 has -1 successes"),
         ([[1, 0], [float("inf"), 1]], {}, "E891", "model 2 has inf successes"),
         ([[1, 0], [None, None]], {}, "E891", "model 2 has no replies"),
-        ([[1, 1], [1, 1]], {}, "E891", "all correct or all wrong"),
+        ([[1, 1], [1, 1]], {}, "E891", "only correct or only wrong"),
         ([[1, 0, 1]], {}, "E891", "at least two models"),
         ([["a", "b"], ["c", "d"]], {}, "E891", "matrix of numbers"),
         ([[1, 0], [0, 1]], {"method": "rasch"}, "E893", "`rasch` is not a method; choose from mml_items, mml_persons,"),
