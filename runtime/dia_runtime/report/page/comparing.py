@@ -83,7 +83,8 @@ def _alike(score: Score, models: Sequence[Respondent]) -> Panel:
     heads: list[Column[int]] = [("model", lambda at: word(models[at]["model"]))]
     heads += [(model["model"], _correlation_column(values, at)) for at, model in enumerate(models)]
     caption = (
-        "Correlation over items of the share of instances that two models solve. Near 1, they solve the same items."
+        "For each pair of models, the correlation over items of their shares of correct replies. "
+        "Near 1, they solve the same items."
     )
     table = grid("Correlations of correct instances", heads, range(len(models)))
     return picture("correlation", score, "Which models solve the same items", caption, table)

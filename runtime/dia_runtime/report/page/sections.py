@@ -120,7 +120,8 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
     heads: list[Column[ItemColumn]] = [("item", lambda item: word(item.name))]
     heads += [(model["model"], _solved_column(at, k)) for at, model in enumerate(models)]
     one, part = unit_words(score)
-    caption = f"The share of each {one}'s {part}s that a model answers correctly; not all {one}s have the same number."
+    caption = f"The share of each {one}'s {part}s that a model answers correctly. "
+    caption += f"The number of {part}s differs between {one}s or models."
     if is_even(models):
         caption = (
             f"The number of each {one}'s {k} {part}s that a model answers correctly. "
@@ -151,7 +152,9 @@ def _ladder(score: Score, models: Sequence[Respondent]) -> Grid | None:
     heads += [(f"one of {j}", _pass_at_column(j)) for j in steps]
     heads += [(f"all {j}", _pass_hat_column(j)) for j in steps[1:]]
     one, part = unit_words(score)
-    caption = f"Share of {one}s, in percent, with one of j {part}s correct (Pass@j) and with all j correct (Pass^j)"
+    caption = (
+        f"Share of {one}s, in percent, with at least one of j {part}s correct (Pass@j) and with all j correct (Pass^j)"
+    )
     caption += f", for {one}s with at least j {part}s" if score["k_varies"] else ""
     return grid(caption, heads, models, is_sortable=True)
 
