@@ -28,7 +28,7 @@ def _unanimous(result: ViewsResult) -> list[Table]:
         )
         for name, agreed in result["unanimous"].items()
     )
-    title = f"Unanimous: questions with the same verdict for all {models} models, of {every:,}"
+    title = f"Unanimous: of {every:,} questions, those with the same verdict for all {models} models"
     return [Table(title, ("verdict", "questions", "number"), rows, 2)]
 
 

@@ -313,7 +313,7 @@ def test_views_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["questions", str(path), "--limit", "2"]) == 0
     shown = capsys.readouterr().out
     assert (
-        "Unanimous: questions with the same verdict for all 3 models, of 8" in shown
+        "Unanimous: of 8 questions, those with the same verdict for all 3 models" in shown
         and "q3, q7" in shown
         and "q6" not in shown
     )
