@@ -170,8 +170,9 @@ class ScoreOptions(GradingOptions):
     "--compare",
     multiple=True,
     metavar="[FIGURE]",
-    help="Compare all pairs of models on the same questions by this figure (default: trad_score and rs); with the "
-    "word tools: each model with tools and without. Repeatable.",
+    help="Compare all pairs of models on the same questions by this figure (default: trad_score, the share "
+    "of correct replies, and rs, the reliability score); with the word tools: each model with tools and without. "
+    "Repeatable.",
 )
 @labels_option
 @price_option
