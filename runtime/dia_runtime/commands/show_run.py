@@ -186,7 +186,8 @@ def run_text(facts: Mapping[str, Any]) -> str:
         lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
         name = " ".join(str(facts[key]) for key in ("benchmark", "version") if facts[key] is not None)
         first = f"{facts['run']}: {counted(facts['questions'], 'question')} of {visible(name or 'a bundle')}"
-        return "\n".join([first, f"  bundle {facts['bundle']}", *lines])
+        bundle = "  without a bundle" if facts["bundle"] is None else f"  bundle {facts['bundle']}"
+        return "\n".join([first, bundle, *lines])
     left_out = [f"[{entry['respondent']}]\nnot asked: {entry['why']}" for entry in facts["left_out"]]
     missing = [f"[{entry['respondent']}]\n{visible(entry['why'])}" for entry in facts["missing"]]
     return "\n\n".join([facts["question"], *(_reply_text(reply) for reply in facts["replies"]), *left_out, *missing])
