@@ -201,7 +201,7 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     each = record["queries_per_accepted"]
     costs = "" if each is None else f", {each:.1f} for each accepted item"
     queries = f"{record['queries']:,} " + ("query" if record["queries"] == 1 else "queries")
-    lines.append(f"accepted {len(accepted)} of {counted(record['tried'], 'item')}; {queries}{costs}")
+    lines.append(f"accepted {len(accepted)} of {counted(record['tried'], 'tried item')}; {queries}{costs}")
     if record["spread"] is not None:
         lines.append(f"success rate {record['success_rate']:.2f}, standard deviation {record['spread']:.2f}")
     if record["impossible"]:
