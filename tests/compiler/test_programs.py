@@ -128,6 +128,7 @@ def test_what_the_cache_holds_names_its_tools_and_starts_nothing(specs: Path, tm
     assert caught.value.diagnostics[0].code == "E314"
 
 
+@pytest.mark.long
 @pytest.mark.spawned
 @needs_sandbox
 @pytest.mark.parametrize("k", [250])

