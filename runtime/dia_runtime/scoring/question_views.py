@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from heapq import heappush, heapreplace
 from itertools import combinations
-from math import atanh, sqrt, tanh
 from typing import TypedDict
 
 from dia_runtime.formats.base import effective_chain
@@ -14,11 +13,12 @@ from dia_runtime.grading.judge import Judged, Rules, reading
 from dia_runtime.grading.verdicts import OF_REPLIES, Verdict
 from dia_runtime.scoring.align import AlignedReply, aligned_replies, respondent_names
 from dia_runtime.scoring.score import Place, opened
+from dia_runtime.scoring.statistics.compare import shared_skips
+from dia_runtime.scoring.statistics.resample import Intervals
 from dia_runtime.store.store import bundle_facts
 from dia_runtime.store.transcripts import subject_characters
 
 MOST_MODELS = 30  # respondents whose skips are compared in pairs
-Z = 1.959963984540054  # of the normal distribution, for an interval of 95 %
 
 
 def question_views(
@@ -134,7 +134,7 @@ class _Views:
         self.hardest: list[tuple[float, int, HardQuestion]] = []
         self.same: list[SameWrongAnswer] = []
         self.same_count = 0
-        self.skips: dict[tuple[int, int], Counter[tuple[bool, bool]]] = defaultdict(Counter)
+        self.skips: dict[str, list[list[bool | None]]] = defaultdict(list)  # item -> questions -> respondents
         self.lengths: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
         self.tokens: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0, 0])
 
@@ -153,13 +153,19 @@ class _Views:
                 self.unanimous[verdict].append(entries[0].question.id)
         self._rank(replies)
         self._compare(replies)
-        has_skipped = [
-            (entry.respondent, entry.judged.mark.verdict is Verdict.SKIPPED) for entry in replies[:MOST_MODELS]
-        ]
-        for (one, first), (other, second) in combinations(has_skipped, 2):
-            self.skips[one, other][first, second] += 1
+        if entries[0].question.variant is None:
+            self._add_skips(entries[0].question.item, replies)
         for entry in replies:
             self._measure(entry)
+
+    def _add_skips(self, item: str, replies: Sequence[AlignedReply]) -> None:
+        """Keep whether each respondent skipped the question; None without a reply."""
+        has_skipped: list[bool | None] = [None] * min(len(self.models), MOST_MODELS)
+        for entry in replies:
+            verdict = entry.judged.mark.verdict
+            if entry.respondent < MOST_MODELS and verdict is not Verdict.ERROR:
+                has_skipped[entry.respondent] = verdict is Verdict.SKIPPED
+        self.skips[item].append(has_skipped)
 
     def _rank(self, replies: Sequence[AlignedReply]) -> None:
         """Keep the questions with the smallest share of correct replies; of equals the first."""
@@ -210,15 +216,35 @@ class _Views:
             },
             "hardest": [question for _, _, question in sorted(self.hardest, key=lambda entry: (-entry[0], -entry[1]))],
             "same_wrong": {"count": self.same_count, "questions": self.same},
-            "skip_agreement": [
-                _skips([self.models[one], self.models[other]], counts)
-                for (one, other), counts in sorted(self.skips.items())
-            ],
+            "skip_agreement": list(self._skip_agreement()),
             "lengths": [
                 {"model": model, "by_verdict": {verdict: self._length(at, verdict) for verdict in OF_REPLIES}}
                 for at, model in enumerate(self.models)
             ],
         }
+
+    def _skip_agreement(self) -> Iterator[PhiOfSkips]:
+        """Yield phi of the skips of each pair of models that replied to the same questions."""
+        for one, other in combinations(range(min(len(self.models), MOST_MODELS)), 2):
+            items = (
+                [
+                    (first, second)
+                    for first, second in ((question[one], question[other]) for question in questions)
+                    if first is not None and second is not None
+                ]
+                for questions in self.skips.values()
+            )
+            skips = shared_skips(items, Intervals())
+            if skips["items"]:
+                yield {
+                    "models": [self.models[one], self.models[other]],
+                    "both": skips["both"],
+                    "first": skips["first"],
+                    "second": skips["second"],
+                    "neither": skips["neither"],
+                    "phi": skips["phi"]["value"],
+                    "ci": skips["phi"]["ci"],
+                }
 
     def _length(self, respondent: int, verdict: str) -> ReplyLength:
         lengths = self.lengths.get((respondent, verdict), Counter[int]())
@@ -227,27 +253,6 @@ class _Views:
         mean = sum(length * times for length, times in lengths.items()) / number if number else None
         tokens = total / replies if replies else None
         return {"n": number, "mean": mean, "median": _median(lengths), "mean_tokens": tokens}
-
-
-def _skips(models: list[str], skips: Counter[tuple[bool, bool]]) -> PhiOfSkips:
-    """Return phi of two models' skips with its interval; none if one of them skips all or nothing."""
-    both, first, second, none = (skips[key] for key in ((True, True), (True, False), (False, True), (False, False)))
-    square = (both + first) * (second + none) * (both + second) * (first + none)
-    phi, ends = None, None
-    if square:
-        phi = (both * none - first * second) / sqrt(square)
-        if skips.total() >= 4 and abs(phi) < 1:
-            width = Z / sqrt(skips.total() - 3)
-            ends = [tanh(atanh(phi) - width), tanh(atanh(phi) + width)]
-    return {
-        "models": models,
-        "both": both,
-        "first": first,
-        "second": second,
-        "neither": none,
-        "phi": phi,
-        "ci": ends,
-    }
 
 
 def _short_answer(entry: Judged) -> str:

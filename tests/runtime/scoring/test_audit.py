@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import dia_runtime
 import pytest
 from dia_compiler.commands.cli import run
-from dia_runtime.respondents.respondent import Reply
+from dia_runtime.respondents.respondent import Reply, RequestError
 from dia_runtime.scoring.audit import audit, cut
 from dia_runtime.scoring.ensemble import Policy
 from dia_runtime.scoring.question_views import question_views
@@ -350,8 +351,30 @@ def test_the_agreement_of_skips_is_the_correlation_of_two_columns() -> None:
     assert first["models"] == ["x", "y"] and first["phi"] == pytest.approx(numpy.asarray(numpy.corrcoef(columns))[0, 1])
     assert [first[key] for key in ("both", "first", "second", "neither")] == [3, 1, 1, 5]
     low, high = first["ci"]
-    assert low == pytest.approx(numpy.tanh(numpy.arctanh(first["phi"]) - 1.959964 / 7**0.5), abs=1e-6) and high < 1
+    assert -1 <= low < first["phi"] < high <= 1
     assert [held["phi"] for held in rest] == [None, None]
+
+
+def test_score_gives_a_pair_the_same_phi_and_interval(tiny: Make) -> None:
+    class Shy:
+        model = "shy"
+        settings: Mapping[str, Any] = {}
+
+        def __init__(self, name: str, skipped: str) -> None:
+            self.name, self.skipped = name, re.compile(skipped)
+
+        def reply(self, question: Mapping[str, Any]) -> Reply:
+            if question["id"] == "tiny/sum_5/2":
+                raise RequestError("request", "HTTP 400")
+            return Reply("<xml>I-DO-NOT-KNOW</xml>" if self.skipped.search(question["id"]) else "<xml>1</xml>")
+
+    models = [Shy("one", "sum_[0-4]/|sum_5/2|aside"), Shy("two", "sum_[1-3]/|sum_4/0|sum_6/1")]
+    dia_runtime.run(tiny(templates=8, variants=[None, "aside"]), models, "s.run")
+    (found,) = question_views("s.run")["skip_agreement"]
+    (scored,) = dia_runtime.score("s.run", compare=["rs"])["skip_agreement"]
+    counts = ("both", "first", "second", "neither")
+    assert [found[name] for name in counts] == [scored[name] for name in counts] == [10, 5, 1, 7]
+    assert (found["phi"], found["ci"]) == (scored["phi"]["value"], scored["phi"]["ci"])
 
 
 def test_the_limit_bounds_lists_and_not_counts() -> None:

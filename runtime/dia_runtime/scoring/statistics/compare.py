@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -11,7 +11,15 @@ from typing import TypedDict
 
 import numpy
 from dia_runtime.grading.verdicts import Verdict
-from dia_runtime.scoring.results import ComparedPair, RankChange, RankReversal, RankRow, SkipAgreement, unknown
+from dia_runtime.scoring.results import (
+    ComparedPair,
+    Estimate,
+    RankChange,
+    RankReversal,
+    RankRow,
+    SkipAgreement,
+    unknown,
+)
 from dia_runtime.scoring.statistics.ledger import Marks, aligned, have_same_questions, shared_questions
 from dia_runtime.scoring.statistics.paired import PairedFigures, Weights
 from dia_runtime.scoring.statistics.resample import Intervals, Numbers
@@ -144,12 +152,37 @@ def skip_agreement(compared: Comparison, intervals: Intervals) -> list[SkipAgree
 
 
 def _skip_agreement(compared: Comparison, pair: Pair, intervals: Intervals) -> SkipAgreement:
+    items = (
+        [
+            (first.verdict is Verdict.SKIPPED, second.verdict is Verdict.SKIPPED)
+            for first, second in item
+            if Verdict.ERROR not in (first.verdict, second.verdict)
+        ]
+        for item in shared_questions([compared.marks[at] for at in pair])
+    )
+    return {**compared.head(pair), **shared_skips(items, intervals)}
+
+
+class SharedSkips(TypedDict):
+    """Numbers of questions that two respondents skip, and the correlation of their skips."""
+
+    items: int
+    both: int
+    first: int
+    second: int
+    neither: int
+    phi: Estimate
+
+
+def shared_skips(items: Iterable[Sequence[tuple[bool, bool]]], intervals: Intervals) -> SharedSkips:
+    """Return phi of the skips of two respondents, with the items resampled.
+
+    `items` says for each question of an item whether the first and the second respondent skip it.
+    """
     rows: Counter[tuple[int, ...]] = Counter()
-    for item in shared_questions([compared.marks[at] for at in pair]):
-        replied = [marks for marks in item if all(entry.verdict is not Verdict.ERROR for entry in marks)]
-        skips = Counter(tuple(entry.verdict is Verdict.SKIPPED for entry in marks) for marks in replied)
-        if replied:
-            rows[skips[True, True], skips[True, False], skips[False, True], skips[False, False]] += 1
+    for questions in filter(None, items):
+        skips = Counter(questions)
+        rows[skips[True, True], skips[True, False], skips[False, True], skips[False, False]] += 1
     both, first, second, neither = cells = [sum(row[at] * times for row, times in rows.items()) for at in range(4)]
     sample = sample_of(rows.items()) if rows else None
     if sample is not None and all(cells):
@@ -157,7 +190,6 @@ def _skip_agreement(compared: Comparison, pair: Pair, intervals: Intervals) -> S
     else:  # resamples cannot show what no item shows, so an interval would be far too narrow
         estimate = {**unknown(), "value": sample.point(phi) if sample else None}
     return {
-        **compared.head(pair),
         "items": rows.total(),
         "both": both,
         "first": first,
