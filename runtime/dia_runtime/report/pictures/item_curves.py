@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import exp
 from typing import Any
 
@@ -33,8 +34,10 @@ def item_curves(data: PictureData) -> Drawing:
     items = [entry for entry in data["bank"]["items"] if data.get("item") in (None, entry["item"])]
     groups = groups_of(items, observed)
     require(groups, "the runs and the bank have no items in common")
-    counts = [ability for group in groups for entry in group for ability, _, _ in observed[entry["item"]]]
-    places = [*counts, *(entry["difficulty"] for group in groups for entry in group)]
+    models: Counter[float] = Counter()  # ability -> models with it, which tried the same items
+    for entry in (entry for group in groups for entry in group):
+        models |= Counter(ability for ability, _, _ in observed[entry["item"]])
+    places = [*models, *(entry["difficulty"] for group in groups for entry in group)]
     wide = float(data.get("width", WIDTH))
     left, right = (LEFT if wide > NARROW else SMALL_LEFT), wide - 16
     across = Scale(*rounded(min(places) - 0.5, max(places) + 0.5), left, right)
@@ -47,7 +50,7 @@ def item_curves(data: PictureData) -> Drawing:
     key, height = line_legend(names, left, BOTTOM + 46, wide - left)
     words = (
         f"{counted(len(groups), 'curve')} of {counted(sum(map(len, groups)), 'item')}, and "
-        f"{counted(len(set(counts)), 'model')} at their abilities."
+        f"{counted(models.total(), 'model')} at their abilities."
     )
     return Drawing("Item characteristic curves", words, wide, BOTTOM + 50 + height, (*marks, *key))
 
@@ -55,7 +58,7 @@ def item_curves(data: PictureData) -> Drawing:
 def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
     """Return a few items, evenly spaced from the easiest to the hardest; or all, grouped by similar difficulty.
 
-    Items without observations are left out.
+    Items without observations are left out. Groups of the same mean difficulty are one.
     """
     counts = [entry for entry in items if observed.get(entry["item"])]
     ranked = sorted(counts, key=lambda entry: (entry["difficulty"], entry["item"]))
@@ -65,13 +68,19 @@ def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
     if sum(cells) / len(cells) >= ENOUGH:
         return [[ranked[round(at * (len(ranked) - 1) / (SHOWN - 1))]] for at in range(SHOWN)]
     edges = [at * len(ranked) // SHOWN for at in range(SHOWN + 1)]
-    return [ranked[low:high] for low, high in pairwise(edges)]
+    groups = groupby((ranked[low:high] for low, high in pairwise(edges)), _mean)
+    return [[entry for group in alike for entry in group] for _, alike in groups]
 
 
 def name_of(group: Sequence[Entry]) -> str:
     """Return the item of a curve, or the number of items, with their difficulty."""
-    mean = plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
+    mean = _mean(group)
     return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
+
+
+def _mean(group: Sequence[Entry]) -> str:
+    """Return the mean difficulty as it is printed."""
+    return plain(round(sum(entry["difficulty"] for entry in group) / len(group), 2))
 
 
 def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scale, up: Scale) -> list[Mark]:

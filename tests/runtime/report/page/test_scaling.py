@@ -83,6 +83,19 @@ def test_curves_are_told_with_what_was_observed() -> None:
         assert row[6] == f"{100 / (1 + exp(hard - place)):.1f} %"
 
 
+def test_groups_of_items_of_one_difficulty_share_a_curve_and_models_of_one_ability_are_counted() -> None:
+    held = data(models=3, items=20)
+    for at, one in enumerate(held["bank"]["items"]):
+        one["difficulty"] = -2.23 if at < 8 else float(at)
+    held["bank"]["models"][1]["ability"] = -2.0
+    for entries in held["observed"].values():
+        entries[1] = (-2.0, *entries[1][1:])
+    names = list(dict.fromkeys(row[0] for row in tables(on_one_scale(held))["item-curves"]))
+    minus = "\N{MINUS SIGN}"
+    assert names == [f"8 items about {minus}2.23", *(f"4 items about {mean}" for mean in (9.5, 13.5, 17.5))]
+    assert pictures()["item-curves"].draw(held).description == "4 curves of 20 items, and 3 models at their abilities."
+
+
 def test_what_a_bank_lacks_is_left_out() -> None:
     held = data()
     for one in held["bank"]["items"]:
