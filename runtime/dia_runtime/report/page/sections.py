@@ -129,7 +129,8 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
             if k > 1
             else "Full colour: the model is correct. All models solve the items on the left, none those on the right."
         )
-    table = grid(f"Correct instances of {k}, easiest items first", heads, items, 1, True) if fits else None
+    title = f"Correct {part}s of {k}" if k > 1 else "Correct replies"
+    table = grid(f"{title}, easiest {one}s first", heads, items, 1, True) if fits else None
     panel = picture("reliability", score, "Items from easiest to hardest", caption, table)
     sums = [_ladder(score, models)] if k > 1 else []
     return Section("reliability", "Reliability", "", (panel,), tuple(table for table in sums if table))

@@ -59,7 +59,9 @@ def _occurs(flag: str, score: Score) -> bool:
 
 def _definition(figure: Figure, score: Score) -> str:
     one, part = unit_words(score)
-    return figure.glossary.format(one=one, a_one=with_article(one), part=part, k=score["k"])
+    k = score["k"]
+    parts = f"{k} {part}s" if k > 1 else part
+    return figure.glossary.format(one=one, a_one=with_article(one), part=part, parts=parts, k=k)
 
 
 def _intervals(score: Score) -> str:

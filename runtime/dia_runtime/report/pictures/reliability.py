@@ -100,7 +100,8 @@ def reliability(data: PictureData) -> Drawing:
         f"{counted(len(models), 'model')} in rows, {counted(score['n'], 'item')} in columns, from easiest to hardest. "
     )
     title = f"Correct instances of each item, of {k}" if is_even(models) else "Share of correct instances of each item"
-    return Drawing(title, words + _ends(models, items), width, bottom + 12 + height, (*marks, *names, *key))
+    title = title if k > 1 else "Correct replies to each item"
+    return Drawing(title, words + _ends(items, k), width, bottom + 12 + height, (*marks, *names, *key))
 
 
 def _row(model: str, items: Sequence[ItemColumn], row: int, wide: float, k: int, has_tips: bool) -> list[Mark]:
@@ -176,9 +177,11 @@ def _key(k: int | None, items: Sequence[ItemColumn], left: float, top: float) ->
     return marks, 28
 
 
-def _ends(models: Sequence[Respondent], items: Sequence[ItemColumn]) -> str:
+def _ends(items: Sequence[ItemColumn], k: int) -> str:
     every = sum(all(share == 1 for share in column.shares) * column.items for column in items)
     none = sum(all(share == 0 for share in column.shares) * column.items for column in items)
+    if k == 1:
+        return f"All models solve {counted(every, 'item')}; no model solves {counted(none, 'item')}."
     return (
         f"All models solve all instances of {counted(every, 'item')}; no model solves any instance of "
         f"{counted(none, 'item')}."

@@ -10,6 +10,7 @@ import pytest
 from dia_runtime.report.page.panels import Section
 from dia_runtime.report.page.sections import sections
 from dia_runtime.report.page.terms import terms
+from dia_runtime.report.pictures import pictures
 from helpers.places import GOLDEN
 
 SCORE = GOLDEN / "report" / "score.json"
@@ -109,6 +110,19 @@ def test_a_pair_tells_how_many_items_both_were_asked(score: dict[str, Any]) -> N
     assert sorted({row[2].text for row in table.rows}) == ["4", "6"]
 
 
+def test_items_of_one_instance_are_not_called_several(score: dict[str, Any]) -> None:
+    models = [
+        model | {"tsr": {item: min(solved, 1) for item, solved in model["tsr"].items()}} for model in score["models"]
+    ]
+    score |= {"k": 1, "models": models}
+    panel = made(score)["reliability"].panels[0]
+    assert panel.table is not None and panel.table.caption == "Correct replies, easiest items first"
+    drawing = pictures()["reliability"].draw({"score": score})
+    assert drawing.title == "Correct replies to each item"
+    described = f"{panel.caption} {drawing.description} {dict(terms(score))['RS@1']}"
+    assert "of an item's instance." in described and "instances" not in described
+
+
 def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
     assert "the mean points of an item's 3 instances over 6 items" in made(score)["leaderboard"].lead
     assert "most of an item" not in made(score)["reliability"].tables[0].caption
@@ -116,5 +130,6 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     found = made(score)
     assert "the mean points of a question's 3 attempts over 6 questions" in found["leaderboard"].lead
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
+    assert found["reliability"].panels[0].table.caption == "Correct attempts of 3, easiest questions first"  # type: ignore[union-attr]
     assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
     assert "a question's 3 attempts" in dict(terms(score))["RS@3"]
