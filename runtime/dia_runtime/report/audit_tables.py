@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dia_language.diagnostics import visible
 
+from dia_runtime.report.score_screen import NO_VALUE
 from dia_runtime.report.tables import Table, as_markdown, as_rows, as_text, figure_text
 from dia_runtime.scoring.agreement import AgreementResult
 from dia_runtime.scoring.audit import AuditedReply, AuditResult, Reading
@@ -42,7 +43,7 @@ def _parts(reading: Reading) -> tuple[str, str, str]:
 
 
 def _short(text: str | None) -> str:
-    one_line = "-" if text is None else text.replace("\n", " ")
+    one_line = NO_VALUE if text is None else text.replace("\n", " ")
     return one_line if len(one_line) <= LONGEST else f"{one_line[:LONGEST]}..."
 
 
@@ -66,11 +67,10 @@ def _figures(result: AuditResult) -> Table:
             if not (figure.in_tables and figure.is_compared):
                 continue
             estimates, unit = model["figures"][figure.name], figure.unit
-            if estimates["difference"]["value"] != 0 or figure.name == "trad_score":
-                cells = (
-                    figure_text(estimates[name], unit.factor, unit.places) for name in (first, second, "difference")
-                )
-                rows.append((model["model"], figure.heading, *cells))
+            cells = [figure_text(estimates[name], unit.factor, unit.places) for name in (first, second, "difference")]
+            is_changed = estimates["difference"]["value"] != 0 and any(cells)
+            if is_changed or figure.name == "trad_score":
+                rows.append((model["model"], figure.heading, *(cell or NO_VALUE for cell in cells)))
     name = " ".join(str(result[key]) for key in ("benchmark", "version") if result[key] is not None)
     title = f"{name}: {result['differing']:,} of {result['replies']:,} replies differ between {first} and {second}"
     return Table(title, ("model", "figure", first, second, "difference"), tuple(rows), 2)

@@ -138,6 +138,27 @@ def test_an_audit_says_what_the_figures_become() -> None:
     assert difference["se"] == pytest.approx(statistics.stdev(deviations) / 5**0.5)
 
 
+def test_an_audit_leaves_out_figures_that_are_undefined_by_both_chains(capsys: pytest.CaptureFixture[str]) -> None:
+    path = brought([{"id": f"q{at}", "gold": "A", "reply": "Answer: E", "model": "m"} for at in range(3)])
+    (model,) = audit(path)["models"]
+    assert {name: held["value"] for name, held in model["figures"]["accuracy_answered"].items()} == {
+        "strict": None, "compat": None, "difference": None}  # fmt: skip
+    capsys.readouterr()
+    assert run(["audit", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "correct %" in shown and "correct if answered" not in shown
+
+
+def test_an_audit_shows_a_dash_for_a_figure_that_one_chain_leaves_undefined(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = brought([{"id": "q0", "gold": "B", "reply": MIXED[1][0].replace("#C#", "#E#"), "model": "m"}])
+    capsys.readouterr()
+    assert run(["audit", str(path)]) == 0
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "correct if answered %" in line)
+    assert row.split()[-3:] == ["-", "100.00", "-"]
+
+
 def test_other_chains_and_forms(capsys: pytest.CaptureFixture[str]) -> None:
     path = mixed()
     assert kept("audit", audit(path, ("strict", "lenient")))["differing"] == 0
