@@ -45,8 +45,9 @@ def command(
 
 def _make(bundle: Path, id: str, passphrase_file: Path | None, out: Path | None, as_json: bool) -> int:
     from dia_runtime.bundle.atomic_output import atomic_file
-    from dia_runtime.bundle.unseal import prove
+    from dia_runtime.bundle.unseal import prove, sealed_bundle
 
+    sealed_bundle(bundle)  # only such a bundle has a passphrase
     secret = passphrase(passphrase_file, f"the seal of {bundle}")
     with activity(f"opening {bundle}"):
         proof = prove(bundle, id, secret)

@@ -266,6 +266,14 @@ def test_bits_of_seeds(seed: str, is_strong: bool) -> None:
     assert (seed_bits(seed) >= 128) is is_strong
 
 
+def test_no_passphrase_is_needed_to_learn_that_a_bundle_is_not_sealed(
+    whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DIA_PASSPHRASE")
+    refused_call("E723", "is not sealed\n  help: `dia seal` seals", capsys, "prove", whole, "sum_0/0")
+    refused_call("E723", "is not sealed\n  help: `dia seal` seals", capsys, "unseal", whole)
+
+
 def test_what_cannot_be_sealed_or_unsealed_is_told(
     whole: Path, sealed: Path, tiny: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
