@@ -16,6 +16,7 @@ from dia_runtime.commands.options import (
     runs_argument,
     write_output,
 )
+from dia_runtime.commands.progress import activity
 from dia_runtime.commands.ranges import IntRange
 
 
@@ -53,6 +54,7 @@ def command(
     from dia_runtime.report.view_tables import FORMATS
     from dia_runtime.scoring.question_views import question_views
 
-    result = question_views(list(runs), chain, bundle, limit)
+    with activity("comparing the models"):
+        result = question_views(list(runs), chain, bundle, limit)
     write_output(json.dumps(result, indent=2) + "\n" if as_json else FORMATS[form](result), out)
     return 0
