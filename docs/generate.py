@@ -362,12 +362,12 @@ def schemas() -> str:
     """The page of JSON Schemas: what each describes and its top-level keys."""
     parts = ["# Schemas", NOTE, SCHEMAS_HEAD]
     for path in sorted(SCHEMAS.glob("*.schema.json")):
-        held = json.loads(path.read_text(encoding="utf-8"))
-        parts += [f"## {path.name.removesuffix('.schema.json')}", f"`schemas/{path.name}`: {held['title']}."]
-        parts.append(held["description"])
-        parts += _keys_of(held)
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        parts += [f"## {path.name.removesuffix('.schema.json')}", f"`schemas/{path.name}`: {schema['title']}."]
+        parts.append(schema["description"])
+        parts += _keys_of(schema)
         alternatives: list[str] = []
-        for shape in held.get("oneOf", []):
+        for shape in schema.get("oneOf", []):
             if "properties" in shape:
                 parts += [shape["description"], *_keys_of(shape)]
             else:

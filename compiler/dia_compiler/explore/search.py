@@ -349,11 +349,8 @@ class _BoundarySearch:
                 self._ask(round_, [ask for ask in ready if self.place[ask.item.number] is round_])
             search = self.search
             items, queries = counted(search.plan.items, "item"), counted(search.queries, "query", "queries")
-            tried, rounds = (
-                f"{sum(item.trials > 0 for item in search.items):,} tried",
-                counted(len(self.rounds), "round"),
-            )
-            self.tell(f"{len(search.accepted):,} of {items} after {queries} ({tried} in {rounds})")
+            tried, rounds = sum(item.trials > 0 for item in search.items), counted(len(self.rounds), "round")
+            self.tell(f"{len(search.accepted):,} of {items} after {queries} ({tried:,} tried in {rounds})")
 
     def name(self, item: Item) -> str:
         """Return the name of an item's template."""

@@ -24,9 +24,7 @@ from dia_runtime.formats.replies import instruction
 
 BENCHMARK = "specs/benchmark.yaml"
 QUESTION, VARIES = "\ue000", "\ue001"  # in a rendered wrapper: the question, and texts that are not known
-
-
-TURN_TEXTS = ("user", "assistant")
+TURN_TEXTS = ("user", "assistant")  # the keys of a turn with texts
 
 
 class OwnTexts:
@@ -126,7 +124,7 @@ def _wrapper(bundle: Bundle) -> str | None:
 
 
 def _instruction(format: dict[str, Any]) -> str:
-    """Return the instructions of an answer format, as far as the question tells them.
+    """Return the instructions of an answer format, as far as the question determines them.
 
     The answer's type is only stored with the answer. Bundles of older rules have another wording.
     """

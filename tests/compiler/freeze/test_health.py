@@ -1,4 +1,4 @@
-"""Health warnings: each is told where it holds, not told where it does not, and can be allowed with a reason."""
+"""Health warnings: each is given where it applies and nowhere else, and can be allowed with a reason."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FEW = PLAIN.replace("max: 900", "max: 2")
 
 
 @pytest.mark.parametrize(
-    ("template", "k", "is_told"),
+    ("template", "k", "is_warned"),
     [
         (FEW, 3, True),
         (FEW, 4, True),  # a compile makes 5
@@ -64,10 +64,10 @@ FEW = PLAIN.replace("max: 900", "max: 2")
     ],
 )
 def test_a_check_warns_of_fewer_instances_than_a_compile_makes(
-    template: str, k: int, is_told: bool, tmp_path: Path
+    template: str, k: int, is_warned: bool, tmp_path: Path
 ) -> None:
     checked = check_specs([written(tmp_path, template)], 1, k=k)
-    assert ("few-instances" in {entry.code for entry in checked.diagnostics.entries}) is is_told
+    assert ("few-instances" in {entry.code for entry in checked.diagnostics.entries}) is is_warned
 
 
 def test_a_search_for_shortcuts_makes_more_instances_than_a_compile_asks_for(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_search_for_shortcuts_makes_more_instances_than_a_compile_asks_for(tmp
     assert "few-instances" not in {entry.code for entry in checked.diagnostics.entries}
 
 
-def told(folder: Path, template: str, k: int = 16) -> set[str]:
+def warnings_of(folder: Path, template: str, k: int = 16) -> set[str]:
     """The codes of the warnings of a compile."""
     made = compile([written(folder / "specs", template)], k=k, out=folder / "out", jobs=1)
     return {entry.code for entry in made.warnings}
@@ -87,7 +87,7 @@ def test_every_warning_has_a_case() -> None:
 
 
 def test_a_healthy_template_has_none(tmp_path: Path) -> None:
-    assert told(tmp_path, PLAIN) == set()
+    assert warnings_of(tmp_path, PLAIN) == set()
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -105,35 +105,35 @@ def test_it_is_told_and_can_be_allowed(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("instances", "is_told"), [("", True), ("instances: 16\n", True), ("instances: 9\n", False), ("instances: all\n", False)]
+    ("instances", "is_warned"), [("", True), ("instances: 16\n", True), ("instances: 9\n", False), ("instances: all\n", False)]
 )  # fmt: skip
 def test_a_bundle_with_every_instance_gets_a_warning_unless_the_spec_asks_for_all(
-    instances: str, is_told: bool, tmp_path: Path
+    instances: str, is_warned: bool, tmp_path: Path
 ) -> None:
     small = PLAIN.replace("max: 900", "max: 4") + instances
-    assert ("k-equals-d" in told(tmp_path, small)) is is_told
-    assert ("k-equals-d" in told(tmp_path / "fewer", small, k=5)) is (instances == "instances: 16\n")
+    assert ("k-equals-d" in warnings_of(tmp_path, small)) is is_warned
+    assert ("k-equals-d" in warnings_of(tmp_path / "fewer", small, k=5)) is (instances == "instances: 16\n")
 
 
 def test_a_prompt_may_contain_the_skip_token_that_answers_an_unanswerable_question(tmp_path: Path) -> None:
     declines = PLAIN.replace("type: integer}\nchecks", "type: integer, unanswerable: a % 8 > 0}\nchecks")
     assert declines.count("unanswerable") == 1
     declines = declines.replace("{{ b }}?", "{{ b }}? If you cannot know: I-DO-NOT-KNOW")
-    assert told(tmp_path, declines + "allow: {few-distinct-answers: most have none}\n") == set()
+    assert warnings_of(tmp_path, declines + "allow: {few-distinct-answers: most have none}\n") == set()
 
 
 def test_a_check_through_let_values_repeats_too(tmp_path: Path) -> None:
     through = PLAIN.replace("answer:", "let: {product_of: b * a, same: product_of}\nanswer:").replace(
         "value: a * b", "value: product_of"
     )
-    assert "check-repeats-value" in told(tmp_path, through.replace("answer / a == b", "answer == same"))
-    assert told(tmp_path / "other", through.replace("answer / a == b", "answer - same == 0")) == set()
+    assert "check-repeats-value" in warnings_of(tmp_path, through.replace("answer / a == b", "answer == same"))
+    assert warnings_of(tmp_path / "other", through.replace("answer / a == b", "answer - same == 0")) == set()
 
 
 def test_what_a_variant_draws_again_may_be_ignored(tmp_path: Path) -> None:
     named = PLAIN.replace("  a:", "  who: {type: choice, of: [Ann, Bo, Cy]}\n  a:").replace("times", "{{ who }} times")
-    assert "answer-ignores-parameter" in told(tmp_path, named)
-    assert told(tmp_path / "other", named + "variants: {renamed: {redraw: [who]}}\n") == set()
+    assert "answer-ignores-parameter" in warnings_of(tmp_path, named)
+    assert warnings_of(tmp_path / "other", named + "variants: {renamed: {redraw: [who]}}\n") == set()
 
 
 LETTERED = """\
@@ -152,9 +152,9 @@ format: {kind: letter}
 
 @pytest.mark.parametrize("k", [3, 16, 40])
 def test_the_letters_of_shuffled_options_may_be_few(k: int, tmp_path: Path) -> None:
-    assert told(tmp_path / "shuffled", LETTERED, k) == set()
+    assert warnings_of(tmp_path / "shuffled", LETTERED, k) == set()
     in_order = LETTERED.replace("'[n - 1]'", "'[n - 1]'\n  shuffle: false")
-    assert told(tmp_path / "sorted", in_order, k) == {"constant-answer"}
+    assert warnings_of(tmp_path / "sorted", in_order, k) == {"constant-answer"}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_letters_of_shuffled_options_may_be_few(k: int, tmp_path: Path) -> N
 def test_braces_may_be_text(prompt: str, tmp_path: Path) -> None:
     named = PLAIN.replace("answer:", "let: {n: a + 1000 * b}\nanswer:").replace("{{ a }} times {{ b }}?", prompt)
     quoted = named.replace(f'"{prompt}"', json.dumps(prompt))
-    assert "single-braces" not in told(tmp_path, quoted)
+    assert "single-braces" not in warnings_of(tmp_path, quoted)
 
 
 @pytest.mark.parametrize(
@@ -184,18 +184,18 @@ def test_braces_may_be_text(prompt: str, tmp_path: Path) -> None:
 )
 def test_what_is_meant_as_it_is_written_has_no_warning(old: str, new: str, tmp_path: Path) -> None:
     assert old in PLAIN
-    found = told(tmp_path, PLAIN.replace(old, new).replace("answer / a == b", "answer >= a"))
+    found = warnings_of(tmp_path, PLAIN.replace(old, new).replace("answer / a == b", "answer >= a"))
     assert not found & {"comment-in-text", "single-braces", "xor-as-power"}
 
 
 def test_a_text_that_lacks_the_f_of_an_f_string(tmp_path: Path) -> None:
     shown = PLAIN.replace("answer:", "let: {shown: \"'{a} apples'\"}\nanswer:")
-    assert told(tmp_path, shown) == {"single-braces"}
-    assert told(tmp_path / "other", shown.replace("'{a}", "f'{a}")) == set()
+    assert warnings_of(tmp_path, shown) == {"single-braces"}
+    assert warnings_of(tmp_path / "other", shown.replace("'{a}", "f'{a}")) == set()
 
 
 def test_a_parameter_of_an_attachment_that_no_text_names_is_shown(tmp_path: Path) -> None:
     built = "assets: {list: {build: text, text: '{{ c }}'}}\ndeliver: attach\nanswer:"
     attached = PLAIN.replace("  b:", "  c: {type: integer, min: 5, max: 6}\n  b:").replace("answer:", built)
-    assert told(tmp_path, attached) == {"answer-ignores-parameter"}
-    assert told(tmp_path / "inline", attached.replace("deliver: attach\n", "")) == {"unused-parameter"}
+    assert warnings_of(tmp_path, attached) == {"answer-ignores-parameter"}
+    assert warnings_of(tmp_path / "inline", attached.replace("deliver: attach\n", "")) == {"unused-parameter"}

@@ -104,8 +104,8 @@ def test_a_balanced_parameter_is_spread_evenly_under_a_condition_that_prefers_so
         return int(target)
 
     walker = Walker(b"balance", draw)
-    found = [walker.at(position) for position in range(500)]
-    assert sorted(found.count(target) for target in range(3)) == [166, 167, 167]
+    targets = [walker.at(position) for position in range(500)]
+    assert sorted(targets.count(target) for target in range(3)) == [166, 167, 167]
 
 
 def test_a_hopeless_condition_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,12 +71,12 @@ def in_sandboxes(languages: Iterable[str]) -> pytest.MarkDecorator:
 @pytest.fixture(params=NAMES)
 def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[sandboxes.Sandbox]:
     """Each sandbox in turn, permitted."""
-    found = {held.name: held for held in (*working_sandboxes(), sandboxes.NO_SANDBOX)}.get(request.param)
-    if found is None:
+    sandbox = {one.name: one for one in (*working_sandboxes(), sandboxes.NO_SANDBOX)}.get(request.param)
+    if sandbox is None:
         pytest.skip(f"{request.param} does not work here")
-    monkeypatch.setattr(programs, "chosen", lambda word: found)
+    monkeypatch.setattr(programs, "chosen", lambda word: sandbox)
     with permitted("unconfined"):
-        yield found
+        yield sandbox
 
 
 @pytest.fixture
