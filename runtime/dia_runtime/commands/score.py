@@ -146,7 +146,8 @@ class ScoreOptions(GradingOptions):
     "--ties",
     choices=["skip", "first", "wrong"],
     default="skip",
-    help="How the ensemble counts a tie; first: as the first of the tied models.",
+    help="How the ensemble counts a tie: as an abstention, as the reply of the first model that gave one of the tied "
+    "answers, or as wrong.",
 )
 @choice_option(
     "--skips",
