@@ -123,7 +123,7 @@ def _summary(result: CalibrationResult) -> Table:
         rows.append((f"equal slopes of {slopes.of}", f"{slopes.statistic:.2f}, df {slopes.df}, p {slopes.p:.3f}"))
         rows.append(("standard deviation of log slopes", _number(slopes.spread, 3)))
     if fit.partial_credit:
-        rows.append(("partial credit: steps of independent trials", _tested(fit.partial_credit.equal_steps)))
+        rows.append(("partial credits are counts of independent trials", _tested(fit.partial_credit.equal_steps)))
     if fit.components:
         rows.append(("first eigenvalue of residuals", _number(fit.components.eigenvalues[0], 3)))
     rows += _dependence_rows(result)
