@@ -268,7 +268,7 @@ def test_the_slope_of_a_model_makes_its_success_change_faster_with_difficulty(
 
 @pytest.mark.parametrize(
     ("goal", "ending"),
-    [("0.3", "; they are predicted from 0.13 to 0.82, but none between 0.13 and 0.45"), ("0.4", " to 0.82")],
+    [("0.3", "; all predictions are from 0.13 to 0.82, with none between 0.13 and 0.45"), ("0.4", " to 0.82")],
 )
 def test_a_target_between_two_predictions_names_them(goal: str, ending: str) -> None:
     target = Target(Decimal(goal), ability=Decimal(0))
@@ -289,7 +289,7 @@ def test_an_instance_outside_the_target_restarts_the_time_limit_of_the_search(
     target = Target(Decimal("0.9"), ability=Decimal(-5))
     steering = TemplateSteering(template, target, TemplateRule(Decimal(0), (), Decimal("0.5")))
     expanded.settings = replace(expanded.settings, steering=steering)
-    with pytest.raises(TargetUnreached, match=r"success from 0\.8 to 1\.0; they are predicted from 0\.01 to 0\.01"):
+    with pytest.raises(TargetUnreached, match=r"success from 0\.8 to 1\.0; all predictions are from 0\.01 to 0\.01"):
         next(expanded.drafts(1))
     assert cell[2] >= 2 * 2_000  # it counts beginnings and ends
     assert cell[2] % 2 == 0
@@ -322,7 +322,7 @@ def test_a_range_of_difficulties_needs_no_model(capsys: pytest.CaptureFixture[st
         (
             ["--difficulty", "5..6", "--bank", "bank.json"],
             # `5 plus 1?` and `10000 and 1?`
-            "they are predicted from -3.87 to 2.77 help: ask for a success or difficulty in this range",
+            "all predictions are from -3.87 to 2.77 help: ask for a success or difficulty in this range",
         ),
         (["--difficulty", "0..1", "--bank", "bank.json", "--part", "1/2"], "leave out --part"),
     ],

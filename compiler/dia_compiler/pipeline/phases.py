@@ -30,7 +30,7 @@ from dia_compiler.generate.expand import ALL
 from dia_compiler.parse.discover import Folder
 from dia_compiler.parse.model import Benchmark, Template
 from dia_compiler.sampling.degrees_of_freedom import Freedom
-from dia_compiler.sampling.steering import Steering, SteeringRequest
+from dia_compiler.sampling.steering import RANGE_OF_PREDICTIONS, Steering, SteeringRequest
 
 if TYPE_CHECKING:  # modules that only a compile needs are imported there, so that a check starts sooner
     from dia_compiler.freeze.incremental import BundleResult, Inputs
@@ -187,7 +187,9 @@ def _steering_help(why: str) -> str | None:
     """Return what helps against the reason for which instances of a template cannot be chosen."""
     if why in (HAS_EACH, MAKES_ALL, NO_PARAMETERS):
         return None
-    return "ask for a success or difficulty in this range" if "predicted from" in why else "calibrate more instances"
+    if RANGE_OF_PREDICTIONS in why:
+        return "ask for a success or difficulty in this range"
+    return "calibrate more instances"
 
 
 def require_room(questions: int, folder: Path) -> None:

@@ -29,6 +29,7 @@ PARTS = ("ability", "se", "covariance")  # of an ability in the bank's explanati
 PLACES = Decimal("0.000001")
 PATIENCE = 32  # instances that are passed over in a row to bring the mean closer to the target
 CANDIDATES = 20_000  # instances in a row without one within the target
+RANGE_OF_PREDICTIONS = "all predictions are from"
 ONE = Decimal(1)
 Draw = TypeVar("Draw")
 
@@ -324,7 +325,7 @@ class Chooser:
         return (
             f"the chosen instances are {word} than requested: their mean predicted success is {goal + miss:.2f} instead"
             f" of {goal}, because {few} of {len(self.seen):,} drawn instances {have} a prediction from {low} to {high};"
-            f" all predictions are from {ends}"
+            f" {RANGE_OF_PREDICTIONS} {ends}"
         )
 
     def unreached(self) -> TargetUnreached:
@@ -333,12 +334,12 @@ class Chooser:
         message = f"too few of its instances have {target.text()}"
         if successes:
             ends = f"{_cents(successes[0])} to {_cents(successes[-1])}"
-            message += f"; they are predicted from {ends}"
+            message += f"; {RANGE_OF_PREDICTIONS} {ends}"
             if target.success is not None:
                 below = [success for success in successes if success < target.success - WITHIN]
                 above = [success for success in successes if success > target.success + WITHIN]
                 if below and above and len(below) + len(above) == len(successes):
-                    message += f", but none between {_cents(below[-1])} and {_cents(above[0])}"
+                    message += f", with none between {_cents(below[-1])} and {_cents(above[0])}"
         return TargetUnreached(message)
 
 
