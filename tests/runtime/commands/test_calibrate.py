@@ -393,7 +393,7 @@ params:
   n: {type: integer, min: 1, max: 40}
   a: {type: integer, min: 100, max: 999}
 answer: {value: "n * a", type: integer}
-prompt: Add {{ a }} to itself until there are {{ n }} of it. What is the sum?
+prompt: A list has length {{ n }}, and every element is {{ a }}. What is the sum of the list?
 """
 
 
