@@ -26,7 +26,7 @@ WITH_SESSIONS = "sessions, whose answers depend on the model's replies"
 
 @dataclass(frozen=True, slots=True)
 class SkippedTemplate:
-    """A template without errors in which no shortcut was sought, and why."""
+    """A template that has no errors but was not probed, and why."""
 
     benchmark: str
     template: str
