@@ -71,8 +71,9 @@ ENDINGS = {
 @click.option(
     "--chain", type=click.Choice(["standard", "strict", "lenient", "compat"]), default="standard", show_default=True,
     help="How answers are read from replies. standard: the last answer in the prescribed format. strict: only that "
-    "format, and no text around tags or JSON. lenient: more tolerant. compat: like a published evaluator: "
-    "DIA-Bench's for xml, evaluate-idk's for letter, the Self-Execution Benchmark's for json and in conversations.",
+    "format, and no text around tags or JSON. lenient: more tolerant. compat: as a published evaluator "
+    "does (DIA-Bench for the answer format xml, evaluate-idk for letter, the Self-Execution Benchmark for json and in "
+    "conversations).",
 )  # fmt: skip
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Folder for the search.")
 @model_options_except("seed")  # the search itself needs it

@@ -54,7 +54,7 @@ def command(
     A chain is a way to read an answer from a reply: standard, strict, lenient or compat (if the answer format has it).
     For each reply you see what both chains read, which step decided, and the reply itself, shortened if it is long.
     With --labelled, the verdicts of the first chain (or of a judge) are compared with human verdicts on a sample.
-    An id may omit the benchmark's name, and a line may name its "model" and "attempt".
+    In the file of human verdicts, an "id" may omit the benchmark's name, and a line may add "model" and "attempt".
 
     \b
     Example:
@@ -73,9 +73,7 @@ def command(
         )
         if missing := result_of_labels["without_reply"]:
             of = counted(result_of_labels["labels"], "label")
-            echo(
-                f"warning: {missing:,} of {of} have no reply in the run; check `model` and `attempt` of them", err=True
-            )
+            echo(f"warning: {missing:,} of {of} have no reply in the run; check their `model` and `attempt`", err=True)
         return 0
     with activity("grading"):
         result = audit(list(runs), named, bundle)

@@ -93,9 +93,9 @@ class CalibrateOptions:
     "--item-scores",
     choices=["eap", "wle", "mle"],
     default="eap",
-    help="The abilities are estimated first, and this estimator then computes the difficulties from them; with "
-    "mml-persons and cml --eliminate respondents, the other way round. eap: posterior mean. wle: Warm's estimate. "
-    "mle: maximum likelihood, always used by jml.",
+    help="Estimator of the difficulties, given the abilities, which are estimated first. If the difficulties are "
+    "estimated first (mml-persons, and cml if it eliminates respondents), it is the estimator of the abilities. eap: "
+    "posterior mean. wle: Warm's estimate. mle: maximum likelihood, always used by jml.",
 )
 @choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
 @choice_option(
@@ -120,8 +120,8 @@ class CalibrateOptions:
     "--extreme",
     choices=["winsteps", "drop"],
     default="winsteps",
-    help="Models or items with only correct or only wrong replies. winsteps: place those whose estimates would be "
-    "infinite slightly inside the scale. drop: leave them all out.",
+    help="Models or items with only correct or only wrong replies. winsteps: keep them, and make infinite estimates "
+    "finite, as --extreme-adjust describes. drop: leave them all out.",
 )
 @click.option(
     "--extreme-adjust",

@@ -26,9 +26,9 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists the unchanged questions whose answers changed, then the questions that changed, with or without their answers,
-    then added and removed questions. The differences in templates, specs, manifest entries and library versions follow.
-    Exit code 1 if the bundles differ.
+    Lists the questions by what changed: only the answer, the question and its answer, or only the question; then the
+    added and removed questions. The differences in templates, specs, manifest entries and library versions follow. Exit
+    code 1 if the bundles differ.
 
     \b
     Example:

@@ -82,7 +82,7 @@ class ImportOptions:
     metavar="FORMAT",
     default="whole",
     show_default=True,
-    help="Answer format: how replies mark their answer, if not by letters.",
+    help="Answer format: how replies mark their answer. Ignored with --letters.",
 )
 @click.option("--points", multiple=True, metavar="VERDICT=N", help="Points that the prompts stated. Repeatable.")
 @click.option(

@@ -74,8 +74,8 @@ chain_option = choice_option(
     default="standard",
     help="How answers are read from replies. standard: the last answer in the prescribed format. strict: only that "
     "format, and no text around tags or JSON (used for bundles from before dia 0.4). lenient: more tolerant. compat: "
-    "like a published evaluator: DIA-Bench's for xml, evaluate-idk's for letter, the Self-Execution Benchmark's for "
-    "json and in conversations.",
+    "as a published evaluator does (DIA-Bench for the answer format xml, evaluate-idk for letter, the Self-Execution "
+    "Benchmark for json and in conversations).",
 )
 points_option = click.option(
     "--points", multiple=True, metavar="VERDICT=N", help="Points for a verdict, for example wrong=-1. Repeatable."

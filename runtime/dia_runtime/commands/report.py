@@ -63,8 +63,8 @@ class ReportOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: read replies as the published evaluators did, and show the figures of the study "
-    "that questions with sessions come from. "
+    help="paper: read replies as the published evaluators did, and for conversations from a published study, show the "
+    "figures of that study. "
     "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @click.option(

@@ -132,8 +132,8 @@ class ScoreOptions(GradingOptions):
 @choice_option(
     "--preset",
     choices=["paper", "dia-bench"],
-    help="paper: read replies as the published evaluators did, and add the figures of the study "
-    "that questions with sessions come from. "
+    help="paper: read replies as the published evaluators did, and for conversations from a published study, add the "
+    "figures of that study. "
     "dia-bench: accept only the tags, without text around them, as the DIA-Bench paper did.",
 )
 @choice_option(
@@ -172,7 +172,7 @@ class ScoreOptions(GradingOptions):
     multiple=True,
     metavar="[FIGURE]",
     help="Compare all pairs of models on the same questions by this figure (default: trad_score, the share "
-    "of correct replies, and rs, the reliability score); with the word tools: each model with tools and without. "
+    "of correct replies, and rs, the reliability score). `--compare tools` compares each model with tools and without. "
     "Repeatable.",
 )
 @labels_option
