@@ -80,11 +80,10 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E206": (
         "missing requirement",
-        "The template's `requires` names an extra, a file or a tool that is not available on this machine, and the "
-        "template was named on the command line or `--strict` was given; or the extra `parquet` is missing, and "
-        "the template reads a .parquet file but does not name the extra in `requires`; or `--cluster` was given, and "
-        "the extra `cluster` is missing. Install the requirement. When you compile a whole benchmark without "
-        "`--strict`, a template whose `requires` names something missing is left out instead.",
+        "The template's `requires` names an extra, a file or a tool that this machine does not have. This is an error "
+        "only with `--strict`, or if you name the template on the command line; otherwise, the template is left out. "
+        "The other causes: a template reads a .parquet file, but the extra `parquet` is neither installed nor named "
+        "in `requires`; or `--cluster` was given, but the extra `cluster` is not installed. Install what is missing.",
     ),
     "E207": (
         "plug-in that cannot be used",
@@ -239,12 +238,12 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E505": (
         "too few distinct instances",
-        "The template cannot make k different instances. Widen a parameter, or relax a `where`. `dia preview` reports "
-        "an instance or an item that does not exist with this code.",
+        "The template cannot make k different instances. Widen a parameter, or relax a `where`. `dia preview` also "
+        "uses this code if the requested instance or item does not exist.",
     ),
     "E506": (
         "two instances with the same text",
-        "Two questions of a template are equal. Show the parameter or slot that the message names in the prompt, or "
+        "Two questions of a template are equal. In the prompt, show the parameter or slot that the message names; or "
         "change the variant that it names. Otherwise, break the symmetry with a `where` such as `a <= b`.",
     ),
     "E507": (
@@ -384,7 +383,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E715": (
         "unknown target, or models that do not fit it",
         "No exporter has this name; the message suggests the closest target or lists all of them. Or `--model` does "
-        "not fit: the target `openai-batch` needs exactly one, the other targets for questions take none.",
+        "not fit: the target `openai-batch` needs exactly one, the other targets that export questions take none.",
     ),
     "E716": (
         "exporter that writes outside its folder",
@@ -612,7 +611,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E893": (
         "invalid calibration option",
-        "A method, gauge, filter or another option of calibration is not known, or does not fit the others.",
+        "An option of calibration, such as the method, a filter or the gauge (what fixes the origin of the scale), has "
+        "an unknown value, or does not fit the other options or the data.",
     ),
     "E894": (
         "not a bank",

@@ -447,7 +447,7 @@ HEALTH_WARNINGS: dict[str, str] = {
         "The answer is a list, but `rejects` has single values. Each is a separate reply; `[[a, b]]` is one reply with "
         "a list."
     ),
-    "k-equals-d": "The bundle contains every instance that the template can make, without `instances: all`.",
+    "k-equals-d": "The bundle contains every instance that the template can make, but `instances: all` is not set.",
     "low-acceptance": "Fewer than one draw in a hundred satisfies every `where`.",
     "off-target": (
         "The mean predicted success of the chosen instances misses `--success` by more than 0.05, because all, or "
@@ -465,7 +465,7 @@ HEALTH_WARNINGS: dict[str, str] = {
     ),
     "single-braces": (
         "A prompt has the name of a value in single braces, such as `{a}`, and prints the value nowhere; `{{ a }}` is "
-        'probably meant. Or a text of an expression has it and is not an f-string; `f"{a}"` is probably meant.'
+        'probably meant. Or a text in an expression has such braces but is not an f-string; `f"{a}"` is probably meant.'
     ),
     "unlisted-options": (
         "The prompt of a multiple choice does not print `{{ options }}`, so the model does not see the options."
