@@ -1,8 +1,8 @@
 r"""How the evaluate-idk study extracted letters, step by step, in the two versions that it published.
 
 The first version knows the letters A to E, the second (from 2025-12-17) A to K. A format whose last letter comes after
-E is read like the second version. Closed `<think>...</think>` blocks are removed first. The first rule with a match
-decides; unless noted otherwise, its match that ends last counts:
+E is read like the second version. Closed `<think>...</think>` blocks are removed first. The first step that
+finds a letter decides. If it finds several, the one that ends last counts, unless the table says otherwise:
 
 | step | what is found |
 |---|---|
@@ -12,9 +12,9 @@ decides; unless noted otherwise, its match that ends last counts:
 | hash | the last ###B###; only in uppercase in the first version |
 | boxed | the first \boxed{B}, otherwise \boxed{\text{B}}, \boxed{\mathrm{B}}, boxed(B), boxed{B}, in either case |
 | answer-letter | the first "answer B", "answer: B", "answer-B", in either case |
-| option-tail | "option B" or "choice B" in the last 200 characters, in either case |
+| option-tail | the first "option B", otherwise the first "choice B", in the last 200 characters, in either case |
 
-In the steps up to line-start, both versions find only the uppercase letters A to E. A letter counts "as a word" if it
+Up to the step line-start, even the second version finds only the letters A to E, in uppercase. A letter counts "as a word" if it
 comes after a space or at the start; is bare, in round brackets or between two pairs of asterisks; and is followed by a
 full stop, comma or colon (with or without one whitespace character before it), by a space, or by the end. If a reply
 has more than 300,000 characters, only the first 300,000 are read.
