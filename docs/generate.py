@@ -187,9 +187,9 @@ PARAMETERS_HEAD = (
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. *Strict* is how all chains except `lenient` parse a reply (`compat` of xml compares texts "
-    "instead), *lenient* how the chain `lenient` does. Every type takes `accept`, `accept_if`, `share` and "
-    "`unanswerable`."
+    "compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. *Lenient* is how the "
+    "chain `lenient` parses an answer, *strict* how all others do (`compat` of xml compares texts instead). Every type "
+    "takes `accept`, `accept_if`, `share` and `unanswerable`."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
@@ -329,7 +329,8 @@ MODEL_FIGURES_HEAD = (
     "The main figures that `dia score` computes for every model; [the page with the formulas]"
     "(../explanation/figures.md#figures) also has the others. The name is the key in JSON and the argument of "
     "`--compare`, which takes the figures with yes under *compared*; tables print shares in percent. Reports, plots "
-    "and the titles of tables use the words. *Plot* is the kind of `dia plot` that shows only this figure."
+    "and titles of tables use the words of the column *in words*. *Plot* is the kind of `dia plot` that shows only "
+    "this figure."
 )
 DIRECTIONS = {True: "more", False: "less", None: ""}
 

@@ -44,7 +44,9 @@ class Png(Picture):
         "margin": data("margin around the text in pixels (default 10)"),
         "colour": data("the colour of the text, as '#rrggbb' (default black)"),
         "background": data("the background colour, as '#rrggbb' (default white)"),
-        "noise": data("true for random pixels only, or the largest change of each sample, from 1 to 127"),
+        "noise": data(
+            "true: only random pixels; or the largest change of each colour channel of a pixel, from 1 to 127"
+        ),
         "hide": data("text or bytes to hide in the least significant bits; their length comes first, in 32 bits"),
         "exif": data(
             "a mapping with any of description, artist, copyright, software, make, model, date_time, user_comment"
@@ -81,7 +83,9 @@ def _check_sources(options: Mapping[str, Any]) -> None:
         raise OptionFault("text", "a picture has either `pixels` or `text`")
     if noise is True and ("text" in options or "pixels" in options):
         raise OptionFault(
-            "noise", "noise alone would cover the picture", "give the largest change of a sample instead, such as 40"
+            "noise",
+            "noise alone would cover the picture",
+            "give the largest change of a colour channel instead, such as 40",
         )
     if "text" in options and "size" in options:
         raise OptionFault(

@@ -48,7 +48,7 @@ class Zip(Builder):
         "cipher": data("none, zipcrypto, aes128, aes192 or aes256 (default aes256 with a password)"),
         "compression": data("stored or deflated (default stored)"),
         "time": data("the time of members without their own (default 2020-01-01T00:00:00)"),
-        "comment": data("a comment for the whole file, which is never encrypted"),
+        "comment": data("an unencrypted comment for the whole file"),
     }
     extension = "zip"
     media_type = "application/zip"

@@ -173,7 +173,10 @@ DEFINITIONS: Final[dict[str, Schema]] = {
     ),
     "session": mapping(
         {
-            "model": identifier("The role of the model to ask, which `dia run` binds to a model (default `subject`)."),
+            "model": identifier(
+                "The role of the model to ask, which `dia run` binds to a model (default `subject`, the model under "
+                "test)."
+            ),
             "settings": ref("settings"),
             "system": ref("template", "The system prompt of the conversation."),
             "when": ref("expression", "The session is skipped unless this condition is true."),
@@ -359,8 +362,14 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "allow": named(nonempty(), "Health warnings that this template accepts, each with a reason."),
     "limits": mapping(
         {
-            "seconds": number("Seconds of one evaluation.", exclusiveMinimum=0, maximum=300),
-            "steps": integer("Steps of one evaluation (default 2,000,000).", minimum=1, maximum=100000000),
+            "seconds": number(
+                "Seconds for each expression or template that is evaluated.", exclusiveMinimum=0, maximum=300
+            ),
+            "steps": integer(
+                "Steps for each expression or template that is evaluated (default 2,000,000).",
+                minimum=1,
+                maximum=100000000,
+            ),
             "digits": integer("Decimal digits of an integer.", minimum=1, maximum=301030),
         },
         "Limits on seconds and steps per evaluation, and on the digits of integers.",
@@ -375,8 +384,8 @@ TEMPLATE: Final[dict[str, Schema]] = {
         {
             "first": one_of(
                 ["random", "boundary"],
-                "boundary: first the edge values of each parameter, then the combinations of edge and other "
-                "values of every two parameters, then the rest.",
+                "boundary: first the edge values of each parameter; then, for every two parameters, all combinations "
+                "of edge and other values; then the rest.",
             )
         },
         "Which instances come first.",
@@ -401,7 +410,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
                 "sessions": array(
                     text(),
                     "Sessions to whose first user turn `prepend` and `append` apply (default: all sessions of the "
-                    "subject).",
+                    "subject, the model under test).",
                     least=1,
                 ),
             },

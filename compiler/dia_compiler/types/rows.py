@@ -271,7 +271,7 @@ class RowsType(ParameterType):
         "columns": COLUMNS,
         "id": option("row", "an expression over `row` whose value must differ for all rows"),
         "size": option("data", "number of rows; if left out with `group`, all rows of the group"),
-        "stratify": option("data", "a column: the same number of rows for each of its values, as far as available"),
+        "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
         "group": option("data", "a column: all rows have the same value in it"),
     }
 

@@ -123,12 +123,13 @@ class SubsetType(ParameterType):
     options = {
         "of": option(
             "items",
-            "the items: a list, {from: NAME} for a list of the spec, an expression, or a type",
+            "the items: a list, {from: NAME} for a list of the spec, an expression, or a type that draws them, such as "
+            "{type: entry, of: NAME} for a catalog",
             required=True,
         ),
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
-            "data", "a field of the items, or `group` or a face of the entries, whose value must differ between any two"
+            "data", "no two items may have the same value of this: a field, or for entries `group` or a face"
         ),
     }
 
