@@ -111,7 +111,7 @@ class StepEntry:
 
 @dataclass(frozen=True, slots=True)
 class PartialCreditReport:
-    """Abilities and difficulties from partial credits, the thresholds, and the test that they are counts of independent trials."""
+    """Abilities and difficulties from partial credits, the thresholds, and the test of counts of independent trials."""
 
     equal_steps: Andersen
     log_likelihood: float
