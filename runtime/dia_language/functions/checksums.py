@@ -134,10 +134,11 @@ def shake256(data: bytes, length: int) -> bytes:
 def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: bool = False, final: int = 0) -> int:
     """The cyclic redundancy check of `data`, `width` bits wide (1 to 64), in Williams's model.
 
-    `polynomial` has the coefficient of x**i as bit i, without the highest term x**width (0x8005 is x**16 + x**15 + x**2
-    + 1). If `reflected` is true, the bits of each input byte and of the result are taken lowest first. `initial` is the
-    starting value, and the result is XORed with `final`. CRC-16/MODBUS is crc(data, 16, 0x8005, 0xFFFF, true). Costs
-    one step per byte. Source: R. Williams, A painless guide to CRC error detection algorithms (1993).
+    Bit i of `polynomial` is the coefficient of x**i; the highest term, x**width, is left out. For example, 0x8005 is
+    x**16 + x**15 + x**2 + 1. If `reflected` is true, the bits of each input byte and of the result are taken lowest
+    first. `initial` is the starting value, and the result is XORed with `final`. CRC-16/MODBUS is crc(data, 16, 0x8005,
+    0xFFFF, true). Costs one step per byte. Source: R. Williams, A painless guide to CRC error detection algorithms
+    (1993).
 
     Examples:
         crc(utf8("123456789"), 16, 0x8005, 0xFFFF, true) -> 19255

@@ -19,8 +19,8 @@ WORD = "<u4"  # a column, with its first row in the lowest byte
 def aes_candidates(data: bytes, known: bytes) -> list[bytes]:
     """All 16-byte keys that start with `known` and decrypt the data to printable ASCII, in ascending order.
 
-    `known` is 14 to 16 bytes. `data` is one or more whole blocks, encrypted by AES-128 in ECB mode with or without PKCS
-    #7 padding, at most 65,536 bytes. Printable characters are those from space to ~. Source: FIPS 197, section 5.3.
+    `known` is 14 to 16 bytes. `data` is one or more whole blocks, at most 65,536 bytes, encrypted by AES-128 in ECB
+    mode with or without PKCS #7 padding. Printable characters are those from space to ~. Source: FIPS 197, section 5.3.
 
     Examples:
         [text_of(key) for key in aes_candidates(aes_encrypt(utf8("Meet me at noon."), utf8("0123456789abcdef"),
