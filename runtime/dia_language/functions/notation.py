@@ -1,8 +1,8 @@
 """Formulas and arithmetic as text in four styles, and parsing text into trees.
 
-Text from `written` is parsed back into the same tree if all operators have two operands and all numbers have finite
-decimals (1/3 is parsed as a division). Brackets are written where precedence needs them and where a reader might be
-unsure.
+Text from `written` is parsed back into the same tree if no operator has more than two operands and all numbers have
+finite decimals (1/3 is parsed as a division). Brackets are written where precedence needs them and where a reader might
+be unsure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Similarity of texts: edit distances, common subsequences and substrings.
 
-Each function costs as many steps as the product of the two lengths, except `indel_distance`, which processes whole
-rows as the bits of one integer. It shares no code with `longest_common_subsequence`, so each can check the other.
+`levenshtein`, `longest_common_subsequence` and `longest_common_substring` cost about as many steps as the product of
+the two lengths; the other functions cost far fewer. `indel_distance` shares no code with `longest_common_subsequence`,
+so each can check the other.
 """
 
 from __future__ import annotations
