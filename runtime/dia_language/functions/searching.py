@@ -74,8 +74,8 @@ def reachable(start: Value, moves: Function, most: int | None = None) -> list[li
 
     Entry 0 is [start]. Each state appears once, in the entry for the smallest number of moves that reaches it. `moves`
     takes a state and returns the list of the next states. If `most` is given, the search stops after this many moves.
-    If a state is a partial solution and `moves` returns all ways to extend it by one step, entry n lists all solutions
-    with n steps (backtracking); without a solution, the result ends before entry n. Raises an error (E502) like
+    For backtracking, let a state be a partial solution, and let `moves` return all ways to extend it by one step. Entry
+    n then lists all solutions with n steps; if there are none, the result has no entry n. Raises an error (E502) like
     `search`.
 
     Examples:
@@ -179,8 +179,8 @@ def exact_cover(
     ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned. With
     the default of 2, a puzzle has exactly one solution if the result has length 1. `chosen` are positions of options
     that every solution must contain, such as the clues of a puzzle. If several searches use the same `let` values as
-    items and options, these are prepared only once. Raises an error for an option that contains a value twice, and E502
-    if the search takes more steps than the limit of the template. Source: Knuth, "Dancing links", Millennial
+    items and options, these are prepared only once. Raises an error for an option that contains a value twice, and
+    (E502) if the search takes more steps than the template allows. Source: Knuth, "Dancing links", Millennial
     Perspectives in Computer Science (2000), algorithm X.
 
     Examples:
@@ -296,7 +296,7 @@ def solve_distinct(weights: list[int], choices: list[list[int]], total: int, lim
     For example, x are the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are
     returned. With the default of 2, a puzzle has exactly one solution if the result has length 1. The search first sets
     each x that has one choice, then those with the largest weights (by absolute value), and skips values with which the
-    others cannot reach the total. Raises E502 if the search takes more steps than the limit of the template.
+    others cannot reach the total. Raises an error (E502) if the search takes more steps than the template allows.
 
     Examples:
         solve_distinct([1, 1], [[1, 2, 3], [1, 2, 3]], 4) -> [[1, 3], [3, 1]]
