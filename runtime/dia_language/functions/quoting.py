@@ -26,7 +26,7 @@ FOR_PYTHON, FOR_C = re.compile(r"[^ !#-\[\]-~]"), re.compile(r"[^ !#->@-\[\]-~]"
 
 @library_function
 def quoted(text: str, style: str = "marks") -> str:
-    r"""`text` between marks that it cannot contain, or as a string literal of a language.
+    r"""`text` between marks that do not occur in it, or as a string literal of a language.
 
     `style` is marks, python, c, json, javascript, sql or shell. With marks, the text is on its own lines between two
     lines of backticks, longer than any run of backticks in the text. The other styles give a literal on one line (for
