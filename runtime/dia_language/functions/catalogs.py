@@ -10,7 +10,7 @@ from dia_language.numbers.values import Entry
 def name_of(entry: Entry) -> str:
     """The name of a catalog entry.
 
-    The example uses a parameter `step` of type `entry` that has drawn the entry `reverse`.
+    In the example, `step` is a parameter of type `entry` whose value is the entry `reverse`.
 
     Examples:
         name_of(step) -> "reverse"

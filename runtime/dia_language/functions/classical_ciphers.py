@@ -24,7 +24,7 @@ def rot47(text: str) -> str:
 
 @library_function
 def atbash(text: str) -> str:
-    """`text` with a replaced by z, b by y, and so on. Applying it twice gives the original text.
+    """`text` with the alphabet reversed: z for a, y for b, and so on. Applying it twice gives the original text.
 
     Examples:
         atbash("Hello") -> "Svool"
@@ -34,9 +34,10 @@ def atbash(text: str) -> str:
 
 @library_function
 def vigenere_encrypt(text: str, key: str) -> str:
-    """`text` with each letter shifted by the next letter of `key`, which is repeated; a shifts by 0.
+    """`text` with each letter shifted by the next letter of `key`: by 0 for a, by 1 for b, and so on.
 
-    Other characters do not change and do not use up a letter of the key. `key` is one or more letters in either case.
+    The key is repeated. Other characters do not change and do not use up a letter of the key. `key` is one or more
+    letters in either case.
 
     Examples:
         vigenere_encrypt("Attack at dawn!", "lemon") -> "Lxfopv ef rnhr!"

@@ -191,8 +191,8 @@ def curve_points(curve: Curve) -> list[Point]:
 def curve_order(curve: Curve) -> int:
     """The number of points on the curve, including the point at infinity.
 
-    For a named curve this is its n. For any other curve, the points are counted: p must be at most 100,000, and each
-    field element costs one step.
+    Curves from `named_curve` have this number as n. For any other curve, the points are counted: p must be at most
+    100,000, and each field element costs one step.
 
     Examples:
         curve_order(curve(2, 3, 97)) -> 100

@@ -27,8 +27,8 @@ Code = list[tuple[str, int]]
 def to_brainfuck(text: str) -> str:
     """A Brainfuck program that prints `text` as UTF-8.
 
-    The program sets five cells to 0, 10, 30, 70 and 100, then changes the nearest cell for each byte. At most 20,000
-    bytes. Source: U. Mueller, Brainfuck (1993).
+    The program first sets five cells to 0, 10, 30, 70 and 100. For each byte, it then uses the cell that it can reach
+    and change with the fewest commands. At most 20,000 bytes. Source: U. Mueller, Brainfuck (1993).
 
     Examples:
         to_brainfuck("H") -> "++++++++++[>+>+++>+++++++>++++++++++<<<<-]>>>++."

@@ -101,7 +101,7 @@ def degree_of(graph: Graph, node: Value) -> int:
 def adjacency_matrix(graph: Graph) -> Matrix:
     """The adjacency matrix: the weight of the edge from the row's node to the column's node, 0 if there is none.
 
-    In an unweighted graph every edge counts 1. At most 1,000 nodes.
+    In an unweighted graph every edge counts as 1. At most 1,000 nodes.
 
     Examples:
         adjacency_matrix(graph(3, [[1, 2], [2, 3]])) -> [[0, 1, 0], [1, 0, 1], [0, 1, 0]]

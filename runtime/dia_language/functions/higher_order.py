@@ -85,8 +85,8 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
 def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
     """The first value in start, function(start), ... that the function does not change.
 
-    If there is none within `limit` calls, the result is the value after `limit` calls, so that a condition can test it.
-    If `limit` is not given, `fixpoint` raises an error after 1,000 calls.
+    If there is none within `limit` calls, the result is the value after the last of these calls. If `limit` is not
+    given, `fixpoint` raises an error after 1,000 calls.
 
     Examples:
         fixpoint(digit_sum, 987654321) -> 9

@@ -115,8 +115,9 @@ TEXTS: Final = {"tEXt": lambda rest: rest.decode("latin-1"), "zTXt": _compressed
 def xmp_of(data: bytes) -> Record:
     """The XMP metadata of a PNG picture by Dublin Core name, such as description, title, creator and subject.
 
-    The value of a property is its text, its first text if it has one per language, or the list of its texts if it is a
-    list. The record is empty if the picture has no such metadata. Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
+    The result is a record. The value of a property is a text, or a list of texts if the property is a list. If a text
+    is given in several languages, only the first is used. The record is empty if the picture has no such metadata.
+    Source: ISO 16684-1 (XMP), ISO 15836-1 (Dublin Core).
 
     Examples:
         xmp_of(from_base64("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAAv2lUWHRYTUw6Y29tLmFkb2JlLnhtcAABAAAAeN"
@@ -210,7 +211,7 @@ def _tagged(text: bytes, tag: int, order: str) -> str:
 
 @library_function
 def hidden_in(data: bytes) -> bytes:
-    """The bytes hidden in the least significant bits of a PNG picture's samples, as by the builder `png`.
+    """The bytes hidden in the least significant bits of a PNG picture's samples, for example by the builder `png`.
 
     Samples are read row by row, with red, green and blue of each pixel in this order. The highest bit of each byte
     comes first. The first 32 bits are the number of hidden bytes. Raises an error if the picture has no room for that

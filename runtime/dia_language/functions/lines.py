@@ -53,7 +53,7 @@ def first_words(text: str, n: int) -> str:
 def lines(text: str) -> list[str]:
     r"""The lines of `text` without their line endings (LF, CR or CRLF).
 
-    A line ending at the very end does not start another line; an empty text has no lines.
+    If `text` ends with a line ending, no empty line follows it. An empty text has no lines.
 
     Examples:
         lines("a\n\nb\n") -> ["a", "", "b"]

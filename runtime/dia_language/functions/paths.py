@@ -148,7 +148,7 @@ def _positive(name: str, graph: IndexedGraph) -> IndexedGraph:
 def minimum_spanning_tree_weight(graph: Graph) -> Rational:
     """The total weight of a minimum spanning tree of an undirected graph.
 
-    In an unweighted graph each edge counts 1. Raises an error if the graph is not connected. Source: Kruskal,
+    In an unweighted graph each edge counts as 1. Raises an error if the graph is not connected. Source: Kruskal,
     Proceedings of the American Mathematical Society 7 (1956).
 
     Examples:

@@ -16,8 +16,8 @@ from dia_language.functions.registry import library_function
 def matches(pattern: str, text: str) -> list[Value]:
     r"""All non-overlapping matches of the RE2 pattern in `text`, from left to right.
 
-    A pattern is a regular expression (regex). A match is given as its text. If the pattern has one group, it is the
-    text of the group; if it has several, a list of their texts, in which a group that did not take part is empty.
+    A pattern is a regular expression (regex). The result lists the text of each match. If the pattern has one group, it
+    lists the text of the group instead; if several, a list of their texts, where a group that took no part is empty.
     Raises an error for syntax that RE2 does not support, such as lookaround and backreferences. Source: https://github.com/google/re2/wiki/Syntax
 
     Examples:

@@ -1,4 +1,4 @@
-"""Reading PDF files, also encrypted ones: their text and metadata."""
+"""Reading PDF files, including encrypted ones: their text and metadata."""
 
 from __future__ import annotations
 
