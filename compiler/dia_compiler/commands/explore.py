@@ -214,7 +214,7 @@ def result_lines(result: SearchResult, record: dict[str, Any]) -> list[str]:
     else:
         lines.append(f"ended: {ENDINGS.get(result.ending, result.ending)}")
     if record["outside_coverage"]:
-        lines.append("the model is beyond the bank's items, so each accepted item was tried twenty times")
+        lines.append("the model is beyond the bank's items, so each item has twenty instances instead of ten")
     if result.bundle is not None:
         lines += [result.bundle.path.as_posix(), f"  digest {result.bundle.digest}", str(result.bank)]
     return lines
