@@ -423,7 +423,9 @@ def table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def literal(text: str) -> str:
-    """The text of a docstring with what Markdown would take for tags or emphasis escaped, but between backticks."""
+    """The text of a docstring with what Markdown would take for tags, emphasis, bullets or headings escaped, but
+    between backticks."""
+    text = re.sub(r"^([+#])", r"\\\1", text, flags=re.MULTILINE)
     parts = text.split("`")
     parts[::2] = [part.replace("<", "&lt;").replace("*", "\\*") for part in parts[::2]]
     return "`".join(parts)
