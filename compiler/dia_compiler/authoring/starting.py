@@ -26,8 +26,8 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
     """Write a family that comes with dia into a benchmark's folder as the template `name`; return the files written.
 
     The files that the family reads are copied to the same places. Raises DiaError (exit code 2) if the family does not
-    come with dia, the name is malformed, the folder has no benchmark, or a file exists with other content; nothing is
-    written then.
+    come with dia, the name is malformed, the folder has no benchmark, a file exists with other content, or a file cannot
+    be written; no file is left then.
     """
     home = next((home for home in shipped_benchmarks() if home in family.parents), None)
     if home is None or not family.is_file():
@@ -52,8 +52,7 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
                 contents[copy] = content
             elif copy.read_bytes() != content:
                 raise _refused("E601", f"{copy.as_posix()} already exists, with other content", "rename that file")
-    for path, content in contents.items():
-        _write(path, content)
+    _write(contents)
     return list(contents)
 
 
@@ -112,13 +111,19 @@ def _names(key: str, text: str) -> bool:
     return re.search(rf"\b{re.escape(key.partition('(')[0])}\b", text) is not None
 
 
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(content)
-    except OSError as error:
-        raise write_error(f"{path.as_posix()} cannot be written", error, "choose another folder") from None
+def _write(contents: dict[Path, bytes]) -> None:
+    """Write new files. Raises DiaError if one cannot be written; those that were are deleted then."""
+    created: list[Path] = []
+    for path, content in contents.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                created.append(path)
+                file.write(content)
+        except OSError as error:
+            for incomplete in created:
+                incomplete.unlink(missing_ok=True)
+            raise write_error(f"{path.as_posix()} cannot be written", error, "choose another folder") from None
 
 
 def _refused(code: str, message: str, help: str | None) -> DiaError:

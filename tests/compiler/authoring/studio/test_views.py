@@ -139,3 +139,4 @@ def test_a_start_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DiaError, match=r"cannot be written: .*data` is not a folder") as caught:
         start_from(family, "mine", tmp_path)
     assert [(entry.code, entry.help) for entry in caught.value.diagnostics] == [("E602", "choose another folder")]
+    assert not (tmp_path / "mine.yaml").exists()  # written before the file that failed
