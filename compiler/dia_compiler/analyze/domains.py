@@ -124,12 +124,19 @@ class Filtered(Domain):
         return [value for value in self.base.boundary() if self.holds(value)]
 
 
-def _refuse_bare_name(key: str, node: Node, values: frozenset[str]) -> None:
+def _refuse_bare_name(key: str, node: Node, values: frozenset[str], catalogs: Mapping[str, Any]) -> None:
     """Raise DiaError if a plain word is used where characters or items are expected: it would mean its own letters."""
-    if key not in ("of", "alphabet") or not isinstance(node, Scalar) or node.text not in values | CONSTANTS:
+    if key not in ("of", "alphabet") or not isinstance(node, Scalar):
         return
-    message = f"`{node.text}` is a plain word here, not the value with that name"
-    raise DiaError(Diagnostic("E403", message, node.position, f"to use the value, write `= {node.text}`"))
+    name = node.text
+    if name in values | CONSTANTS:
+        what, help = "value", f"to use the value, write `= {name}`"
+    elif name in catalogs:
+        what, help = "catalog", f"to draw its entries, use `{{type: entry, of: {name}}}`"
+    else:
+        return
+    message = f"`{name}` is a plain word here, not the {what} with that name"
+    raise DiaError(Diagnostic("E403", message, node.position, help))
 
 
 class Maker:
@@ -189,7 +196,7 @@ class Maker:
         if isinstance(option, Datum) and self.type.options[key].reads == "row":
             return self._of_row(option, namespace, values)
         if isinstance(option, Datum):
-            _refuse_bare_name(key, option.node, values)
+            _refuse_bare_name(key, option.node, values, self.catalogs)
             code = compile_datum(option.node, namespace, values)
             self.uses += code.uses
             self.calls += code.calls
