@@ -22,10 +22,9 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     """The integral of `expression` from `low` to `high` as an exact number, even if it has no closed form.
 
     The integral of a polynomial with rational coefficients is a rational number. For every other expression, `round_to`
-    gives as many proven digits as you ask for; the bounds come from Taylor series in interval arithmetic. The
-    expression may contain rational powers, exp, log, sin, cos and tan. Raises an error if it is not smooth on the whole
-    interval, including both ends. Use `integrate` for a closed form. Source: Moore, Interval Analysis (1966), chapter
-    8.
+    gives as many proven digits as you ask for, computed with Taylor series and interval arithmetic. The expression may
+    contain rational powers, exp, log, sin, cos and tan. Raises an error if it is not smooth on the whole interval,
+    including both ends. Use `integrate` for a closed form. Source: Moore, Interval Analysis (1966), chapter 8.
 
     Examples:
         round_to(definite_integral(exp(-symbol("x")**2), symbol("x"), 0, 1), 10) -> 0.7468241328

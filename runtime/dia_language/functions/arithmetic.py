@@ -235,8 +235,8 @@ def round_to(x: Number, places: int, ties: str = "half_even") -> Number:
 
     `ties` is half_even (numbers exactly halfway go to the even digit), half_up (they go away from zero) or down (every
     number is cut towards zero). A `places` of -1 rounds to tens, -2 to hundreds. For symbolic numbers, as many
-    digits are computed as needed to settle the last one. Raises an error if the library cannot decide whether the
-    number is exactly halfway.
+    digits are computed as needed to settle the last one. Raises an error if dia cannot decide whether a symbolic number
+    is exactly halfway.
 
     Examples:
         round_to(5/2, 0) -> 2

@@ -1,4 +1,7 @@
-"""Catalog entries."""
+"""Entries of catalogs.
+
+A catalog is a set of entries, defined under `catalogs` in a spec. A parameter of type `entry` draws one of them.
+"""
 
 from __future__ import annotations
 

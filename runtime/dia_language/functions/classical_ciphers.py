@@ -1,4 +1,4 @@
-"""Classical ciphers. Substitution ciphers change only the letters A to Z (except `rot47`) and keep their case."""
+"""Classical ciphers. Substitution ciphers other than `rot47` change only the letters A to Z and keep their case."""
 
 from __future__ import annotations
 

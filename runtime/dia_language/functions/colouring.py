@@ -106,8 +106,8 @@ def colourings(graph: Graph, choices: list[list[Value]], limit: int = 2) -> list
 
     `choices` has a list for each node, in node order; a node that is already coloured has one choice. Each colouring
     lists the values in node order. At most `limit` colourings are returned. With the default of 2, there is exactly one
-    if the result has length 1. Edge directions are ignored. The next node is always one with the fewest values left.
-    Raises an error (E502) if the search takes more steps than the template allows.
+    colouring if the result has length 1. Edge directions are ignored. The next node is always one with the fewest
+    values left. Raises an error (E502) if the search takes more steps than the template allows.
 
     Examples:
         colourings(graph(3, [[1, 2], [2, 3]]), [["r"], ["r", "b"], ["b", "g"]]) -> [["r", "b", "g"]]

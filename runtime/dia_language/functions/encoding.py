@@ -91,7 +91,7 @@ def hex_(data: bytes) -> str:
 def from_hex(text: str) -> bytes:
     """The bytes that the hexadecimal text represents; letters may be in either case.
 
-    Raises an error for spaces, an odd number of digits, and any other character.
+    Raises an error for an odd number of digits, and for characters that are not hexadecimal digits, such as spaces.
 
     Examples:
         list_of(from_hex("00FF")) -> [0, 255]
@@ -140,8 +140,8 @@ def to_base32(data: bytes) -> str:
 def from_base32(text: str) -> bytes:
     """The bytes that the base32 text represents.
 
-    Raises an error for missing padding, lowercase letters, unused bits that are not 0, and any other character. Source:
-    RFC 4648, section 6.
+    Raises an error for missing padding, unused bits that are not 0, and characters outside the alphabet, such as
+    lowercase letters. Source: RFC 4648, section 6.
 
     Examples:
         text_of(from_base32("NBUQ====")) -> "hi"
@@ -165,8 +165,8 @@ def to_base64(data: bytes) -> str:
 def from_base64(text: str) -> bytes:
     """The bytes that the base64 text represents.
 
-    Raises an error for missing padding, spaces, unused bits that are not 0, and any other character. Source: RFC 4648,
-    section 4.
+    Raises an error for missing padding, unused bits that are not 0, and characters outside the alphabet, such as
+    spaces. Source: RFC 4648, section 4.
 
     Examples:
         text_of(from_base64("aGk=")) -> "hi"

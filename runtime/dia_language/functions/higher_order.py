@@ -1,4 +1,7 @@
-"""Functions that take another function by name: map, filter, reduce and others. Each of its calls costs a step."""
+"""Functions that take another function by name: map, filter, reduce and others.
+
+Each call of that function costs a step.
+"""
 
 from __future__ import annotations
 

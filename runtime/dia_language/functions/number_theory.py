@@ -1,4 +1,4 @@
-"""Number theory: primes, divisors, integer roots and counting numbers.
+"""Number theory: primes, divisors, integer roots, continued fractions, factorials and Fibonacci numbers.
 
 sympy tests primality and factors integers; it uses gmpy2 if installed.
 """

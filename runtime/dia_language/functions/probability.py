@@ -128,8 +128,8 @@ def poisson_probability(k: int, rate: Rational) -> Number:
 def normal_probability(x: Number, mean: Number = 0, deviation: Number = 1) -> Number:
     """The probability that a normally distributed variable is at most `x`, exact in terms of the error function.
 
-    `deviation` is the standard deviation and must be positive. Use `round_to` to get digits. The distance from the mean
-    in standard deviations can have at most 2,000 bits.
+    `deviation` is the standard deviation and must be positive. Use `round_to` to get digits. If the distance from
+    the mean in standard deviations is rational, its numerator and denominator can have at most 2,000 bits in total.
 
     Examples:
         normal_probability(5, 5) -> 1/2

@@ -178,10 +178,10 @@ def exact_cover(
     most once, like the diagonals in the n-queens problem. Each solution lists the positions of its options, in
     ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned. With
     the default of 2, a puzzle has exactly one solution if the result has length 1. `chosen` are positions of options
-    that every solution must contain, such as the clues of a puzzle. If several searches use the same `let` values as
-    items and options, these are prepared only once. Raises an error for an option that contains a value twice, and
-    (E502) if the search takes more steps than the template allows. Source: Knuth, "Dancing links", Millennial
-    Perspectives in Computer Science (2000), algorithm X.
+    that every solution must contain, such as the clues of a puzzle. If several calls have the same items and options,
+    define the options under `let`: they are then indexed only once. Raises an error for an option that contains a value
+    twice, and (E502) if the search takes more steps than the template allows. Source: Knuth, "Dancing links",
+    Millennial Perspectives in Computer Science (2000), algorithm X.
 
     Examples:
         exact_cover([1, 2, 3], [[1], [2, 3], [1, 2], [3]]) -> [[0, 1], [2, 3]]

@@ -53,8 +53,8 @@ def jwt_decode(token: str) -> Record:
 def jwt_verify(token: str, secret: str | bytes) -> bool:
     """Whether the token has a valid signature for `secret`, with the algorithm that its header names.
 
-    A token with the algorithm none is valid only with an empty secret. Raises an error if the text is not a token or
-    for any other algorithm.
+    A token with the algorithm none is valid only with an empty secret. Raises an error if the text is not a token, or
+    if its header names an algorithm that `jwt_encode` does not support.
 
     Examples:
         jwt_verify(jwt_encode({"admin": true}, "secret"), "secret") -> True
