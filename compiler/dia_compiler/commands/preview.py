@@ -149,7 +149,7 @@ def _print_instance(instance: Shown, base: Shown | None, is_whole: bool) -> None
 def _print_sessions(instance: Shown) -> None:
     """Print each session: the replies that it reads, its turns with placeholders for replies, and the truth."""
     for session in instance.sessions:
-        reads = [f"{name} of {owner}" for name, owner in session["reads"].items()]
+        reads = [f"`{name}` from `{owner}`" for name, owner in session["reads"].items()]
         reads_words = f"reads {', '.join(reads)}" if reads else "reads no other session"
         echo(
             f"  {click.style(session['name'], bold=True)}: {visible('; '.join([reads_words, *session['notes']]))}",

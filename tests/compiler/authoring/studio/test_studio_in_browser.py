@@ -114,7 +114,8 @@ def test_sessions_and_attachments_are_shown_to_everybody(
     assert serious(results["axe"]) == [] and results["troubles"] == []
     if name == "talk":
         assert results["graphs"] == [
-            "2 sessions: second reads reasoned of first; grading reads reasoned of first; grading reads resumed of second"
+            "2 sessions: second reads `reasoned` from first; grading reads `reasoned` from first; "
+            "grading reads `resumed` from second"
         ]
     elif name == "dialled_number":
         assert results["graphs"][0].startswith("Wave of line.wav:") and results["graphs"][0].endswith("at 8000 Hz")

@@ -38,13 +38,13 @@ export const sessionGraph = (asked, truthReads, place, played) => {
     const [x1, y1] = places.get(from);
     const [x2, y2] = places.get(to);
     const isTaken = played?.came.has(reply) && ['asked', 'asking', 'partly', 'failed'].includes(played.sessions.get(to));
-    return [svg('path', { class: `arrow ${isTaken ? 'taken' : ''}`, d: `M${x1 + 130},${y1 + 18} L${x2 - 6},${y2 + 18}`, 'marker-end': 'url(#head)' }, svg('title', null, `${to} reads ${reply} of ${from}`))];
+    return [svg('path', { class: `arrow ${isTaken ? 'taken' : ''}`, d: `M${x1 + 130},${y1 + 18} L${x2 - 6},${y2 + 18}`, 'marker-end': 'url(#head)' }, svg('title', null, `${to} reads \`${reply}\` from ${from}`))];
   });
   const state = (name) => played?.sessions.get(name);
   const boxes = [...places].map(([name, [x, y]]) => [svg('rect', { class: `box ${(state(name) || '').replace(' ', '-')}`, x, y, width: 130, height: 36, rx: 5 }),
     svg('text', { x: x + 65, y: y + 22, 'text-anchor': 'middle' }, (PLAYED[state(name)] || '') + (name.length > 16 ? `${name.slice(0, 15)}…` : name))]);
   const taken = played ? `; ${[...played.sessions].map(([name, word]) => `${name}: ${word}`).join(', ') || 'nothing asked yet'}` : '';
-  const words = edges.length ? edges.map(({ reply, from, to }) => `${to} reads ${reply} of ${from}`).join('; ') : 'no session reads another';
+  const words = edges.length ? edges.map(({ reply, from, to }) => `${to} reads \`${reply}\` from ${from}`).join('; ') : 'no session reads another';
   const head = svg('defs', null, svg('marker', { id: 'head', viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: 'userSpaceOnUse', orient: 'auto' }, svg('path', { class: 'head', d: 'M0,0 L8,4 L0,8 z' })));
   return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Graph of sessions of ${place}` }, picture(`${plural(asked.length, 'session')}: ${words}${taken}`, columns.length * 190 - 40, height, head, arrows, boxes));
 };
