@@ -224,7 +224,7 @@ def main() -> None:
         shift = float(np.mean([entry.ability for entry in bank.models]))
         print(f"{number:5} {errors(explanation, templates, shift)}", flush=True)
         rows += successes(bank, templates, shift)
-    print("\ntemplates      asked  refused  not reached  mean success  SD over templates  within 0.1")
+    print("\ntemplates     target  refused  not reached  mean success  SD over templates  within 0.1")
     for is_known, name in ((True, "in the bank"), (False, "not in it")):
         for asked in map(float, TARGETS):
             print(summary(name, asked, [row[2:] for row in rows if row[0] == is_known and row[1] == asked]))
@@ -255,7 +255,7 @@ def steep_respondents(options: argparse.Namespace) -> None:
     for slope in sorted({1.0, options.steep}):
         for has_slopes, how in ((False, "slope 1 for all"), (True, "estimated slopes")):
             print(f"\nmodels of slope {slope}, predicted with {how}")
-            print("templates      asked  refused  not reached  mean success  SD over templates  within 0.1")
+            print("templates     target  refused  not reached  mean success  SD over templates  within 0.1")
             for is_known, name in ((True, "in the bank"), (False, "not in it")):
                 for asked in map(float, TARGETS):
                     kind = (slope, has_slopes, is_known)
