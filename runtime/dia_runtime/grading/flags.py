@@ -86,7 +86,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         Flag(
             "no_judgement",
             "no judgement",
-            "The reply of another role that decides, such as a judge, is missing or could not be read.",
+            "The reply of another role on which the verdict depends, such as a judge, is missing or could not be read.",
             "Replies that could not be judged, because the judge's own reply is missing or unreadable",
             "They count as wrong, although the model may be right. `dia show RUN QUESTION` prints what the judge "
             "wrote; `--chain lenient` reads more of it.",
