@@ -60,8 +60,8 @@ CODES: dict[str, tuple[str, str]] = {
     # The shape of a spec
     "E201": (
         "unknown key",
-        "The key, or the face of a catalog, is not known here. The message suggests the closest key or lists all of"
-        " them.",
+        "This key is not known here, or a catalog entry has a face (a named part) that the catalog does not declare. "
+        "The message suggests the closest name or lists all of them.",
     ),
     "E202": (
         "missing key",
@@ -263,7 +263,7 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E511": (
         "variant with a different answer",
-        "A variant asks for the same instance with a different wording, so its answer must be the same. Do not "
+        "A variant asks the same question with a different wording, so its answer must be the same. Do not "
         "redraw parameters that the answer depends on.",
     ),
     "E512": (
@@ -302,7 +302,7 @@ CODES: dict[str, tuple[str, str]] = {
         "missing package",
         "The command needs a package that is not installed. The message says which extra has it.",
     ),
-    "E610": ("not a part", "`dia merge` joins folders that `dia compile --part` made, or runs. Name those."),
+    "E610": ("not a part", "`dia merge` joins run files, or folders that `dia compile --part` made. Name those."),
     "E611": (
         "damaged part",
         "A file of the part is missing, or its contents do not match `part.json`. Compile this part again.",
@@ -310,7 +310,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E612": (
         "parts that do not belong together",
         "The parts of a bundle must come from the same specs, seed, k and versions. Runs must have asked each "
-        "respondent with the same settings. Make the ones that differ again.",
+        "respondent with the same settings. Redo the parts or runs that differ.",
     ),
     "E613": ("missing or duplicate parts", "A bundle needs each part from 1 to N exactly once."),
     "E614": (
@@ -477,8 +477,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E821": (
         "unknown answer format or chain",
-        "The grader has no answer format or no chain with this name, or the format has invalid options. A newer "
-        "version may have made the bundle. `dia audit` needs two chains.",
+        "The grader does not know this answer format or this chain (a sequence of steps that extract the answer from a "
+        "reply), or the format has invalid options. A newer version may have made the bundle. `dia audit` needs two "
+        "chains.",
     ),
     "E822": (
         "answer record that cannot be used",
@@ -497,8 +498,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E825": (
         "request rejected by the provider",
-        "The endpoint permanently rejected the key, the model or the request, or there is none at this address. The "
-        "message contains the reason.",
+        "The endpoint permanently rejected the key, the model or the request, or no endpoint exists at this address. "
+        "The message contains the reason.",
     ),
     "E826": (
         "litellm is missing",
@@ -605,9 +606,10 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E892": (
         "disconnected data",
-        "The models and items form groups that cannot be placed on one scale: no reply connects two of the groups, A "
-        "and B, or the models of A solve every item of B that they were asked, and the models of B solve no item of A. "
-        "The message lists the groups. Collect replies that link them, or keep only the largest group.",
+        "The models and items form groups that cannot be placed on one scale. Two groups, A and "
+        "B, are not linked if no model of one was asked an item of the other, or if all such replies favour A: its "
+        "models solve every item of B that they were asked, and the models of B solve no item of A. The message lists "
+        "the groups. Collect replies that link them, or keep only the largest group.",
     ),
     "E893": (
         "invalid calibration option",
@@ -620,8 +622,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E895": (
         "bank that does not fit",
-        "Two banks, or a bank and the runs that are used with it, have too few models or items in common, or there are "
-        "too few items to explain their difficulties.",
+        "Two banks, or a bank and the runs that are used with it, have too few models or items in common, or too few "
+        "items for `dia explain`.",
     ),
     "E896": (
         "placement that cannot start",

@@ -142,7 +142,7 @@ def part_folders(path: Path) -> list[Path]:
         return [path]
     below = sorted(place.parent for place in path.glob(f"*/{NAME}")) if path.is_dir() else []
     if not below:
-        help = "give folders that `dia compile --part I/N` made, or runs"
+        help = "name run files, or folders that `dia compile --part I/N` made"
         raise DiaError(Diagnostic("E610", visible(f"`{path}` is not a part and contains none"), None, help))
     return below
 
