@@ -182,14 +182,15 @@ def flow(value: Any) -> str:
 
 PARAMETERS_HEAD = (
     "Types for `params`. Every type also takes `where`: a condition, or a list of conditions, that the value must "
-    "meet. In a condition, `it` or the parameter's name is the value; inside `of:`, only `it` is. "
+    "meet. In a condition, `it` or the parameter's name is the value. In the condition of a nested type, such as the "
+    "one in `of:`, the value is always `it`. "
     "A type's *revision* rises when its values change. `dia types NAME` shows an entry in the terminal."
 )
 ANSWERS_HEAD = (
     "Types for `answer: {type: ...}`. The type decides how the correct answer is written and how a reply is parsed and "
-    "compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. *Lenient* is how the "
-    "chain `lenient` parses an answer, *strict* how all others do (`compat` of xml compares texts instead). Every type "
-    "takes `accept`, `accept_if`, `share` and `unanswerable`."
+    "compared with it. A reply is read by a [chain](#answer-formats), by default `standard`. Below, *lenient* "
+    "describes how the chain `lenient` parses an answer, and *strict* how all other chains do, including `standard` "
+    "(but `compat` of xml compares texts instead). Every type takes `accept`, `accept_if`, `share` and `unanswerable`."
 )
 WORDS_HEAD = (
     "Built-in lists for the type `words` (`from: NAME`), and for expressions: after `lists: {pets: {words: animals}}`, "
@@ -355,7 +356,7 @@ WARNINGS_HEAD = (
 )
 WARNINGS_TAIL = (
     "To accept a warning in a template, write its name and a reason:\n\n"
-    "```yaml\nallow:\n  constant-answer: the prompt asks for one of two words, and both are tried\n```"
+    "```yaml\nallow:\n  answer-ignores-parameter: the colours are only names\n```"
 )
 
 
@@ -481,8 +482,8 @@ ATTACHMENTS_MODELS = (
     "is installed, an attachment that the table above allows must also pass litellm's own table of models; for a "
     "provider that the table above lacks, only litellm's table counts. An attachment is not sent if the model's entry "
     "there says that the model lacks the capability. If the entry does not mention the capability, the attachment is "
-    "sent, except to models of {listed}: their entries are complete. Attachments for a provider in neither table are "
-    "sent."
+    "not sent to models of {listed}, because their entries list every capability, but it is sent to models of other "
+    "providers. Attachments for a provider in neither table are sent."
 )
 
 

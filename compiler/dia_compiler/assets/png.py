@@ -45,7 +45,8 @@ class Png(Picture):
         "colour": data("the colour of the text, as '#rrggbb' (default black)"),
         "background": data("the background colour, as '#rrggbb' (default white)"),
         "noise": data(
-            "true: only random pixels; or the largest change of each colour channel of a pixel, from 1 to 127"
+            "true: a picture of random pixels; or a number from 1 to 127, the most by which noise changes a colour "
+            "channel of a pixel"
         ),
         "hide": data("text or bytes to hide in the least significant bits; their length comes first, in 32 bits"),
         "exif": data(

@@ -384,8 +384,8 @@ TEMPLATE: Final[dict[str, Schema]] = {
         {
             "first": one_of(
                 ["random", "boundary"],
-                "boundary: first the edge values of each parameter; then, for every two parameters, all combinations "
-                "of edge and other values; then the rest.",
+                "boundary: first the edge values of each parameter; then instances that cover, for every two "
+                "parameters, all cases: both at an edge, only one of them, or neither; then the rest.",
             )
         },
         "Which instances come first.",

@@ -129,7 +129,8 @@ class SubsetType(ParameterType):
         ),
         "size": option("data", "number of items, or {min, max}", required=True),
         "apart": option(
-            "data", "no two items may have the same value of this: a field, or for entries `group` or a face"
+            "data",
+            "the name of a field in which all drawn items must differ; for entries of a catalog, `group` or a face",
         ),
     }
 
