@@ -28,7 +28,6 @@ def start_from(family: Path, name: str, folder: Path) -> list[Path]:
     The files that the family reads are copied to the same places. Raises DiaError (exit code 2) if the family does not
     come with dia, the name is malformed, the folder has no benchmark, a file exists with other content, or a file
     cannot be written; no file is left then.
-
     """
     home = next((home for home in shipped_benchmarks() if home in family.parents), None)
     if home is None or not family.is_file():
