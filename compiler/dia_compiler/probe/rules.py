@@ -144,7 +144,9 @@ def picked(examples: Sequence[Example]) -> Iterator[Rule]:
             if not can_hold(examples, kind, fits):
                 continue
             for name, select in SELECTORS.items():
-                title = title_of(name).format(title_of(kind)) + title_of(looks)
+                selector = title_of(name)
+                of_those = ", of those" * (bool(looks) and not selector.endswith("{}"))
+                title = selector.format(title_of(kind)) + of_those + title_of(looks)
                 yield Rule(name.format(kind) + looks, title, _picking(kind, fits, select))
 
 
