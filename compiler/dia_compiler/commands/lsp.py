@@ -15,7 +15,7 @@ from dia_compiler.commands.programs import allow_programs
 )
 @allow_programs
 def command(stdio: bool, allow_programs: str) -> int:
-    """Serve an editor while you write specs: errors, completion, documentation, fixes and formatting.
+    """Run the language server that gives your editor errors, completion, documentation, fixes and formatting.
 
     The editor starts this command and talks to it over standard input and output (the Language Server Protocol).
     It needs the extra `editor`.

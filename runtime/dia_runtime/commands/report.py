@@ -86,9 +86,9 @@ class ReportOptions(GradingOptions):
 def command(options: ReportOptions) -> int:
     """Write an HTML page with the figures, plots and every question of runs.
 
-    The page is one file that loads and sends nothing, so it can be mailed, printed and archived. --bundle adds the
-    prompts, even if the runs contain the answers; --bank adds the models and items on one scale. Long replies are
-    shortened in the middle.
+    The page is one file that loads and sends nothing, so it can be mailed, printed and archived. Runs contain no
+    prompts: --bundle adds them. --bank adds the models and items on one scale. Long replies are shortened in the
+    middle.
 
     \b
     Example:
