@@ -349,7 +349,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
                         "unparsed": EXAMPLE_REPLIES,
                         "chain": {
                             "enum": ["standard", "strict", "lenient", "compat"],
-                            "description": "The chain that reads these replies; the default is that of scores.",
+                            "description": "How answers are read from these replies; by default, as `dia score` does.",
                         },
                     },
                     "Complete replies by the verdict that they must get.",
@@ -359,7 +359,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
         ),
         "Worked examples: parameters, and the expected results.",
     ),
-    "allow": named(nonempty(), "Health warnings that this template accepts, each with a reason."),
+    "allow": named(nonempty(), "Health warnings of `dia check` that this template accepts, each with a reason."),
     "limits": mapping(
         {
             "seconds": number(
@@ -388,7 +388,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
                 "parameters, all cases: both at an edge, only one of them, or neither; then the rest.",
             )
         },
-        "Which instances come first.",
+        "The order of the instances: random, or edge values of parameters first.",
     ),
     "slots": ref("slots", "Named gaps in the prompt with their texts, which variants can replace."),
     "variants": named(
@@ -456,7 +456,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
     "presets": named(
         mapping(
             {
-                "study": nonempty("The published study whose counting is used."),
+                "study": nonempty("The published study that this preset follows."),
                 "decisions": ref("decisions"),
                 "ranking": ref("ranking"),
                 "grade": ref("grade"),
@@ -465,7 +465,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
             },
             required=["study"],
         ),
-        "Name -> another way to count the same replies, such as that of a published study.",
+        "Name -> another way to grade the same replies, such as that of a published study.",
         keys=IDENTIFIER,
         least=1,
     ),
@@ -484,8 +484,8 @@ BENCHMARK: Final[dict[str, Schema]] = {
     "seed": {"type": ["string", "integer"], "description": "The seed of all instances (default 0)."},
     "notes": text("Notes for readers; has no effect."),
     "canary": text(
-        "A GUID that marks the records and YAML files of a bundle, in a sentence that asks to keep them out of "
-        "training data (`dia scan` finds it). Any other text is used unchanged.",
+        "A GUID. dia puts it in a sentence that marks the records and YAML files of a bundle and asks to keep them out "
+        "of training data; `dia scan` finds it. A text that is not a GUID is used as this sentence, unchanged.",
         minLength=8,
     ),
     "prompt": ref(

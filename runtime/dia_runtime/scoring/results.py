@@ -641,7 +641,9 @@ class ScoreOfModels(TypedDict):
     n: Annotated[Count, "Items; over attempts, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
     chain: Annotated[
-        str, Keywords(enum=["standard", "strict", "lenient", "compat"]), "The chain that read the replies."
+        str,
+        Keywords(enum=["standard", "strict", "lenient", "compat"]),
+        "How answers were read from the replies: `--chain` of `dia score`.",
     ]
     rules: Annotated[int, Keywords(minimum=1), "The version of the rules by which replies to the questions are parsed."]
     errors: Annotated[

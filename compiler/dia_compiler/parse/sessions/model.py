@@ -103,7 +103,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Another way to count the same replies: that of a published study."""
+    """Another way to grade the same replies: that of a published study."""
 
     name: str
     study: Scalar
