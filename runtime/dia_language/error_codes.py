@@ -412,7 +412,7 @@ CODES: dict[str, tuple[str, str]] = {
     "E722": (
         "seed that can be guessed",
         "Anyone who guesses the seed can compute the answers, so a bundle with a seed below 128 bits is not sealed."
-        " Compile with `--seed secret`, or use `--weak` if the seed need not be secret.",
+        " Compile with `--seed secret`, which draws a random seed, or use `--weak` if the seed need not be secret.",
     ),
     "E723": (
         "sealed bundle in place of an unsealed one, or the reverse",
@@ -632,9 +632,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E897": (
         "search that cannot start",
-        "`dia explore` cannot start: a template has nothing that can be varied or makes its items with `each`, several "
-        "templates or models are named, the model's ability is unknown, or the folder cannot be written or contains "
-        "something else. The message says which.",
+        "`dia explore` cannot start: the template has nothing that can be varied, or it uses `each`; several templates "
+        "or models are named; the model's ability is unknown; or the folder cannot be written or contains something "
+        "else. The message says which.",
     ),
     "E898": (
         "difficulty that cannot be predicted or reached",
