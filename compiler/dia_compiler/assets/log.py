@@ -29,9 +29,9 @@ class Log(Builder):
     options = {
         "style": data("common, combined, syslog (RFC 5424), auth (as in auth.log) or json", required=True),
         "lines": data(
-            "a list of records with `time` and the fields that the function `log_lines` lists for the style; required "
-            "are ip, path and status (common, combined), or host, program and message (syslog, auth); json takes any "
-            "fields",
+            "a list of records with `time` and the fields that the function `log_lines` returns for the style; "
+            "required are ip, path and status (common, combined), or host, program and message (syslog, auth); json "
+            "takes any fields",
             required=True,
         ),
         "shared": data("default fields of every line, such as {host: web1, status: 200}"),

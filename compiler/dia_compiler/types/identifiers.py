@@ -51,7 +51,7 @@ class Uuids(Enumerable):
 class UuidType(ParameterType):
     summary = "a universally unique identifier (UUID)"
     options = {
-        "version": option("data", "4 (random) or 7 (a time and random bits; default 4)", values=(4, 7), default=4),
+        "version": option("data", "4 (random, the default) or 7 (a time and random bits)", values=(4, 7), default=4),
         "min": option("data", f"earliest time for version 7 (default {SPAN[0]})"),
         "max": option("data", f"latest time for version 7 (default {SPAN[1]})"),
     }

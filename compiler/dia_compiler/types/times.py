@@ -145,8 +145,8 @@ class Timestamps(Enumerable):
 class TimestampType(ParameterType):
     summary = "a time in UTC with second precision, as ISO 8601 text such as 2026-01-31T12:00:00Z"
     options = {
-        "min": option("data", f"earliest time, or a date for its midnight (default {FIRST}T00:00:00Z)"),
-        "max": option("data", f"latest time, or a date for its midnight (default {LAST}T23:59:59Z)"),
+        "min": option("data", f"earliest time; a date means 00:00:00 on that day (default {FIRST}T00:00:00Z)"),
+        "max": option("data", f"latest time; a date means 00:00:00 on that day (default {LAST}T23:59:59Z)"),
         "step": option("data", "seconds between two moments, counted from min (default 1)"),
     }
 
