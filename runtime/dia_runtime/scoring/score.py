@@ -75,16 +75,16 @@ def score(
 
     `points` replaces points of the questions, as in {"wrong": -1}. `errors` is "keep" or "wrong". `bundle` has the
     answers, if a run has none. With `over="attempts"`, each question is an item, and its attempts are the instances.
-    `by` names further labels to group by. `ensemble` adds all respondents as one, from their first attempts.
-    `interval` is "bca", "percentile", "bound" or "none", with `resamples` of the items from a `seed`. `compare` names
-    figures by which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`). `labels` is a file with
-    labels of respondents (`by_respondent`). `power` adds the differences that can be detected, and `difference` the
-    sizes that one needs. The chain "standard" is "strict" for questions under version 1 of the rules (`rules`). The
-    preset "dia-bench" reads with the chain strict, as the DIA-Bench paper did. The preset "paper" reads as published
-    evaluators did (chain compat, errors as wrong), and adds the figures of the study to which questions with sessions
-    belong (`published`). `bank` has abilities of models by name (`ability`), which are correlated with their figures
-    of sessions (`correlations`). `prices` such as "openai/*=0.15,0.6", in US dollars for a million prompt and
-    completion tokens, are used for replies without a cost.
+    `by` names further labels to group by. `ensemble` adds all respondents as one, from their first attempts. `interval`
+    is "bca", "percentile", "bound" or "none", with `resamples` of the items from a `seed`. `compare` names figures by
+    which all pairs are compared (`comparisons`, `rank_changes`, `skip_agreement`). `labels` is a file with labels of
+    respondents (`by_respondent`). `power` adds the differences that can be detected, and `difference` the numbers of
+    items and of instances per item that detect a difference of this size. The chain "standard" is "strict" for
+    questions under version 1 of the rules (`rules`). The preset "dia-bench" reads with the chain strict, as the
+    DIA-Bench paper did. The preset "paper" reads as published evaluators did (chain compat, errors as wrong), and adds
+    the figures of the study to which questions with sessions belong (`published`). `bank` has abilities of models by
+    name (`ability`), which are correlated with their figures of sessions (`correlations`). `prices` such as
+    "openai/*=0.15,0.6", in US dollars for a million prompt and completion tokens, are used for replies without a cost.
 
     Raises DiaError: exit code 2 for a file that is not a run, 3 for runs of different questions.
     """
