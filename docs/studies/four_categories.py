@@ -2,10 +2,10 @@
 
 Nine models with abilities from -4 to 4 answer a bank's items once each: constrained instructions and sycophancy
 (specs/boundary), refusal and over-refusal (docs/examples/requests). The bank is calibrated and explained. A tenth model
-is placed on it, and items at its boundary are searched. Then the same for a model far beyond all items, and another
-strong model is placed twice: on the first items of the bank, and on those that were found. Each rule, message or phrase
-makes an item harder, by a weight of its own, and each request deviates by 0.4 logits (standard deviation); models
-succeed by the Rasch model.
+is placed on it, and a search looks for items at its boundary. Then the same for a model far beyond all items, and
+another strong model is placed twice: on the first items of the bank, and on those that were found. Each rule, message
+or phrase makes an item harder, by a weight of its own, and each request deviates by 0.4 logits (standard deviation);
+models succeed by the Rasch model.
 
     python docs/studies/four_categories.py
     python docs/studies/four_categories.py --category refusal --seed 5
