@@ -6,8 +6,8 @@ from typing import Any
 
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import calculus
-from dia_language.functions.argument_types import Expression, Number
-from dia_language.functions.closed_forms import attempted, closed, require_symbol
+from dia_language.functions.argument_types import Expression, Number, Symbol
+from dia_language.functions.closed_forms import attempted, closed
 from dia_language.functions.registry import library_function
 from dia_language.numbers import operators
 from dia_language.numbers.certified import SPARE_DIGITS, interval
@@ -18,7 +18,7 @@ CHECKED_DIGITS = 5
 
 
 @library_function
-def definite_integral(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
+def definite_integral(expression: Expression, symbol: Symbol, low: Number, high: Number) -> Number:
     """The integral of `expression` from `low` to `high` as an exact number, even if it has no closed form.
 
     The integral of a polynomial with rational coefficients is a rational number. For every other expression, `round_to`
@@ -33,7 +33,6 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
     import sympy
 
     integrand = operators.symbolic(expression)
-    require_symbol(symbol)
     if integrand.free_symbols - {symbol} or any(operators.symbolic(end).free_symbols for end in (low, high)):
         raise LanguageError("`definite_integral` needs an expression and bounds that contain no other symbols")
     exact = calculus.rational_integral(integrand, symbol, low, high)
@@ -49,7 +48,7 @@ def definite_integral(expression: Expression, symbol: Expression, low: Number, h
 
 
 @library_function
-def arc_length(expression: Expression, symbol: Expression, low: Number, high: Number) -> Number:
+def arc_length(expression: Expression, symbol: Symbol, low: Number, high: Number) -> Number:
     """The length of the graph of `expression` from `low` to `high`, as an exact number.
 
     This is the integral of sqrt(1 + derivative**2). The requirements and the precision are those of
@@ -66,7 +65,7 @@ def arc_length(expression: Expression, symbol: Expression, low: Number, high: Nu
 
 
 @library_function
-def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -> list[Expression]:
+def taylor(expression: Expression, symbol: Symbol, at: Number, terms: int) -> list[Expression]:
     """The first `terms` coefficients of the Taylor series of `expression` around `at`, starting with the constant.
 
     `terms` must be from 1 to 30. Raises an error if the expression has no Taylor series at that point.
@@ -75,7 +74,6 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
         taylor(exp(symbol("x")), symbol("x"), 0, 4) -> [1, 1, 1/2, 1/6]
         taylor(1 / symbol("x"), symbol("x"), 1, 3) -> [1, -1, 1]
     """
-    require_symbol(symbol)
     if not 1 <= terms <= TERMS:
         raise LanguageError(f"`taylor` needs `terms` from 1 to {TERMS:,}", code="E501" if terms < 1 else "E502")
     shifted = operators.symbolic(expression).subs(symbol, symbol + operators.symbolic(at))
@@ -86,7 +84,7 @@ def taylor(expression: Expression, symbol: Expression, at: Number, terms: int) -
 
 
 @library_function
-def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expression:
+def laplace(expression: Expression, symbol: Symbol, s: Expression) -> Expression:
     """The Laplace transform of `expression` with respect to `symbol`, evaluated at `s` (a number or another symbol).
 
     This is the integral of expression * exp(-s * symbol) from 0 to infinity. Raises an error if the integral does not
@@ -98,7 +96,6 @@ def laplace(expression: Expression, symbol: Expression, s: Expression) -> Expres
     """
     import sympy
 
-    require_symbol(symbol)
     if operators.symbolic(s) == symbol:
         raise LanguageError("`laplace` needs `s` to be a number or another symbol")
     place = sympy.Dummy("s")

@@ -132,6 +132,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     ),
     "Matrix": ("matrix (a list of rows of numbers)", _is_matrix),
     "Expression": ("number or symbolic expression", _is_number),
+    "Symbol": ("symbol", lambda value: getattr(value, "is_Symbol", False)),
     "Endpoint": ("number, expression, or the text infinity or -infinity", _is_endpoint),
     "Iterable[Value]": ("list", lambda value: type(value) is list or isinstance(value, Iterator)),
     "Graph": ("graph", _is_graph),
@@ -253,6 +254,8 @@ def _mismatch(name: str, parameter: str, word: str, argument: Any) -> LanguageEr
     help = None
     if word == "function":
         help = "write the name of a function, without quotes and parentheses"
+    if word == "symbol":
+        help = 'create one with `symbol("x")`'
     message = f"`{name}` needs {_article(word)}{word} as `{parameter}`; this is {_kind_with_article(argument)}"
     if word in ELEMENTS and isinstance(argument, list):
         is_one = KINDS[ELEMENTS[word]][1]

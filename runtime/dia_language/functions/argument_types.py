@@ -12,6 +12,7 @@ from dia_language.numbers.values import Value as Value
 Rational: TypeAlias = int | Fraction
 Number: TypeAlias = Any
 Expression: TypeAlias = Any
+Symbol: TypeAlias = Any
 Endpoint: TypeAlias = Any
 Matrix: TypeAlias = list[list[Any]]
 Sized: TypeAlias = str | bytes | list[Any] | Record

@@ -10,8 +10,8 @@ from typing import Any
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
-from dia_language.functions.argument_types import Endpoint, Expression, Number
-from dia_language.functions.closed_forms import attempted, closed, no_closed_form, require_symbol
+from dia_language.functions.argument_types import Endpoint, Expression, Number, Symbol
+from dia_language.functions.closed_forms import attempted, closed, no_closed_form
 from dia_language.functions.ordering import order
 from dia_language.functions.registry import library_function
 from dia_language.limits import INTEGER_BITS
@@ -141,7 +141,7 @@ def _terms(expression: Any) -> int:
 
 
 @library_function
-def substitute(expression: Expression, symbol: Expression, value: Expression) -> Expression:
+def substitute(expression: Expression, symbol: Symbol, value: Expression) -> Expression:
     """`expression` with `symbol` replaced by `value`.
 
     Raises an error if a number in the result could exceed 1,000,000 bits.
@@ -150,7 +150,7 @@ def substitute(expression: Expression, symbol: Expression, value: Expression) ->
         substitute(symbol("x")**2 + symbol("x"), symbol("x"), 3) -> 12
     """
     formula, replacement = operators.symbolic(expression), operators.symbolic(value)
-    if _bits(formula, require_symbol(symbol), _bits(replacement)) > INTEGER_BITS:
+    if _bits(formula, symbol, _bits(replacement)) > INTEGER_BITS:
         raise LanguageError(f"a number in the result of `substitute` could exceed {INTEGER_BITS:,} bits", code="E502")
     number = _value_at(formula, symbol, replacement) if replacement.is_Rational else None
     return normal(formula.subs(symbol, replacement) if number is None else number)
@@ -193,17 +193,17 @@ def _bits(expression: Any, symbol: Any = None, size: int = 0) -> int:
 
 
 @library_function
-def differentiate(expression: Expression, symbol: Expression) -> Expression:
+def differentiate(expression: Expression, symbol: Symbol) -> Expression:
     """The derivative of `expression` with respect to `symbol`.
 
     Examples:
         differentiate(symbol("x")**3 + sin(symbol("x")), symbol("x")) -> 3*x**2 + cos(x)
     """
-    return closed("derivative", operators.symbolic(expression).diff(require_symbol(symbol)))
+    return closed("derivative", operators.symbolic(expression).diff(symbol))
 
 
 @library_function
-def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, high: Endpoint = None) -> Expression:
+def integrate(expression: Expression, symbol: Symbol, low: Endpoint = None, high: Endpoint = None) -> Expression:
     """The antiderivative of `expression` without a constant, or, if bounds are given, its definite integral.
 
     A bound is a number, an expression, `"infinity"` or `"-infinity"`. Both bounds must be given, or neither. Raises an
@@ -218,10 +218,10 @@ def integrate(expression: Expression, symbol: Expression, low: Endpoint = None, 
     if (low is None) != (high is None):
         raise LanguageError("`integrate` needs both bounds or neither")
     integrand = operators.symbolic(expression)
-    integral = rational_integral(integrand, require_symbol(symbol), low, high)
+    integral = rational_integral(integrand, symbol, low, high)
     if integral is not None:
         return integral
-    over = require_symbol(symbol) if low is None else (require_symbol(symbol), _endpoint(low), _endpoint(high))
+    over = symbol if low is None else (symbol, _endpoint(low), _endpoint(high))
     return closed("integral", attempted("integral", lambda: sympy.integrate(integrand, over)))
 
 
@@ -246,7 +246,7 @@ def rational_integral(integrand: Expression, over: Expression, low: Endpoint, hi
 
 
 @library_function
-def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expression:
+def limit(expression: Expression, symbol: Symbol, target: Endpoint) -> Expression:
     """The limit of `expression` as `symbol` approaches `target`.
 
     `target` is a number, an expression, `"infinity"` or `"-infinity"`. Raises an error if there is no limit, if the
@@ -260,14 +260,14 @@ def limit(expression: Expression, symbol: Expression, target: Endpoint) -> Expre
 
     formula, end = operators.symbolic(expression), _endpoint(target)
     sides = "+" if end.is_infinite else "+-"
-    result = attempted("limit", lambda: sympy.limit(formula, require_symbol(symbol), end, sides))
+    result = attempted("limit", lambda: sympy.limit(formula, symbol, end, sides))
     if result.has(sympy.AccumBounds):
         raise LanguageError("there is no limit: the expression oscillates", code="E504")
     return closed("limit", result)
 
 
 @library_function
-def solve(expression: Expression, symbol: Expression) -> list[Expression]:
+def solve(expression: Expression, symbol: Symbol) -> list[Expression]:
     """The values of `symbol` for which `expression` is 0, each once: real ones first, in ascending order.
 
     For a polynomial, all complex roots; for any other expression, the real ones. Raises an error if there are
@@ -279,19 +279,19 @@ def solve(expression: Expression, symbol: Expression) -> list[Expression]:
     """
     import sympy
 
-    formula, unknown = operators.symbolic(expression), require_symbol(symbol)
-    roots = attempted("solution", lambda: _roots(formula, unknown) or _solutions(formula, unknown))
+    formula = operators.symbolic(expression)
+    roots = attempted("solution", lambda: _roots(formula, symbol) or _solutions(formula, symbol))
     solutions = [closed("solution", solution) for solution in sorted(roots, key=sympy.default_sort_key)]
     real = [solution for solution in solutions if _is_real(solution)]
     others = [solution for solution in solutions if not _is_real(solution)]
     return [real[place] for place in order(real)] + others
 
 
-def _roots(formula: Any, unknown: Any) -> list[Any]:
+def _roots(formula: Any, symbol: Any) -> list[Any]:
     """All roots of a polynomial with rational coefficients; an empty list for any other expression."""
     import sympy
 
-    polynomial = formula.as_poly(unknown)
+    polynomial = formula.as_poly(symbol)
     if polynomial is None or not (polynomial.domain.is_ZZ or polynomial.domain.is_QQ) or polynomial.is_ground:
         return []
     multiplicities = sympy.roots(polynomial)
@@ -300,11 +300,11 @@ def _roots(formula: Any, unknown: Any) -> list[Any]:
     return list(multiplicities)
 
 
-def _solutions(formula: Any, unknown: Any) -> list[Any]:
+def _solutions(formula: Any, symbol: Any) -> list[Any]:
     import sympy
 
-    domain = sympy.S.Complexes if formula.is_polynomial(unknown) else sympy.S.Reals
-    solutions = sympy.solveset(formula, unknown, domain)
+    domain = sympy.S.Complexes if formula.is_polynomial(symbol) else sympy.S.Reals
+    solutions = sympy.solveset(formula, symbol, domain)
     if solutions is sympy.S.EmptySet:
         return []
     if not isinstance(solutions, sympy.FiniteSet):
@@ -320,7 +320,7 @@ def _is_real(solution: Expression) -> bool:
 
 
 @library_function
-def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
+def polynomial(coefficients: list[Number], symbol: Symbol) -> Expression:
     """The polynomial in `symbol` with the given coefficients, constant first: coefficients[i] belongs to symbol**i.
 
     At most 10,000 coefficients.
@@ -332,10 +332,9 @@ def polynomial(coefficients: list[Number], symbol: Expression) -> Expression:
 
     if len(coefficients) > TERMS:
         raise LanguageError(f"`polynomial` takes at most {TERMS:,} coefficients", code="E502")
-    variable = require_symbol(symbol)
     if all(isinstance(value, int | Fraction) for value in coefficients):
-        return sum_of_monomials((value, [(variable, power)]) for power, value in enumerate(coefficients))
-    terms = (operators.symbolic(value) * variable**power for power, value in enumerate(coefficients))
+        return sum_of_monomials((value, [(symbol, power)]) for power, value in enumerate(coefficients))
+    terms = (operators.symbolic(value) * symbol**power for power, value in enumerate(coefficients))
     return normal(sympy.Add(*terms))
 
 

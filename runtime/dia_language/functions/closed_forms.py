@@ -9,13 +9,6 @@ from dia_language.diagnostics import LanguageError
 from dia_language.numbers.values import normal
 
 
-def require_symbol(value: Any) -> Any:
-    """Return the symbol. Raises LanguageError if the argument is not one."""
-    if not getattr(value, "is_Symbol", False):
-        raise LanguageError("this argument must be a symbol", 'create one with `symbol("x")`')
-    return value
-
-
 def attempted(what: str, compute: Callable[[], Any]) -> Any:
     """The result of sympy; its failures are reported as "no closed form"."""
     try:

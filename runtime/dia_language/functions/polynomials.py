@@ -7,8 +7,7 @@ from typing import Any
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
 from dia_language.functions import calculus
-from dia_language.functions.argument_types import Expression, Number
-from dia_language.functions.closed_forms import require_symbol
+from dia_language.functions.argument_types import Expression, Number, Symbol
 from dia_language.functions.registry import library_function
 from dia_language.numbers import operators
 from dia_language.numbers.values import normal
@@ -18,7 +17,7 @@ DEGREE = 10_000
 
 
 @library_function
-def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
+def roots(polynomial: Expression, symbol: Symbol) -> list[list[Number]]:
     """The complex roots of the polynomial as a list of [root, multiplicity]: real ones first, in ascending order.
 
     Coefficients must be rational and the degree from 1 to 100. Raises an error if a root has no closed form.
@@ -37,7 +36,7 @@ def roots(polynomial: Expression, symbol: Expression) -> list[list[Number]]:
 
 
 @library_function
-def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[Expression]]:
+def factor_polynomial(polynomial: Expression, symbol: Symbol) -> list[list[Expression]]:
     """The irreducible factors of the polynomial over the rational numbers, as a list of [factor, exponent].
 
     A constant factor other than 1 comes first. The other factors have coprime integer coefficients and a positive
@@ -53,7 +52,7 @@ def factor_polynomial(polynomial: Expression, symbol: Expression) -> list[list[E
 
 
 @library_function
-def degree(polynomial: Expression, symbol: Expression) -> int:
+def degree(polynomial: Expression, symbol: Symbol) -> int:
     """The degree of the polynomial in `symbol`.
 
     At most 10,000. Raises an error for 0, which has no degree, and if the expression is not a polynomial.
@@ -69,7 +68,7 @@ def degree(polynomial: Expression, symbol: Expression) -> int:
 
 
 @library_function
-def coefficients(polynomial: Expression, symbol: Expression) -> list[Expression]:
+def coefficients(polynomial: Expression, symbol: Symbol) -> list[Expression]:
     """The coefficients of the polynomial in `symbol`, constant first; [0] for 0.
 
     The inverse of `polynomial`. The degree is at most 10,000. Raises an error if the expression is not a polynomial.
@@ -81,7 +80,7 @@ def coefficients(polynomial: Expression, symbol: Expression) -> list[Expression]
 
 
 @library_function
-def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list[Expression]:
+def divide_polynomials(a: Expression, b: Expression, symbol: Symbol) -> list[Expression]:
     """The quotient and remainder of the polynomial division of `a` by `b`, as [quotient, remainder].
 
     The remainder has a lower degree than `b`. Coefficients must be rational and degrees at most 100. Raises an error if
@@ -96,7 +95,7 @@ def divide_polynomials(a: Expression, b: Expression, symbol: Expression) -> list
     return [normal(part.as_expr()) for part in dividend.div(divisor)]
 
 
-def _rational(name: str, polynomial: Expression, symbol: Expression) -> Any:
+def _rational(name: str, polynomial: Expression, symbol: Symbol) -> Any:
     """The polynomial, checked to have rational coefficients and a degree that can be factored."""
     poly = _polynomial(name, polynomial, symbol, FACTORED_DEGREE)
     if not (poly.domain.is_ZZ or poly.domain.is_QQ):
@@ -104,11 +103,11 @@ def _rational(name: str, polynomial: Expression, symbol: Expression) -> Any:
     return poly.set_domain("QQ")
 
 
-def _polynomial(name: str, expression: Expression, symbol: Expression, most: int = DEGREE) -> Any:
+def _polynomial(name: str, expression: Expression, symbol: Symbol, most: int = DEGREE) -> Any:
     import sympy
 
     formula = operators.symbolic(expression)
-    if not formula.is_polynomial(require_symbol(symbol)):
+    if not formula.is_polynomial(symbol):
         raise LanguageError(f"`{name}` needs a polynomial in `{symbol}`", code="E504")
     bound = _degree(formula, symbol)
     if bound > most:

@@ -64,7 +64,9 @@ def test_arguments_are_checked_before_the_function_sees_them() -> None:
     with pytest.raises(LanguageError, match="`det` needs a matrix"):
         library()["det"].call([[1, 2], [3]])
     with pytest.raises(LanguageError, match="needs a number, expression, or the text infinity"):
-        library()["limit"].call(1, 2, "oo")
+        library()["limit"].call(1, library()["symbol"].call("x"), "oo")
+    with pytest.raises(LanguageError, match="`limit` needs a symbol as `symbol`; this is an integer"):
+        library()["limit"].call(1, 2, 3)
 
 
 @pytest.mark.parametrize("kind", sorted(USUAL))
