@@ -132,7 +132,7 @@ def shake256(data: bytes, length: int) -> bytes:
 
 @library_function
 def crc(data: bytes, width: int, polynomial: int, initial: int = 0, reflected: bool = False, final: int = 0) -> int:
-    """The cyclic redundancy check of `data`, `width` bits wide (1 to 64), in Williams's model.
+    """The cyclic redundancy check of `data`, `width` bits wide (1 to 64).
 
     Bit i of `polynomial` is the coefficient of x**i; the highest term, x**width, is left out. For example, 0x8005 is
     x**16 + x**15 + x**2 + 1. If `reflected` is true, the bits of each input byte and of the result are taken lowest
