@@ -105,9 +105,9 @@ def colourings(graph: Graph, choices: list[list[Value]], limit: int = 2) -> list
     """Ways to give each node one of its own choices such that no edge joins two nodes with the same value.
 
     `choices` has a list for each node, in node order; a node that is already coloured has one choice. Each colouring
-    lists the values in node order. At most `limit` colourings are returned. With the default of 2, there is exactly one
-    colouring if the result has length 1. Edge directions are ignored. The next node is always one with the fewest
-    values left. Raises an error (E502) if the search takes more steps than the template allows.
+    lists the values in node order. At most `limit` colourings are returned; the default of 2 is enough to tell whether
+    there is only one. Edge directions are ignored. The next node is always one with the fewest values left. Raises an
+    error (E502) if the search takes more steps than the template allows.
 
     Examples:
         colourings(graph(3, [[1, 2], [2, 3]]), [["r"], ["r", "b"], ["b", "g"]]) -> [["r", "b", "g"]]

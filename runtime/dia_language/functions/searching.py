@@ -176,12 +176,12 @@ def exact_cover(
 
     Each option is a list of the values that it covers. Values that are in options but not in `items` may be covered at
     most once, like the diagonals in the n-queens problem. Each solution lists the positions of its options, in
-    ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned. With
-    the default of 2, a puzzle has exactly one solution if the result has length 1. `chosen` are positions of options
-    that every solution must contain, such as the clues of a puzzle. If several calls have the same items and options,
-    define the options under `let`: they are then indexed only once. Raises an error for an option that contains a value
-    twice, and (E502) if the search takes more steps than the template allows. Source: Knuth, "Dancing links",
-    Millennial Perspectives in Computer Science (2000), algorithm X.
+    ascending order. Options without any of the `items` are never chosen. At most `limit` solutions are returned; the
+    default of 2 is enough to tell whether there is only one. `chosen` are positions of options that every solution must
+    contain, such as the clues of a puzzle. If several calls have the same items and options, define the options under
+    `let`: they are then indexed only once. Raises an error for an option that contains a value twice, and (E502) if the
+    search takes more steps than the template allows. Source: Knuth, "Dancing links", Millennial Perspectives in
+    Computer Science (2000), algorithm X.
 
     Examples:
         exact_cover([1, 2, 3], [[1], [2, 3], [1, 2], [3]]) -> [[0, 1], [2, 3]]
@@ -294,9 +294,9 @@ def solve_distinct(weights: list[int], choices: list[list[int]], total: int, lim
     """Solutions of weights[0] * x[0] + weights[1] * x[1] + ... = total in which all x differ and x[i] is in choices[i].
 
     For example, x are the digits of a puzzle in which letters stand for different digits. At most `limit` solutions are
-    returned. With the default of 2, a puzzle has exactly one solution if the result has length 1. The search first sets
-    each x that has one choice, then those with the largest weights (by absolute value), and skips values with which the
-    others cannot reach the total. Raises an error (E502) if the search takes more steps than the template allows.
+    returned; the default of 2 is enough to tell whether there is only one. The search first sets each x that has one
+    choice, then those with the largest weights (by absolute value), and skips values with which the others cannot reach
+    the total. Raises an error (E502) if the search takes more steps than the template allows.
 
     Examples:
         solve_distinct([1, 1], [[1, 2, 3], [1, 2, 3]], 4) -> [[1, 3], [3, 1]]
