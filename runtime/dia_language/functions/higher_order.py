@@ -86,7 +86,7 @@ def iterate(function: Function, start: Value, times: int) -> list[Value]:
 
 @library_function
 def fixpoint(function: Function, start: Value, limit: int = 0) -> Value:
-    """The first value in start, function(start), ... that the function does not change.
+    """The first value in the sequence start, function(start), ... that the function does not change.
 
     If there is none within `limit` calls, the result is the value after the last of these calls. If `limit` is not
     given, `fixpoint` raises an error after 1,000 calls.
