@@ -41,7 +41,7 @@ def read_qr(data: bytes) -> str:
 
 @library_function
 def read_text(data: bytes, font_size: int = 24, margin: int = 10, alphabet: str = "") -> str:
-    """The text in a picture drawn by the builder `png`, recognised from its pixels.
+    """The text in a picture drawn by the asset builder `png`, recognised from its pixels.
 
     Each cell is compared with every glyph of the built-in font. `font_size` and `margin` must be those used to draw the
     picture. `alphabet` lists the characters to look for; the default is printable ASCII. Spaces at the end of a line
@@ -111,7 +111,7 @@ def _nearest(cell: numpy.ndarray[Any, Any], shapes: numpy.ndarray[Any, Any]) -> 
 
 @library_function
 def disks_of(data: bytes) -> list[Value]:
-    """The disks on each peg, bottom to top, in a Tower of Hanoi picture drawn by the builder `hanoi`.
+    """The disks on each peg, bottom to top, in a Tower of Hanoi picture drawn by the asset builder `hanoi`.
 
     Disks are numbered by width; the smallest is 1. Raises an error for any other picture.
 

@@ -211,7 +211,7 @@ def _tagged(text: bytes, tag: int, order: str) -> str:
 
 @library_function
 def hidden_in(data: bytes) -> bytes:
-    """The bytes hidden in the least significant bits of a PNG picture's samples, for example by the builder `png`.
+    """The bytes hidden in the lowest bits of a PNG picture's samples, for example by the asset builder `png`.
 
     Samples are read row by row, with red, green and blue of each pixel in this order. The highest bit of each byte
     comes first. The first 32 bits are the number of hidden bytes. Raises an error if the picture has no room for that

@@ -32,7 +32,7 @@ class Axes:
 
 @library_function
 def marks_of(data: bytes, colour: str = "#1f77b4") -> list[Value]:
-    """The positions of the marks in a plot drawn by the builder `plot`, from left to right, as [x, y].
+    """The positions of the marks in a plot drawn by the asset builder `plot`, from left to right, as [x, y].
 
     Both coordinates are fractions of an axis: 0 at its start and 1 at its end. An axis of numbers starts and ends with
     a tick. The mark of a bar is the middle of its top. The positions are exact to one pixel. Raises an error if marks
