@@ -178,9 +178,10 @@ BRACKETS = 100
 def parse_logic(text: str) -> Tree:
     """The tree of the formula in `text`, in any style of `written`.
 
-    Operators, from the tightest binding: ! and ¬; == != <=; not; and; xor; or; implies; iff. Only `and` and `or` can be
-    repeated without brackets: a and b and c is a formula, a → b → c is an error. Raises an error if the text is not a
-    formula, for more than 100 nested brackets, and for more than 200 operators in a chain.
+    Operators, from the tightest binding: ! and ¬; == != <= (iff, xor and implies in Python and C); not; and; xor; or;
+    implies; iff. Only `and` and `or` can be repeated without brackets: a and b and c is a formula, a → b → c is an
+    error. Raises an error if the text is not a formula, for more than 100 nested brackets, and for more than 200
+    operators in a chain.
 
     Examples:
         parse_logic("a and not b") -> {op: "and", args: ["a", {op: "not", args: ["b"]}]}
@@ -194,8 +195,8 @@ def arithmetic(text: str) -> Tree:
     """The tree of the arithmetic expression in `text`: numbers, names, + - * / ** and brackets.
 
     Also reads × ÷ − ^ and the words that `written` uses. Powers associate to the right, all other operators to the
-    left. A minus sign before a number is part of the number. Raises an error for any other text, for more than 100
-    nested brackets, and for more than 200 operators in a chain.
+    left. A minus sign before a number is part of the number, but -2**2 is -(2**2). Raises an error for any other text,
+    for more than 100 nested brackets, and for more than 200 operators in a chain.
 
     Examples:
         arithmetic("2 + 3 * x") -> {op: "+", args: [2, {op: "*", args: [3, "x"]}]}
