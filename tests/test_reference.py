@@ -169,8 +169,8 @@ def test_the_limits_that_the_docs_promise_are_those_of_the_code() -> None:
     assert held["an integer"] == f"{limits.INTEGER_BITS:,} bits"
     assert held["a text, a list"] == f"{limits.TEXT_LENGTH:,} characters, elements"
     assert held["an integer that is tested for primality or factored"] == f"{limits.PRIME_BITS:,} bits"
-    assert held["steps of one evaluation"].startswith(f"{budgets.STEPS:,} (")
-    assert held["seconds of one evaluation"].startswith(f"{pool.SECONDS:g} (")
+    assert held["steps to evaluate one expression"].startswith(f"{budgets.STEPS:,} (")
+    assert held["seconds to evaluate one expression"].startswith(f"{pool.SECONDS:g} (")
     assert held["memory of a worker process"].startswith(f"{pool.MEMORY_BYTES >> 20} MiB ")
     assert limits.TEXT_LENGTH == limits.LIST_LENGTH
     sizes = f"{tables.MOST_ROWS:,} rows, {tables.MOST_VALUES:,} values, {tables.MOST_COLUMNS:,} columns"

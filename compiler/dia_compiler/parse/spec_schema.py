@@ -372,7 +372,7 @@ TEMPLATE: Final[dict[str, Schema]] = {
             ),
             "digits": integer("Decimal digits of an integer.", minimum=1, maximum=301030),
         },
-        "Limits on seconds and steps per evaluation, and on the digits of integers.",
+        "Limits on the seconds and steps to evaluate one expression, and on the digits of integers.",
     ),
     "each": text("A parameter: each of its values becomes an item, whose k instances vary the other parameters."),
     "instances": any_of(
