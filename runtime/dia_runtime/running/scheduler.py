@@ -144,7 +144,7 @@ class RespondentState:
                 setattr(self, name, (getattr(self, name) or 0) + value)
 
     def with_role(self, respondent: AsyncRespondent, error: RequestError) -> RequestError:
-        """Return the error; one of another role, such as a judge, names it."""
+        """Return the error; that of another role, such as a judge, then starts with the role and its model."""
         role = next((name for name, one in self.roles.items() if one is respondent), SUBJECT)
         if role == SUBJECT:
             return error
