@@ -23,8 +23,8 @@ HEAD = f"""# Shortcuts in the shipped families
 
 <!-- Made by docs/shortcuts.py. Change the specs and run that again. -->
 
-How often the best simple rule gives the right answer, without understanding the question, in each family: a template
-with all its instances. [Find shortcuts in a template](../howto/find-shortcuts.md) explains the columns. Figures are
+How often the best simple rule gives the right answer, without understanding the question, in each family (a template
+with all its instances). [Find shortcuts in a template](../howto/find-shortcuts.md) explains the columns. Figures are
 from up to {PROBED} instances of each family: rules are learned on one half and tested on the other, with the extra
 `probe` installed. A family is over its limit if the lower end of the interval is above the limit.
 """

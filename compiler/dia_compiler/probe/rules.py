@@ -339,7 +339,7 @@ def lines(examples: Sequence[Example]) -> Iterator[Rule]:
         for first in (-1, 0, 1):
             start, has_head = max(first, 0), first < 0
             rule_name = f"the number of {name}, {'without the head, ' * has_head}counted from {start}"
-            title = f"index of {title_of(name)}, counted from {start}{' after the header' * has_head}"
+            title = f"index (from {start}{', after the header' * has_head}) of {title_of(name)}"
             yield Rule(rule_name, title, _number_of(choose, first))
 
 
