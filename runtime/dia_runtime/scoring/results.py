@@ -615,7 +615,8 @@ class Comparisons(TypedDict):
     ]
     by_respondent: Annotated[
         dict[str, RespondentGroups],
-        "Label in the file of `--labels` -> the respondents grouped by it, on questions to which all replied.",
+        "Label in the file of `--labels` -> the figures of each group of respondents, from the questions to which all "
+        "respondents replied.",
     ]
     correlations: Annotated[
         list[AcrossModels],
