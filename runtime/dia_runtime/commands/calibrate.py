@@ -129,8 +129,8 @@ class CalibrateOptions:
     default=0.3,
     show_default=True,
     metavar="REPLIES",
-    help="With --extreme winsteps, an infinite estimate is computed as if this many replies were different. Estimates "
-    "by --item-scores eap or wle are finite and do not change.",
+    help="With --extreme winsteps, an infinite estimate is computed as if this many of the replies had the opposite "
+    "verdict. Estimates by --item-scores eap or wle are finite and do not change.",
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE",

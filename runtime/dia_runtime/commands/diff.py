@@ -26,9 +26,9 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists the questions whose answer alone changed, those whose content and answer changed, and all whose content
-    changed; then the added and removed questions. The differences in templates, specs, manifest entries and library
-    versions follow. Exit code 1 if the bundles differ.
+    Lists the questions whose answer alone changed, those whose content and answer changed, all whose content changed
+    (with or without the answer), the added and removed ones, and those of which only labels changed. The differences in
+    templates, specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
 
     \b
     Example:

@@ -109,10 +109,11 @@ def command(options: ImportOptions) -> int:
     For logs, dia knows which field contains what. If the log is about questions of a bundle, name the bundle with
     --bundle. Otherwise the log must contain the correct answers.
 
-    In a table, every row is one reply. The fields id and reply are required, and gold without --bundle. Optional fields
-    are model, attempt, accept, item, instance, template, variant, category, domain, level, skills, adversarial,
-    number, error, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cost, seconds, model_version,
-    asked_at, tool_transcript and questions_root. Files compressed with gzip or zstd need no unpacking.
+    In a table, every row is one reply. The fields id and reply are required; without --bundle, so is gold, the correct
+    answer. Optional fields are model, attempt, accept, item, instance, template, variant, category, domain, level,
+    skills, adversarial, number, error, finish_reason, prompt_tokens, completion_tokens, reasoning_tokens, cost,
+    seconds, model_version, asked_at, tool_transcript and questions_root. Files compressed with gzip or zstd need no
+    unpacking.
 
     \b
     Example:

@@ -76,7 +76,7 @@ OPTIONS = (
         "roles",
         multiple=True,
         metavar="ROLE=NAME",
-        help="Model for a role of the sessions, or none. Repeatable.",
+        help="Model for a role of the sessions; `none` leaves out the sessions that need it. Repeatable.",
     ),
     option(
         "--role-base-url",
