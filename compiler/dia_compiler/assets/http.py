@@ -42,7 +42,7 @@ class Http(Builder):
             "a mapping or a list of [name, value]; Content-Length is added if needed, or filled in if empty"
         ),
         "body": template("the message's body (default empty)"),
-        "line_ends": data("line endings before the body: crlf (the standard) or lf (default crlf)"),
+        "line_ends": data("how the first line and the headers end: crlf (the standard) or lf (default crlf)"),
     }
     extension = "http"
     media_type = "message/http"

@@ -45,7 +45,7 @@ class Plot(Picture):
         "kind": data("bar, line or scatter (default bar)"),
         "y": data("the numbers to plot", required=True),
         "x": data("the x positions: numbers or labels (default 1, 2, 3 ...)"),
-        "y_ticks": data("ticks of the vertical axis, whose ends are the first and last tick (default: automatic)"),
+        "y_ticks": data("ticks of the vertical axis; it runs from the first tick to the last (default: automatic)"),
         "x_ticks": data("ticks of the horizontal axis, if `x` are numbers and `kind` is not bar"),
         "title": template("the text above the plot"),
         "x_label": template("the text below the horizontal axis"),

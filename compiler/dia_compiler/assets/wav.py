@@ -35,7 +35,7 @@ class Wav(Builder):
         "samples": data("the samples, from -32768 to 32767"),
         "rate": data("samples per second, 8000 to 48000 (default 8000)"),
         "frequency": data("the frequency of Morse code in hertz, 200 to 3000 (default 600)"),
-        "unit": data("length in milliseconds of a dot, or of a key and of the pause after it, 40 to 500 (default 60)"),
+        "unit": data("length in milliseconds of a dot or, for keys, each tone and each pause, 40 to 500 (default 60)"),
         "volume": data("volume in percent (default 50)"),
     }
     extension = "wav"
