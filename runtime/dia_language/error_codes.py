@@ -243,8 +243,9 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E506": (
         "two instances with the same text",
-        "Two questions of a template are equal. In the prompt, show the parameter or slot that the message names; or "
-        "change the variant that it names. Otherwise, break the symmetry with a `where` such as `a <= b`.",
+        "Two questions of a template are equal. If the message names a parameter or a slot, show it in the prompt; if "
+        "it names only a variant, change that. If it names none of these, the values of two parameters can probably "
+        "be swapped without changing the text: rule that out with a `where` such as `a <= b`.",
     ),
     "E507": (
         "failed example",
@@ -547,8 +548,8 @@ CODES: dict[str, tuple[str, str]] = {
     ),
     "E852": (
         "invalid tool",
-        "`--tools` takes python, bash and files, `--tool-command` NAME=COMMAND or a YAML file that describes a tool, "
-        "`--mcp` the command of an MCP server. The message says what is wrong.",
+        "`--tools` takes python, bash and files; `--tool-command` takes NAME=COMMAND or a YAML file that describes a "
+        "tool; `--mcp` takes the command of an MCP server. The message says what is wrong.",
     ),
     "E853": (
         "mcp is missing",
