@@ -184,9 +184,10 @@ def _colourings(neighbours: list[list[int]], left: list[int], limit: int) -> lis
 def count_colourings(graph: Graph, colours: int) -> int:
     """The number of colourings with `colours` colours in which no edge joins two nodes of the same colour.
 
-    This is the value of the chromatic polynomial, computed by adding and contracting edges. At most 32 nodes; edge
-    directions are ignored. The code is independent of `chromatic_number`. Source: Whitney, Bulletin of the American
-    Mathematical Society 38 (1932).
+    This is the value of the chromatic polynomial, computed by addition-contraction: the colourings in which two nodes
+    without an edge differ, plus those in which they have the same colour. At most 32 nodes; edge directions are
+    ignored. The code is independent of `chromatic_number`. Source: Whitney, Bulletin of the American Mathematical
+    Society 38 (1932).
 
     Examples:
         count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3) -> 6
