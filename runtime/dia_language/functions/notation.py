@@ -61,9 +61,8 @@ def _is_name(text: str) -> bool:
 def written(tree: Tree, style: str = "python") -> str:
     """The text of a formula or arithmetic tree, with brackets where needed.
 
-    `style` is python, c, symbols or words. In Python and C, xor, implies and iff of truth values are written `!=`, `<=`
-    and `==`. Raises an error for a power in C, which has no operator for it. `parse_logic` and `arithmetic` can read
-    the result.
+    `style` is python, c, symbols or words. The styles python and c write xor, implies and iff as `!=`, `<=` and `==`.
+    Raises an error for a power in C, which has no operator for it. `parse_logic` and `arithmetic` can read the result.
 
     Examples:
         written(parse_logic("a ∧ b ∨ ¬c")) -> "a and b or not c"
@@ -178,10 +177,10 @@ BRACKETS = 100
 def parse_logic(text: str) -> Tree:
     """The tree of the formula in `text`, in any style of `written`.
 
-    Operators, from the tightest binding: ! and ¬; == != <= (iff, xor and implies in Python and C); not; and; xor; or;
-    implies; iff. Only `and` and `or` can be repeated without brackets: a and b and c is a formula, a → b → c is an
-    error. Raises an error if the text is not a formula, for more than 100 nested brackets, and for more than 200
-    operators in a chain.
+    `!` and `¬` bind most tightly, then `==`, `!=` and `<=` (iff, xor and implies in Python and C), then `not`, `and`,
+    `xor`, `or`, `implies` and `iff`, in this order. Only `and` and `or` can be repeated without brackets: a and b and c
+    is a formula, a → b → c is an error. Raises an error if the text is not a formula, for more than 100 nested
+    brackets, and for more than 200 operators in a chain.
 
     Examples:
         parse_logic("a and not b") -> {op: "and", args: ["a", {op: "not", args: ["b"]}]}
