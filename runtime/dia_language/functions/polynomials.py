@@ -71,7 +71,8 @@ def degree(polynomial: Expression, symbol: Symbol) -> int:
 def coefficients(polynomial: Expression, symbol: Symbol) -> list[Expression]:
     """The coefficients of the polynomial in `symbol`, constant first; [0] for 0.
 
-    The inverse of `polynomial`. The degree is at most 10,000. Raises an error if the expression is not a polynomial.
+    The inverse of the function `polynomial`. The degree is at most 10,000. Raises an error if the expression is not
+    a polynomial.
 
     Examples:
         coefficients((symbol("x") + 1)**2 * symbol("x"), symbol("x")) -> [0, 1, 2, 1]
