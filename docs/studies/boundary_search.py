@@ -3,7 +3,7 @@
 A template is simulated: three parameters of 8 to 23 levels whose difficulty grows unevenly, and twelve skills of six
 groups, each with a difficulty of its own. Every item deviates from what its parameters and skills say by 0.4 logits
 (standard deviation). Models of abilities from -4 to 4 pass an item by the Rasch model. Predicted difficulties are those
-that `dia explain` gives for the replies of nine models to 300 other items of the template.
+that `dia explain` predicts after nine models have answered 300 other items of the template, once each.
 
     python docs/studies/boundary_search.py            # all of it, with a fixed seed
     python docs/studies/boundary_search.py --repeats 2
