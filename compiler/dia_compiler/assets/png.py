@@ -53,7 +53,7 @@ class Png(Picture):
             "a mapping with any of description, artist, copyright, software, make, model, date_time, user_comment"
         ),
         "xmp": data("a mapping with any of description, title, rights, creator, subject"),
-        "chunks": data("a mapping from keyword (such as Comment) to text"),
+        "chunks": data("text chunks to add to the file: a mapping from keyword (such as Comment) to text"),
     }
 
     def validate(self, options: Mapping[str, Any]) -> None:
