@@ -104,7 +104,9 @@ class RowType(ParameterType):
         "from": FROM,
         "columns": COLUMNS,
         "id": option(
-            "row", "an expression over `row` that names an item of `each` (default the row number, counted from 0)"
+            "row",
+            "an expression over `row`: the name of the row when it is an item, with `each` (default the row number, "
+            "counted from 0)",
         ),
     }
 
