@@ -176,7 +176,7 @@ class AdaptiveJobs:
     def _claim(self, position: int) -> Job:
         """Claim and return the question. Raises DiaError (exit 2) if another process is asking it."""
         if not self.claims.claim(self.respondent, [(position, 1)]):
-            message = f"another process is asking the same model in `{self.store.path}`"
+            message = f"another process is asking the same model and writing to `{self.store.path}`"
             raise DiaError(Diagnostic("E804", visible(message), None, "wait for it, or choose another `--out`"))
         return Job(position, 1, self.questions[position])
 

@@ -128,7 +128,8 @@ def test_an_interrupted_placement_goes_on(call: Call, bundle: Path, bank: Path) 
         other.register()
         other.claim(1, [(position, 1) for position in range(NUMBER)])
         code, _, told = call(*common, "-o", "part.run")
-        assert code == 2 and "error[E804]: another process is asking the same model in `part.run`\n  help: wait" in told
+        message = "error[E804]: another process is asking the same model and writing to `part.run`\n  help: wait"
+        assert code == 2 and message in told
         other.unregister()
     code, out, _ = call(*common, "-o", "part.run")
     (one,) = checked(out)["models"]
