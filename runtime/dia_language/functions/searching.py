@@ -1,4 +1,4 @@
-"""Search by the rules of a spec: shortest paths, reachable states, exact covers, and sums of different integers.
+"""Search: shortest paths, reachable states, exact covers, and sums of different integers.
 
 A state is any value except symbolic expressions: a number, a text, a list or a record. `moves` is a function that takes
 a state and returns the list of the states that follow it. No search uses randomness or the clock. Each state, each
