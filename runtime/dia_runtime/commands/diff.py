@@ -26,9 +26,9 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists the questions whose answer alone changed, those whose content and answer changed, all whose content changed
-    (with or without the answer), the added and removed ones, and those of which only labels changed. The differences in
-    templates, specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
+    Lists the questions in groups: answer changed but not content, content and answer changed, content changed (this
+    includes the previous group), added, removed, and metadata changed but not content. The differences in templates,
+    specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
 
     \b
     Example:
@@ -102,10 +102,12 @@ def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
         yield f"questions {'are the same' if facts['same_questions'] else 'differ'}"
     yield from _change_lines("answers changed, questions unchanged", facts["answers_changed_alone"])
     yield from _change_lines("answers and questions changed", facts["answers_changed"])
-    yield from _change_lines("questions changed", facts["questions_changed"])
+    both = facts["answers_changed"]["count"]
+    note = f" ({both:,} of them with a changed answer)" if both else ""
+    yield from _change_lines("questions changed", facts["questions_changed"], note)
     yield from _change_lines("questions added", facts["questions_added"])
     yield from _change_lines("questions removed", facts["questions_removed"])
-    yield from _change_lines("questions with changed metadata only", facts["questions_relabelled"])
+    yield from _change_lines("metadata changed, questions unchanged", facts["questions_relabelled"])
     for what, names_by_change in (("templates", facts["templates"]), ("specs", facts["specs"])):
         for how, names in names_by_change.items():
             if names:
@@ -115,10 +117,10 @@ def _text_lines(facts: DifferenceRecord) -> Iterator[str]:
             yield f"{head}: {entry['name']} {_short(entry['old'])} -> {_short(entry['new'])}"
 
 
-def _change_lines(head: str, changes: ChangesRecord) -> Iterator[str]:
+def _change_lines(head: str, changes: ChangesRecord, note: str = "") -> Iterator[str]:
     if not changes["count"]:
         return
-    yield f"{head}: {changes['count']:,}"
+    yield f"{head}: {changes['count']:,}{note}"
     for entry in changes["listed"][:LINES]:
         yield f"  {entry['id']}{_old_and_new(entry)}"
     if changes["count"] > LINES:

@@ -120,6 +120,9 @@ def test_each_kind_of_change_is_counted(
     code, found = facts(dia, tmp_path)
     assert (code, counts(found)) == (1, expected)
     assert ("version" in {entry["name"] for entry in found["manifest"]}) == ("version" in changed)
+    both = expected.get("answers_changed")
+    note = f"questions changed: {expected.get('questions_changed')} ({both} of them with a changed answer)\n"
+    assert (note in dia(tmp_path, "diff", "old/bundle", "new/bundle").stdout) == (both is not None)
     assert found["templates"] == {
         "added": ["cube"] if "questions_added" in expected else [],
         "removed": ["square"] if "questions_removed" in expected else [],
