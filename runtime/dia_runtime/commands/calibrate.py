@@ -80,7 +80,12 @@ class CalibrateOptions:
 @click.command("calibrate")
 @click.argument("data", nargs=-1, required=True, metavar="RUN...", type=PATH)
 @click.option("-o", "--out", type=PATH, help="File for the bank. Default: build/banks/NAME.json.")
-@choice_option("--method", choices=METHODS, help="Estimation method. Default: mml-items, or jml for tables of shares.")
+@choice_option(
+    "--method",
+    choices=METHODS,
+    help="Estimation method. Default: mml-items; jml with --bias-correction trials, or if the cells of a table are "
+    "shares of correct replies, not only 0 and 1.",
+)
 @choice_option(
     "--eliminate",
     choices=["auto", "respondents", "items"],
@@ -134,8 +139,8 @@ class CalibrateOptions:
 )
 @click.option("--largest-block", is_flag=True, help="If the data fall into unconnected blocks, keep the largest.")
 @click.option("--filter", "rule", metavar="RULE",
-              help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same, and a "
-              "standard deviation over models of at least the third number), difficulty:-2,2 or "
+              help="Keep only items in a range: avg:0.05,0.95 (mean pass rate), atlas:0.05,0.95,0.05 (the same; the "
+              "third number is the smallest standard deviation of the models' pass rates), difficulty:-2,2 or "
               "infit:0.7,1.3.")  # fmt: skip
 @click.option("--choose-filter", is_flag=True, help="Choose the filter automatically, in two stages.")
 @click.option(
