@@ -89,7 +89,7 @@ class Selective(TypedDict):
     signal: Annotated[
         Literal["answered", "agreement"],
         "What orders the answered questions by confidence: the number of the item's other instances that were "
-        "answered; over attempts, the number of other attempts with the same answer.",
+        "answered; with `--over attempts`, the number of other attempts with the same answer.",
     ]
     coverage: Estimate
     accuracy: Annotated[Estimate, "Share of correct replies among those not skipped."]
@@ -530,7 +530,9 @@ class GroupDifference(Tested):
 class RespondentGroups(TypedDict):
     """Respondents grouped by a label."""
 
-    items: Annotated[Count, "Items with a question to which all respondents replied; over attempts, questions."]
+    items: Annotated[
+        Count, "Items with a question to which all respondents replied; with `--over attempts`, such questions."
+    ]
     questions: Annotated[Count, "Questions to which all respondents replied; the figures are based on these."]
     groups: Annotated[list[RespondentGroup], "The figures of each group."]
     differences: Annotated[list[GroupDifference], "The differences between each two groups."]
@@ -639,7 +641,7 @@ class ScoreOfModels(TypedDict):
         "Whether items have different numbers of instances; with `--over attempts`, whether questions have different "
         "numbers of attempts.",
     ]
-    n: Annotated[Count, "Items; over attempts, questions."]
+    n: Annotated[Count, "Items; with `--over attempts`, questions."]
     over: Annotated[str, Keywords(enum=["instances", "attempts"]), "What k counts."]
     chain: Annotated[
         str,
