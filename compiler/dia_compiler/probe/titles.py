@@ -59,8 +59,23 @@ TITLES = {
     },
     **{f"the line that differs in field {n}": f"the line with a unique field {n}" for n in FIELD_NUMBERS},
     # counts that a decision tree sees
-    "entries": "list elements",
-    "capitals": "uppercase letters",
+    "entries": "count of list elements",
+    "capitals": "count of uppercase letters",
+    **{
+        name: f"count of {name}"
+        for name in (
+            "characters",
+            "lines",
+            "words",
+            "distinct words",
+            "digits",
+            "numbers",
+            "distinct numbers",
+            "odd numbers",
+            "numbers that appear once",
+            "minus signs",
+        )
+    },
     "repeats of the commonest number": "occurrences of the most frequent number",
     "repeats of each number": "mean occurrences of a number",
     "zeros": "occurrences of 0",
