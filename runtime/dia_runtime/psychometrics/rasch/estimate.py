@@ -176,10 +176,14 @@ def require_options(options: EstimationOptions, anchors: Array | None) -> None:
         raise calibration_error(
             f"`{options.method}` has no such bias to correct", "leave out `bias_correction`, or use the method jml"
         )
-    if (options.gauge == "anchors") != (anchors is not None and bool(np.isfinite(anchors).any())):
+    has_anchors = anchors is not None and bool(np.isfinite(anchors).any())
+    if options.gauge == "anchors" and not has_anchors:
         raise calibration_error(
-            "the gauge `anchors` needs fixed difficulties, and fixed difficulties need it",
-            "give both (`--anchors BANK` fixes difficulties), or neither",
+            "the gauge `anchors` needs the difficulties of a bank", "add `--anchors BANK`, or choose another gauge"
+        )
+    if has_anchors and options.gauge != "anchors":
+        raise calibration_error(
+            f"with anchors, the gauge must be `anchors`, not `{options.gauge}`", "leave out `--gauge`, or `--anchors`"
         )
     if not 0 < options.extreme_adjust <= 0.5:
         raise calibration_error(

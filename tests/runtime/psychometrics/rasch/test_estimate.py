@@ -253,7 +253,13 @@ def test_one_side_that_always_wins_makes_blocks_for_joint_estimates() -> None:
         ([[1, 0], [0, 1]], {"method": "rasch"}, "E893", "`rasch` is not a method; choose from mml_items, mml_persons,"),
         ([[1, 0], [0, 1]], {"method": "jml", "eliminate": "items"}, "E893", "side\n  help: leave out `eliminate`"),
         ([[1, 0], [0, 1]], {"bias_correction": "trials"}, "E893", "to correct\n  help: leave out `bias_correction`"),
-        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "E893", "help: give both (`--anchors BANK` fixes difficulties)"),
+        ([[1, 0], [0, 1]], {"gauge": "anchors"}, "E893", "help: add `--anchors BANK`, or choose another gauge"),
+        (
+            [[1, 0], [0, 1]],
+            {"anchors": [0, None]},
+            "E893",
+            "must be `anchors`, not `mean_difficulty`\n  help: leave out",
+        ),
         ([[1, 0], [0, 1]], {"anchors": [0, 1, 2]}, "E893", "one difficulty for each of the 2 items\n  help: leave it"),
         (
             [[0.5, 0.25], [0.25, 1]],
