@@ -57,7 +57,8 @@ def steering_request(
 def _range(text: str) -> tuple[Decimal, Decimal]:
     match = RANGE.fullmatch(text)
     if match is None or Decimal(match[1]) >= Decimal(match[2]):
-        raise _error(f"`{text[:40]}` is not a range of difficulties", "write two numbers of logits, such as -1..1")
+        help = "write two difficulties, the lower one first, such as -1..1"
+        raise _error(f"`{text[:40]}` is not a range of difficulties", help)
     return Decimal(match[1]), Decimal(match[2])
 
 
