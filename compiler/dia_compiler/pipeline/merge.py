@@ -116,8 +116,10 @@ def _require_all(by_number: Mapping[int, StoredPart], of: int) -> None:
     if missing:
         absent = [number for number in range(1, min(of, len(by_number) + MOST_TOLD) + 1) if number not in by_number]
         named = ", ".join(map(str, absent[:MOST_TOLD])) + (" ..." if missing > MOST_TOLD else "")
-        message = f"{missing} of {of} parts {'is' if missing == 1 else 'are'} missing: {named}"
-        help = f"compile it: `dia compile ... --part {absent[0]}/{of}`" if missing == 1 else "compile them"
+        message, help = f"{missing} of {of} parts are missing: numbers {named}", "compile them"
+        if missing == 1:
+            message = f"part {named} of {of} is missing"
+            help = f"compile it: `dia compile ... --part {named}/{of}`"
         raise DiaError(Diagnostic("E613", message, None, help))
 
 
