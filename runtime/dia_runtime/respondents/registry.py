@@ -117,7 +117,8 @@ def key_destinations(models: list[str], options: ModelOptions) -> list[str]:
             )
         elif endpoint is None:
             provider = model.partition("/")[0]
-            lines.append(f"litellm asks {provider} with {options.key_name or 'the key of that provider'}")
+            key = options.key_name or f"the API key of {provider}, if set,"
+            lines.append(f"{key} goes to {provider} through litellm")
     return list(dict.fromkeys(lines))
 
 
