@@ -222,7 +222,9 @@ UNNESTED = SIMPLE | {Fraction, ExactDecimal, type(None)}
 
 
 def _convert(kind: type, other_kind: type) -> str:
-    return "use `utf8` or `text_of`" if bytes in (kind, other_kind) else "use `str`, an f-string or an integer"
+    if bytes in (kind, other_kind):
+        return "convert one of the two with `utf8` or `text_of`"
+    return "convert one of the two, such as with `str(n)` or `from_base(text, 10)`"
 
 
 def _equal_inside(a: Value, b: Value) -> bool:
