@@ -98,8 +98,9 @@ def _with_missing_indentation(reports: list[Report], root: Node, name: str) -> l
             names = {key.text, *(other.text for other in below)}
             reports = [(path, entry) for path, entry in reports if not path or path[0] not in names]
             words = ", ".join(f"`{other.text}`" for other in below[:3]) + (", ..." if len(below) > 3 else "")
-            help = f"indent the lines below it by two spaces: {words}"
-            reports.append(((key.text,), Diagnostic("E203", f"nothing belongs to `{key.text}`", key.position, help)))
+            message = f"`{key.text}` is empty, because the lines below it are not indented"
+            help = f"indent them by two spaces: {words}"
+            reports.append(((key.text,), Diagnostic("E203", message, key.position, help)))
     return reports
 
 
