@@ -369,7 +369,7 @@ def unknown_type(name: str, place: Position, declared: Iterable[str] = ()) -> Di
     """Return the error for an unknown parameter type."""
     other_name = OTHER_TYPES.get(name.lower())
     help = f"did you mean `{other_name}`?" if other_name else did_you_mean(name, [*TYPES, *declared])
-    help = help or "such as integer, real, string, choice or list; `dia types` lists all types"
+    help = help or "common types are integer, real, string, choice and list; `dia types` lists all"
     return Diagnostic("E401", f"unknown type `{_value_text(name)}`", place, help)
 
 
