@@ -400,9 +400,12 @@ PATTERNS: tuple[tuple[str, str, str], ...] = (
 
 
 def _report_empty(error: _SchemaError) -> Reports:
-    least = f" (at least {error.expected} characters)" if error.expected > 1 else ""
-    word = "is too short" if error.expected > 1 else "is empty"
-    yield error.path, error.diagnostic("E204", f"{error.name} {word}{least}", "give it a value, or remove the key")
+    if error.expected > 1:
+        message = f"{error.name} must have at least {error.expected} characters"
+        help = "give it a longer value, or remove the key"
+    else:
+        message, help = f"{error.name} is empty", "give it a value, or remove the key"
+    yield error.path, error.diagnostic("E204", message, help)
 
 
 def _report_bound(error: _SchemaError) -> Reports:
