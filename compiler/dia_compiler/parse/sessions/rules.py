@@ -71,7 +71,7 @@ def _check_examples(root: Mapping, diagnostics: Diagnostics) -> None:
 ADD_SESSIONS = "add `sessions: {name: {turns: [...]}}`, or `grade: {judge: ...}` with a prompt"
 REFUSED = {
     "format": "each reply has its own format: `reply: {name: ..., format: ...}`",
-    "mistakes": "use decisions or figures with names instead",
+    "mistakes": "use `decisions` or `figures` instead",
 }
 
 
@@ -105,8 +105,9 @@ def _check_truth(root: Mapping, diagnostics: Diagnostics) -> None:
     grade = root.get("grade")
     if isinstance(grade, Mapping) and root.get("sessions") is not None:
         if (key := grade.key("judge")) is not None:
-            message = "`judge` needs a prompt; in `sessions` the judge is a session with another `model`"
-            diagnostics.error("E204", message, key.position)
+            message = "`judge` cannot be used with `sessions`"
+            help = "let another model judge in a session of its own, with `model: judge`"
+            diagnostics.error("E204", message, key.position, help)
         elif grade.get("correct") is None:
             diagnostics.error("E202", "`correct` is missing", grade.position, "add `correct: ...`")
 
@@ -129,7 +130,7 @@ def _check_judge(root: Mapping, grade: Node | None, diagnostics: Diagnostics) ->
     assert isinstance(grade, Mapping)
     for name in ("answer", "choices"):
         if (key := root.key(name)) is not None:
-            message = f"`{name}` cannot be used with `judge`, which decides itself"
+            message = f"`{name}` cannot be used with `judge`, which alone determines the verdict"
             diagnostics.error("E204", message, key.position, "give the judge the correct answer as its `reference`")
     for key, _ in grade.pairs:
         if key.text != "judge":
