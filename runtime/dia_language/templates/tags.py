@@ -260,7 +260,7 @@ def _missing_operator(source: str, tag: Tag, environment: Environment) -> Fault 
     for offset, kind, token in _tokens(source, environment):
         is_value = kind in VALUES and token not in OPERATORS
         if is_value and previous and "for" in (previous, token):
-            message = "a template builds no list with `for`"
+            message = "list comprehensions are not allowed in {{ }} and {% %}"
             return Fault(tag.begin + offset, message, "build it under `let`, and print its name here")
         if is_value and previous:
             names = f"{{{{ {previous} }}}} {{{{ {token} }}}}"
