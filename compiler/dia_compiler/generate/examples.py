@@ -246,8 +246,8 @@ def _require_verdict(
         )
         if graded.extracted is None and verdict != Verdict.UNPARSED:
             is_skip = verdict == Verdict.SKIPPED and form.get("skip")
-            what, text = ("that abstains", str(form["skip"])) if is_skip else ("with the answer", instance.text)
-            help = f"a reply {what} is `{FORMATS[str(form['kind'])].wrap(text, form)}`"
+            what, text = ("abstain", str(form["skip"])) if is_skip else ("give an answer", instance.text)
+            help = f"to {what}, a reply can say `{FORMATS[str(form['kind'])].wrap(text, form)}`"
         elif instance.accept_if is not None and {graded.verdict, verdict} == {Verdict.CORRECT, Verdict.WRONG}:
             result = "holds" if graded.verdict == Verdict.CORRECT else "is false, or fails,"
             help = f"`accept_if` alone decides, and it {result} for this reply"
