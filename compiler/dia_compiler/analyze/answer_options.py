@@ -50,7 +50,8 @@ def warn_of_decimals(node: Node | None, diagnostics: Diagnostics) -> None:
     """Warn about `decimals`, the old option for a tolerance: in a parameter, it is the number of decimal places."""
     decimals = node.get("decimals") if isinstance(node, Mapping) else None
     if isinstance(decimals, Scalar):
-        message = f"`decimals: {decimals.text}` of an answer is a tolerance, not a number of decimal places"
+        tolerance = "a tolerance of half a unit in that decimal place"
+        message = f"`decimals: {decimals.text}` of an answer is {tolerance}, not a number of places"
         help = f"write `tolerance: {{places: {decimals.text}}}`"
         diagnostics.warn(OLD_TOLERANCE, message, decimals.position, help)
 
