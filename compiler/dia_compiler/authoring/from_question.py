@@ -241,9 +241,9 @@ def _searched(result: Fraction, quantities: Sequence[Quantity]) -> Solution:
                 candidates.setdefault(text, (rank, names))
     ranked = sorted(candidates.items(), key=lambda item: (item[1][0], item[0]))
     if not ranked:
-        numbers = ", ".join(_number_text(one.value) for one in chosen)
+        numbers = " and ".join(", ".join(_number_text(one.value) for one in chosen).rsplit(", ", 1))
         help = "give the calculation with its result: --answer '48 + 48 / 2 = 72'"
-        raise _refused(f"no short calculation of {numbers} gives {_number_text(result)}", help)
+        raise _refused(f"no short calculation with {numbers} gives {_number_text(result)}", help)
     (text, (_, names)), *others = ranked
     solution = Solution([Step("result", text, result)], set(names))
     solution.guesses.append(f"the calculation is `{text}`")

@@ -188,7 +188,7 @@ class _Writer:
         if not self.columns_in_prompt or self._same_questions():
             self.columns_in_prompt = others
         self.reason = (
-            "" if is_named else "by its name" if answer.lower() in ANSWERS else "because it is the last column"
+            "" if is_named else "because of its name" if answer.lower() in ANSWERS else "because it is the last column"
         )
 
     def draft(self, raw: bytes) -> Draft:

@@ -79,7 +79,7 @@ def test_what_is_guessed_is_said() -> None:
     [
         ("How many?", "4", "the question has no number that could vary"),
         ("", "4", "a question has 1 to 10,000 characters"),
-        ("Is 5 the 3rd number?", "1000003", "no short calculation of 5 gives 1000003"),
+        ("Is 5 the 3rd number?", "1000003", "no short calculation with 5 gives 1000003"),
         ("Add 5 and 7.", "twelve", "the answer `twelve` is not a number"),
         ("Add 5 and 7.", "5 + 7 = 13", "`5 + 7` is 12, not 13"),
         ("Add 5 and 7.", "5 ** 7 = 78125", "the calculation `5 ** 7` cannot be read"),
