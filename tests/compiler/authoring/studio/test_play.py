@@ -330,6 +330,6 @@ def test_the_page_shows_the_path_the_replies_and_the_verdict(
     assert "add: asked, check: not asked, repeat: asked" in results["graph"]
     assert results["taken"] == 3, "repeat reads total, and the grading reads total and again"
     assert len(results["said"]) == 2 and results["said"][0].startswith("<b>So</b> ***\n") and results["bold"] == 0
-    assert all(words.startswith("Read as last_line, by the step last: ") for words in results["read"])
+    assert all(words.startswith("Read as last_line, by the chain’s step “last”: ") for words in results["read"])
     assert results["verdict"] == "✓ correct" and results["kept"] == 2
     assert KEY not in results["page"] and server.url not in results["page"]

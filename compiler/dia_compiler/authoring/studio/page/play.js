@@ -33,7 +33,7 @@ const reading = (record) => {
   if (!record.reading) return null;
   const { format, value, step, why } = record.reading;
   if (value === null) return el('p', { class: 'failed' }, text(`Could not be read as ${format}${why ? `: ${why}` : ''}.`));
-  return el('p', { class: 'soft' }, `Read as ${format}, by the step ${step}: `, el('code', null, text(value)));
+  return el('p', { class: 'soft' }, `Read as ${format}, by the chain’s step “${step}”: `, el('code', null, text(value)));
 };
 
 const turn = (record) => [
