@@ -63,7 +63,7 @@ def drop(data: PictureData) -> Drawing:
         marks.append(Text(width - 6, y + 4, text, 12, "end", "ink", True))
     worst = max(models, key=lambda model: middle(figure_of(model, "drop")) or 0)
     words = (
-        f"The share of correct replies of {counted(len(models), 'model')}, and the score minus one point for each "
+        f"The share of correct replies of {counted(len(models), 'model')}, and the same minus one point for each "
         "wrong reply. "
         f"{worst['model']} has the largest drop: {_points(worst)}."
     )

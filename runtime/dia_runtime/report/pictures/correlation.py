@@ -40,7 +40,9 @@ def correlation(data: PictureData) -> Drawing:
             marks += cell(LABELS + column * WIDE, y + 1, WIDE - 2, TALL - 2, colour, text, ink, tip)
     width, height = LABELS + WIDE * len(models) + 20, top + TALL * (len(models) - 1) + 34
     marks += _key(height - 24)
-    words = "Correlations over items of the number of instances that two models solve. " + _closest(models, values)
+    words = "For each pair of models, the correlation over items of their shares of correct replies. " + _closest(
+        models, values
+    )
     return Drawing("Which models solve the same items", words, max(width, LABELS + 250), height, tuple(marks))
 
 

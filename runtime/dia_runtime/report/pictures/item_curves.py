@@ -75,7 +75,9 @@ def groups_of(items: Sequence[Entry], observed: Observed) -> list[list[Entry]]:
 def name_of(group: Sequence[Entry]) -> str:
     """Return the item of a curve, or the number of items, with their difficulty."""
     mean = _mean(group)
-    return f"{group[0]['item']} ({mean})" if len(group) == 1 else f"{len(group)} items about {mean}"
+    return (
+        f"{group[0]['item']} (difficulty {mean})" if len(group) == 1 else f"{len(group)} items (mean difficulty {mean})"
+    )
 
 
 def _mean(group: Sequence[Entry]) -> str:
@@ -94,7 +96,9 @@ def _curve(number: int, group: Sequence[Entry], observed: Observed, across: Scal
         if spread:
             marks.append(Line(x, up(max(0.0, share - spread)), x, up(min(1.0, share + spread)), colour))
         marks.append(
-            Circle(x, up(share), 3.5, colour, "paper", f"{name}: {plain(round(successes, 2))} of {plain(trials)}")
+            Circle(
+                x, up(share), 3.5, colour, "paper", f"{name}: {plain(round(successes, 2))} of {plain(trials)} correct"
+            )
         )
     return marks
 

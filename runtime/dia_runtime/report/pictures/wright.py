@@ -166,5 +166,5 @@ def abilities(data: PictureData) -> Drawing:
             marks.append(Text(wide - 8, y + 4, share, USUAL, "end", "muted"))
     words = f"{counted(len(models), 'model')} by ability, with whiskers of ±1.96 standard errors"
     words += ", and the share of correct replies. " if is_wide else ". "
-    first = f"{models[0]['model']} has {plain(round(models[0]['ability'], 2))} logits."
+    first = f"The highest ability is that of {models[0]['model']}, {plain(round(models[0]['ability'], 2))} logits."
     return Drawing("Abilities", words + first, wide, bottom + 46, tuple(marks))

@@ -92,7 +92,10 @@ def test_groups_of_items_of_one_difficulty_share_a_curve_and_models_of_one_abili
         entries[1] = (-2.0, *entries[1][1:])
     names = list(dict.fromkeys(row[0] for row in tables(on_one_scale(held))["item-curves"]))
     minus = "\N{MINUS SIGN}"
-    assert names == [f"8 items about {minus}2.23", *(f"4 items about {mean}" for mean in (9.5, 13.5, 17.5))]
+    assert names == [
+        f"8 items (mean difficulty {minus}2.23)",
+        *(f"4 items (mean difficulty {mean})" for mean in (9.5, 13.5, 17.5)),
+    ]
     assert pictures()["item-curves"].draw(held).description == "4 curves of 20 items, and 3 models at their abilities."
 
 
