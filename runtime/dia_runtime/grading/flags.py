@@ -44,7 +44,7 @@ FLAGS: Final[Mapping[str, Flag]] = {
         ),
         Flag(
             "model_refused",
-            "model refused",
+            "refused by model",
             "The model itself refused; the reply is also counted as refused.",
             "Of these, refused by the model itself",
         ),
