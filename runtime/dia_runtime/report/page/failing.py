@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dia_runtime.report.page.cells import Cell, Column, count, figure, grid, word
 from dia_runtime.report.page.panels import Section, picture
+from dia_runtime.report.pictures.figures import units
 from dia_runtime.report.pictures.flags import FLAGS
 from dia_runtime.report.pictures.flags import count as flag_count
 from dia_runtime.scoring.results import Respondent, Score
@@ -33,8 +34,10 @@ def failures(score: Score, models: Sequence[Respondent]) -> Section:
     heads: list[Column[Respondent]] = [("model", lambda model: word(model["model"]))]
     heads += [(heading, _flag_column(name)) for name, heading in FLAGS.items()]
     heads.append(("not asked", lambda model: count(model["missing"])))
-    caption = "The number of questions with each flag, which says what went wrong with the reply or with reading it."
-    table = grid("Flags and failures: number of questions", heads, models, is_sortable=True)
+    caption = (
+        f"The number of {units(score)} with each flag, which says what went wrong with the reply or with reading it."
+    )
+    table = grid(f"Flags and failures: number of {units(score)}", heads, models, is_sortable=True)
     panel = picture("flags", score, "", caption, table)
     causes = [(model["model"], cause) for model in models for cause in model["error_causes"]]
     tables = (grid("Why questions have no reply", CAUSES, causes[:MOST_ROWS], is_sortable=True),) if causes else ()
@@ -56,7 +59,9 @@ def mistakes(models: Sequence[Respondent]) -> Section | None:
         ("model", lambda row: word(row[2])),
         ("share of wrong replies %", lambda row: row[3]),
     ]
-    lead = "Wrong replies that match a mistake described in the template, as shares of all wrong replies to it."
+    lead = (
+        "Wrong replies that match a mistake described in the template, as shares of all wrong replies to that template."
+    )
     tables = [
         grid(
             "The most frequent named mistake"

@@ -16,7 +16,7 @@ from dia_runtime.report.page.predicting import predicted_and_observed
 from dia_runtime.report.page.scaling import on_one_scale
 from dia_runtime.report.page.sessions import sessions
 from dia_runtime.report.page.usage import usage
-from dia_runtime.report.pictures.figures import PictureData, ranked
+from dia_runtime.report.pictures.figures import PictureData, ranked, units
 from dia_runtime.report.pictures.leaderboard import strip, strip_scale
 from dia_runtime.report.pictures.reliability import ItemColumn, columns, is_even, solved
 from dia_runtime.report.pictures.svg import decoration, svg
@@ -127,7 +127,7 @@ def _reliability(score: Score, models: Sequence[Respondent]) -> Section | None:
             f"The number of each {one}'s {k} {part}s that a model answers correctly. "
             f"A model that has mastered {with_article(one)} answers all of them correctly."
             if k > 1
-            else "Full colour: the model is correct. All models solve the items on the left, none those on the right."
+            else "Full colour: the model is correct. Items that more models solve are further left."
         )
     title = f"Correct {part}s of {k}" if k > 1 else "Correct replies"
     table = grid(f"{title}, easiest {one}s first", heads, items, 1, True) if fits else None
@@ -178,6 +178,6 @@ def _groups(score: Score, models: Sequence[Respondent], label: str) -> Section |
     rows = [((name, model), block) for name, blocks in grouped for model, block in blocks]
     table = _verdict_table(f"Verdicts by {label}", rows, (label, "model")) if len(rows) * 9 <= MOST_CELLS else None
     limit = f" The first {MOST_PANELS} of {len(grouped):,} are shown." if len(grouped) > MOST_PANELS else ""
-    caption = f"Each bar shows a model's questions in one {label}. The numbers count questions.{limit}"
+    caption = f"Each bar shows a model's {units(score)} in one {label}. The numbers count {units(score)}.{limit}"
     panel = Panel(label, "", caption, panels, table, tuple(Verdict), True)
     return Section(f"by-{label}", f"By {label}", "", (panel,))

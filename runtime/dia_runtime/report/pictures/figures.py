@@ -63,6 +63,11 @@ def names(score: Score) -> list[str]:
     ]
 
 
+def units(score: Score) -> str:
+    """Return what the counts of verdicts and flags count."""
+    return "attempts" if score["over"] == "attempts" else "questions"
+
+
 def instances(model: Respondent, item: str, k: int) -> int:
     """Return how many instances of the item count for the model: k, unless it has its own number."""
     return model.get("other_k", {}).get(item, k)

@@ -8,7 +8,7 @@ from dia_runtime.grading.flags import FLAGS as REGISTRY
 from dia_runtime.grading.verdicts import Verdict
 from dia_runtime.report.pictures.axes import SMALL
 from dia_runtime.report.pictures.drawing import Drawing, Mark, Text
-from dia_runtime.report.pictures.figures import LABELS, PictureData, cell, name_at, ranked, require
+from dia_runtime.report.pictures.figures import LABELS, PictureData, cell, name_at, ranked, require, units
 from dia_runtime.report.pictures.palette import heat, on
 from dia_runtime.scoring.results import Respondent
 
@@ -45,6 +45,6 @@ def flags(data: PictureData) -> Drawing:
     height = TOP + TALL * len(models) + 6
     words = (
         f"Flags and failures of {counted(len(models), 'model')}. A stronger colour marks a larger share of the "
-        "questions."
+        f"{units(data['score'])}."
     )
     return Drawing("Flags and failures", words, LABELS + WIDE * len(FLAGS), height, tuple(marks))

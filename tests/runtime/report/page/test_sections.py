@@ -120,7 +120,7 @@ def test_items_of_one_instance_are_not_called_several(score: dict[str, Any]) -> 
     drawing = pictures()["reliability"].draw({"score": score})
     assert drawing.title == "Correct replies to each item"
     described = f"{panel.caption} {drawing.description} {dict(terms(score))['RS@1']}"
-    assert "of an item's instance." in described and "instances" not in described
+    assert "the points of an item's instance." in described and "instances" not in described
 
 
 def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict[str, Any]) -> None:
@@ -132,4 +132,10 @@ def test_over_attempts_the_words_are_those_of_questions_and_attempts(score: dict
     assert "each question's 3 attempts" in found["reliability"].panels[0].caption
     assert found["reliability"].panels[0].table.caption == "Correct attempts of 3, easiest questions first"  # type: ignore[union-attr]
     assert found["reliability"].tables[0].caption.endswith(", for questions with at least j attempts")
-    assert "a question's 3 attempts" in dict(terms(score))["RS@3"]
+    assert "the mean points of a question's 3 attempts" in dict(terms(score))["RS@3"]
+    for name in ("by-domain", "failures"):
+        assert (
+            "number" in (caption := found[name].panels[0].caption)
+            and "attempts" in caption
+            and "questions" not in caption
+        )
