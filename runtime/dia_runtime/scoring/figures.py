@@ -61,7 +61,7 @@ class Figure:
     - `meaning`: one sentence, for the schema and the reference.
     - `glossary`: one sentence for the glossary of the report, or empty. `{one}` and `{part}` become `item` and
       `instance` (over attempts, `question` and `attempt`), `{a_one}` becomes `an item`, and `{parts}` the instances
-      of an item, such as `3 instances`.
+      of an item, such as `3 instances`. `{mean}` becomes `mean `, or nothing if items have one instance.
     - `unit`, `range`: its unit, and the range of its values; intervals depend on both.
     - `more_is_better`: whether a larger value is better; None if neither direction is.
     - `of_tallies`: the function that computes the contributions of items. Instead of it, `of_shares`: the same from
@@ -172,7 +172,7 @@ FIGURES = _registry(
         name="rs",
         label="RS@k",
         meaning="Reliability score RS@k: the sum over items of the mean points of their instances.",
-        glossary="Reliability score: the sum over {one}s of the mean points of {a_one}'s {parts}.",
+        glossary="Reliability score: the sum over {one}s of the {mean}points of {a_one}'s {parts}.",
         unit=Unit.POINTS,
         range=Range.POINTS,
         family=Family.RELIABILITY,

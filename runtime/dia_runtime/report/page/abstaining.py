@@ -43,11 +43,13 @@ def abstention(score: Score, models: Sequence[Respondent]) -> Section | None:
 
 def _risk_caption(models: Sequence[Respondent]) -> str:
     words = {
-        "answered": "the number of the item's other instances that were answered",
+        "answered": "the number of the item's other instances that the model answered",
         "agreement": "the number of other attempts with the same answer",
     }
     signals = {model["selective"]["signal"] for model in models}
-    more = "".join(f" Confidence is {words[name]}." for name in sorted(signals & words.keys()))
+    more = "".join(
+        f" Confidence in an answer is estimated by {words[name]}." for name in sorted(signals & words.keys())
+    )
     if not any(has_curve(model) for model in models):
         return "The share of questions that each model answers, and the share of wrong answers among them."
     return (

@@ -59,7 +59,7 @@ def figure(estimate: Estimate | None, factor: float = 1, places: int = 1) -> Cel
         return Cell(DASH)
     note = f"{number(interval[0], factor, places)} to {number(interval[1], factor, places)}" if interval else ""
     if estimate["value"] is None:
-        return Cell(note, "open while errors are left", value)
+        return Cell(note, "range while errors remain", value)
     return Cell(number(value, factor, places), note if estimate["ci"] or estimate["se"] else "", value)
 
 

@@ -73,7 +73,10 @@ def _reversals(change: RankChange) -> Grid | None:
         (f"order by {other} holds in", lambda pair: share(pair["order"][1])),
         ("both hold in", lambda pair: share(pair["both"])),
     ]
-    caption = f"Models that {one} and {other} rank in opposite orders, with shares of resamples"
+    caption = (
+        f"Pairs of models whose orders by {one} and by {other} are opposite, "
+        "with the shares of resamples where these orders hold"
+    )
     return grid(caption, heads, change["changes"][:MOST_PAIRS], 2, True)
 
 

@@ -61,7 +61,9 @@ def _definition(figure: Figure, score: Score) -> str:
     one, part = unit_words(score)
     k = score["k"]
     parts = f"{k} {part}s" if k > 1 else part
-    return figure.glossary.format(one=one, a_one=with_article(one), part=part, parts=parts, k=k)
+    return figure.glossary.format(
+        one=one, a_one=with_article(one), part=part, parts=parts, k=k, mean="mean " if k > 1 else ""
+    )
 
 
 def _intervals(score: Score) -> str:
