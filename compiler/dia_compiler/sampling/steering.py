@@ -434,7 +434,7 @@ def _refusal(template: str, quality: Mapping[str, Any] | None, target: Target) -
     if miss <= WITHIN:
         return None
     far = miss.quantize(Decimal("0.01"))
-    return f"its success would miss the target by {far} on average, and at most {WITHIN} is accurate enough"
+    return f"its success rate would miss the target by {far} on average; the limit is {WITHIN}"
 
 
 def _concerns(feature: Feature, template: str) -> bool:

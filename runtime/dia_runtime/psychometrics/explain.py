@@ -457,7 +457,7 @@ def _qualities(data: _Data, fitted: FittedModel, centres: Array, rmse: float) ->
             why = f"the bank has {number} of its items, and {LEAST_ITEMS} are needed"
         elif error > MOST_ERROR:
             why = f"difficulties of unseen instances are predicted with an error of {error:.2f} logits"
-            why += f", and at most {MOST_ERROR:.1f} is accurate enough"
+            why += f"; the limit is {MOST_ERROR:.1f}"
         qualities.append(TemplateQuality(name, number, se, error, why))
     return qualities
 
@@ -537,7 +537,7 @@ def _quality_of_new_templates(data: _Data, folds: int, seed: int) -> TemplateQua
     why = None
     if error > MOST_ERROR:
         why = f"difficulties in templates that the bank does not have are predicted with an error of {error:.2f} logits"
-        why += f", and at most {MOST_ERROR:.1f} is accurate enough"
+        why += f"; the limit is {MOST_ERROR:.1f}"
     return TemplateQuality(None, len(shifts), se, error, why)
 
 

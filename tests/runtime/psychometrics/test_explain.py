@@ -75,7 +75,7 @@ def test_templates_that_are_predicted_badly_say_why() -> None:
     few, bank = simulated(5, 6, 1, own=0.1)
     assert "10 are needed" in str(explain(few, bank).result.templates[0].why)
     erratic, bank = simulated(5, 20, 2, own=2.5)
-    assert all("at most 1.0 is accurate enough" in str(entry.why) for entry in explain(erratic, bank).result.templates)
+    assert all("; the limit is 1.0" in str(entry.why) for entry in explain(erratic, bank).result.templates)
 
 
 def test_features_are_exact_decimals() -> None:
