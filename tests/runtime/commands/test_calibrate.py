@@ -291,9 +291,9 @@ def test_an_item_that_drifted_is_told_and_does_not_link(call: Call) -> None:
 
 def test_the_note_on_extremes_names_what_decides_where_they_are(call: Call) -> None:
     Path("t.csv").write_text("model,a,b,c,d,e\nx,1/1,0/1,1/1,0/1,1/1\ny,1/1,1/1,0/1,0/1,0/1\nz,1/1,0/1,1/1,0/1,0/1\n")
-    note = "2 items with only correct or only wrong replies: where they are on the scale depends on"
+    note = "2 items with only correct or only wrong replies: placed on the scale by"
     cml = ("calibrate", "t.csv", "--method", "cml", "-o", "bank.json")
-    assert f"{note} `--item-scores eap`, not on `--extreme-adjust`" in call(*cml)[2]
+    assert f"{note} `--item-scores eap`; `--extreme-adjust` has no effect on them" in call(*cml)[2]
     kept = Path("bank.json").read_bytes()
     call(*cml, "--extreme-adjust", "0.1")
     assert Path("bank.json").read_bytes() == kept
