@@ -27,7 +27,14 @@ admitted: gain is above 0, and infit ok at least {INFIT_GATE}.
 frontier: admitted, and no other admitted filter is at least as good in both kept and budget SE and better in one."""
 ERROR_NOTE = """\
 error: how far the true difficulties of new instances are from the predicted ones (standard deviation).
-shared SE: standard error of the template's predictions as a whole: all of them may be too high or too low."""
+shared SE: standard error of the template's predictions as a whole: all of them may be too high or too low.
+instances can be chosen: by `dia compile` with `--success` or `--difficulty`."""
+STABILITY_NOTE = """\
+mean change: how far the difficulties move on average, in logits.
+correlation: of the difficulties with and without the model or family.
+shift of its ability: how far the left-out model is from its ability when it is placed on the scale of the others; of a
+family, the model with the largest shift; in the rows for all, the root mean square.
+by chance: the same in simulated data; p is the share of the simulated data sets with at least that mean change."""
 
 
 def scale_tables(result: CalibrationResult, every: bool = False) -> list[Table]:
@@ -196,13 +203,14 @@ def _left(result: CalibrationResult) -> Table | None:
             rows.append((entry.name, _number(entry.mean_absolute, 3), _number(entry.correlation, 4), moved))
         null = {name: figure.mean for name, figure in (report.null or {}).items()}
         rows.append(_pooled(f"all {kind}", report.pooled))
-        chance = "" if report.p is None else f" (as much or more: p {report.p:.2f})"
+        chance = "" if report.p is None else f" (p {report.p:.2f})"
         rows.append(_pooled(f"all {kind}, by chance{chance}", null))
     return Table(
         "Stability when one is left out",
         ("without", "mean change", "correlation", "shift of its ability"),
         tuple(rows),
         1,
+        note=STABILITY_NOTE,
     )
 
 
@@ -278,7 +286,7 @@ def link_tables(result: LinkResult) -> list[Table]:
         ("common items, without extreme ones", str(result.common)),
         ("items used for the link", str(result.linking)),
         ("shift of the second bank", f"{result.shift:.4f}{error}"),
-        ("error from the estimates only", _number(result.sampling_se, 4)),
+        ("standard error of the shift, from those of the difficulties alone", _number(result.sampling_se, 4)),
         ("ratio of spreads", _number(result.slope, 3)),
         ("correlation", _number(result.correlation, 4)),
     )
