@@ -182,7 +182,8 @@ def moves_of(item: CheckedBenchmark, template: Template, chosen: tuple[str, ...]
         knobs = [knob for knob in knobs if _is_wanted(knob.name, chosen)]
         deck = deck if deck is not None and _is_wanted(deck.parameter, chosen) else None
     if not knobs and deck is None:
-        message = f"`{template.name}` has nothing to vary: no numeric option, and no set of entries"
+        what = "nothing that varies by default" if alternatives else "nothing to vary"
+        message = f"`{template.name}` has {what}: no numeric option, and no subset of a catalog"
         names = ", ".join(f"`--move {knob.name}`" for knob in alternatives)
         help = "write bounds, a length or a size of a parameter as plain numbers" + (
             f"; or use {names}" if names else ""

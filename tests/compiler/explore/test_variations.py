@@ -194,7 +194,7 @@ GIVEN = TEMPLATE.replace("params:", "each: n\nparams:", 1).replace('"= 10**4"', 
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        (FIXED, ["--ability", "0"], "mine/it.yaml:1:11: error[E897]: `fixed` has nothing to vary"),
+        (FIXED, ["--ability", "0"], "mine/it.yaml:1:11: error[E897]: `fixed` has nothing that varies by default"),
         (FIXED, ["--ability", "0"], "help: write bounds, a length or a size of a parameter as plain numbers"),
         (GIVEN, ["--ability", "0"], "mine/it.yaml:1:11: error[E897]: `several` cannot be explored: it has `each`"),
         (
