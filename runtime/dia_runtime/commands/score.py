@@ -319,8 +319,8 @@ def notes_on_rules(result: Score) -> Iterator[str]:
         )
         changed = " ".join(f"{name}={value}" for name, value in result["points"].items())
         yield (
-            f"the points {changed} differ from those in the prompts ({prompted}): with them, models might have "
-            "abstained more or less often"
+            f"the points {changed} differ from those in the prompts ({prompted}): if the prompts had "
+            f"given {changed}, models might have abstained at a different rate"
         )
     if result["k_varies"]:
         items, many = ("questions", "attempts") if result["over"] == "attempts" else ("items", "instances")
