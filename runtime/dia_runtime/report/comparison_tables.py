@@ -45,16 +45,16 @@ def _compared(result: Score) -> Iterable[Table]:
     yield _table("Differences: first minus second", ("figure", "first", "second"), TESTED, rows)
     changes = [
         (
-            " to ".join(map(_name, entry["figures"])),
+            " and ".join(map(_name, entry["figures"])),
             *change["models"],
             *map(_percent, (*change["order"], change["both"])),
         )
         for entry in result["rank_changes"]
         for change in entry["changes"]
     ]
-    headings = ("1st order holds %", "2nd order holds %", "both hold %")
-    title = "Pairs of models that two figures rank in opposite orders"
-    yield Table(title, ("figures", "leads by 1st", "leads by 2nd", *headings), tuple(changes), 3)
+    headings = ("ahead in first", "ahead in second", "first holds %", "second holds %", "both hold %")
+    title = "Pairs of models that two figures rank in opposite orders, and in how many resamples each order holds"
+    yield Table(title, ("figures", *headings), tuple(changes), 3)
     skips = [
         (
             *entry["models"],
