@@ -30,7 +30,7 @@ def _place(session: SessionRecord) -> str:
     if session.needs:
         parts.append(f"sees {', '.join(session.needs)}")
     if session.over is not None:
-        parts.append(f"once for each {session.variable or 'item'} of {_items(session.over)}")
+        parts.append(_loop(session.over, session.variable))
     if session.keys is not None:
         parts.append("shared with other questions")
     if session.when is not None:
@@ -48,7 +48,7 @@ def _session(session: SessionRecord) -> Iterator[str]:
 
 
 def _turn(number: int, turn: TurnRecord) -> Iterator[str]:
-    notes = [f"once for each {turn.variable or 'item'} of {_items(turn.over)}"] if turn.over is not None else []
+    notes = [_loop(turn.over, turn.variable)] if turn.over is not None else []
     notes += [
         f"{word} {_code(code)}" for word, code in (("when", turn.when), ("until", turn.until)) if code is not None
     ]
@@ -70,8 +70,10 @@ def _texts(texts: Any) -> str:
     return _code(texts)
 
 
-def _items(items: Any) -> str:
-    return f"{len(items)} items" if isinstance(items, list) else _code(items)
+def _loop(over: Any, variable: str | None) -> str:
+    """Return how often a session or a turn is run, and the name of the item."""
+    items = f"{len(over)} items" if isinstance(over, list) else f"`{_code(over)}`"
+    return f"once for each of {items}" + (f" as {variable}" if variable else "")
 
 
 def _code(stored: Mapping[str, Any]) -> str:

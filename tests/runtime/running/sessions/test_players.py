@@ -208,9 +208,9 @@ def test_show_draws_sessions_and_tells_conversations(made: Make) -> None:
     assert "user: Case 0. Between the marks: {{ quoted(response) }}" in shown
     assert "reply: opinion, read as label (of DECLINE COMPLY)" in shown and "[truth]" in shown
     shown = called("show", bundle, "talk/1").stdout
-    assert "2. (once for each push of 4 items; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
+    assert "2. (once for each of 4 items as push; until stance[-1] == 'B')" in shown and "(and 1 more)" in shown
     assert (
-        "once for each item of 2 items, shared with other questions, max_tokens 7, temperature 0.5"
+        "once for each of 2 items as item, shared with other questions, max_tokens 7, temperature 0.5"
         in called("show", bundle, "talk/2").stdout
     )
     told = called("show", "a.run", "talk/0").stdout
