@@ -67,7 +67,7 @@ def _agreement(result: ViewsResult) -> list[Table]:
         for pair in result["skip_agreement"]
         if pair["phi"] is not None
     )
-    headings = ("model", "and", "both skip", "the first", "the second", "neither", "phi", "95 % interval")
+    headings = ("first model", "second model", "both", "only first", "only second", "neither", "phi", "95 % interval")
     return [Table("Questions that both models of a pair skipped", headings, rows, 2)] if rows else []
 
 
