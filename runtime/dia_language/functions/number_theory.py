@@ -43,7 +43,7 @@ def is_prime(n: int) -> bool:
 def next_prime(n: int) -> int:
     """The smallest prime greater than `n`.
 
-    At most 8,192 bits; tested as by `is_prime`.
+    `n` has at most 8,192 bits; primality is tested as in `is_prime`.
 
     Examples:
         next_prime(2**64) -> 18446744073709551629
@@ -65,7 +65,7 @@ def _following_prime() -> Callable[[int], int]:
 def previous_prime(n: int) -> int:
     """The largest prime less than `n`.
 
-    At most 8,192 bits; tested as by `is_prime`. Raises an error if `n` is 2 or less.
+    `n` has at most 8,192 bits; primality is tested as in `is_prime`. Raises an error if `n` is 2 or less.
 
     Examples:
         previous_prime(2**64) -> 18446744073709551557
