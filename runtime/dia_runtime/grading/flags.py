@@ -74,7 +74,8 @@ FLAGS: Final[Mapping[str, Flag]] = {
             "only tool calls",
             "The reply ends with a call of a tool instead of an answer.",
             "Replies that call a tool instead of answering",
-            "Without `--tools` the model was given no tools: ask it again, or give it some.",
+            "With `--tools`, a larger `--tool-calls` allows more calls. Without, the model has no tools: ask it "
+            "again, or give it some.",
         ),
         Flag(
             "unknown_ending",
