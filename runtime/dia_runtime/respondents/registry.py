@@ -163,7 +163,7 @@ def built_in_beside_url(models: Sequence[str], roles: Iterable[str], options: Mo
         what = "a baseline that is built into dia"
         fix = f"remove `--base-url`, or write `openai/{name}` if the endpoint has a model of that name"
     else:
-        what, fix = f"no model of an endpoint (`{name.partition(':')[0]}:`)", "remove `--base-url`"
+        what, fix = "not a model at an endpoint", "remove `--base-url`"
     message = f"`{name}` is {what}, so nothing would be asked at `--base-url`"
     raise DiaError(Diagnostic("E849", visible(message), None, fix))
 
