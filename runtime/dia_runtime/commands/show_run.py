@@ -186,7 +186,10 @@ def run_text(facts: Mapping[str, Any]) -> str:
         lines = [line for entry in facts["respondents"] for line in _respondent_lines(entry)]
         name = " ".join(str(facts[key]) for key in ("benchmark", "version") if facts[key] is not None)
         first = f"{facts['run']}: {counted(facts['questions'], 'question')} of {visible(name or 'a bundle')}"
-        bundle = "  without a bundle" if facts["bundle"] is None else f"  bundle {facts['bundle']}"
+        bundle = f"  bundle {facts['bundle']}"
+        if facts["bundle"] is None:
+            first = f"{facts['run']}: {counted(facts['questions'], 'question')}"
+            bundle = f"  imported without a bundle, with the benchmark name `{visible(name)}`"
         return "\n".join([first, bundle, *lines])
     left_out = [f"[{entry['respondent']}]\nnot asked: {entry['why']}" for entry in facts["left_out"]]
     missing = [f"[{entry['respondent']}]\n{visible(entry['why'])}" for entry in facts["missing"]]
