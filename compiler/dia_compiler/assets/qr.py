@@ -29,7 +29,7 @@ class Qr(Picture):
     options = {
         "text": template("the text", required=True),
         "error": data("error correction level: L, M, Q or H (default M)"),
-        "scale": data("pixels per module (default 4)"),
+        "scale": data("size of a module (one small square of the code) in pixels (default 4)"),
         "border": data("width of the white border in modules (default 4)"),
     }
     modules = (*Picture.modules, "segno")
