@@ -274,7 +274,7 @@ class RowsType(ParameterType):
         "id": option("row", "an expression over `row` whose value must differ for all rows"),
         "size": option("data", "number of rows; if left out with `group`, all rows of the group"),
         "stratify": option("data", "a column: the rows are spread as evenly as possible over its values"),
-        "group": option("data", "a column: all rows have the same value in it"),
+        "group": option("data", "a column: all drawn rows have the same value in it"),
     }
 
     def domain(self, options: Mapping[str, Any]) -> Domain:
