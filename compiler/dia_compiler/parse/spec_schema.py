@@ -230,7 +230,7 @@ DEFINITIONS: Final[dict[str, Schema]] = {
         {
             "correct": ref("expression", "Whether the question is answered correctly."),
             "skipped": ref("expression", "Whether the question was skipped; evaluated first."),
-            "share": ref("expression", "The partial score, from 0 to 1, in addition to the verdict."),
+            "share": ref("expression", "Partial credit from 0 to 1, in addition to the verdict."),
             "judge": mapping(
                 {
                     "prompt": ref(
