@@ -445,8 +445,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E802": (
         "run of other questions or answers",
         "The run was made with different questions or answers than the bundle, the first run, or the bank (a file that "
-        "`dia calibrate` makes from runs). Score the runs separately; for a bank, give the questions it was "
-        "calibrated on.",
+        "`dia calibrate` makes from runs). Score the runs separately; for a bank, use the questions on "
+        "which it was calibrated.",
     ),
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),
     "E804": (
@@ -479,8 +479,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E821": (
         "unknown answer format or chain",
         "The grader does not know this answer format or this chain (a sequence of steps that extract the answer from a "
-        "reply), or the format has invalid options. A newer version may have made the bundle. `dia audit` needs two "
-        "chains.",
+        "reply), or the format has invalid options. A newer version may have made the bundle. `dia audit` also "
+        "uses this code if `--chains` does not name two different chains.",
     ),
     "E822": (
         "answer record that cannot be used",
