@@ -184,10 +184,10 @@ def _colourings(neighbours: list[list[int]], left: list[int], limit: int) -> lis
 def count_colourings(graph: Graph, colours: int) -> int:
     """The number of colourings with `colours` colours in which no edge joins two nodes of the same colour.
 
-    This is the value of the chromatic polynomial, computed by addition-contraction: the colourings in which two nodes
-    that no edge joins have different colours, plus those in which they have the same colour. At most 32 nodes; edge
-    directions are ignored. The code is independent of `chromatic_number`. Source: Whitney, Bulletin of the American
-    Mathematical Society 38 (1932).
+    This is the value of the chromatic polynomial, computed by addition-contraction: for two nodes without an edge
+    between them, it adds the number of colourings in which their colours differ and the number in which their colours
+    are the same. At most 32 nodes; edge directions are ignored. The code is independent of `chromatic_number`. Source:
+    Whitney, Bulletin of the American Mathematical Society 38 (1932).
 
     Examples:
         count_colourings(graph(3, [[1, 2], [2, 3], [1, 3]]), 3) -> 6
@@ -211,7 +211,7 @@ def _counted(around: tuple[int, ...], colours: int, counts: dict[tuple[int, ...]
             left = colours - others.bit_count()
             count = left * _counted(_without(around, around.index(others)), colours, counts) if left > 0 else 0
         else:
-            # Two nodes that no edge joins have either different colours or the same colour
+            # The colours of two nodes without an edge between them either differ or are the same
             joined = _counted(_joined(around, *apart), colours, counts)
             count = joined + _counted(_merged(around, *apart), colours, counts)
         counts[around] = count
