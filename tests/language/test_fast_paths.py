@@ -6,6 +6,7 @@ import copy
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cmp_to_key
 from math import prod
 from operator import add, mul, sub
 
@@ -19,7 +20,7 @@ from dia_language.expressions.namespace import Namespace
 from dia_language.functions import library
 from dia_language.functions.analysis import definite_integral
 from dia_language.functions.number_theory import factor
-from dia_language.functions.ordering import order
+from dia_language.functions.ordering import ascending, compare, order
 from dia_language.numbers import certified, operators
 from dia_language.numbers.rounding import write_number
 from dia_language.numbers.values import (
@@ -133,6 +134,20 @@ def test_rational_numbers_are_ordered_as_fractions(a: Fraction | int, b: Fractio
 )
 def test_lists_of_rational_numbers_are_ordered_as_fractions(values: list[Fraction | int]) -> None:
     assert order(values) == sorted(range(len(values)), key=lambda place: Fraction(values[place]))
+
+
+@given(st.lists(st.lists(st.integers(-2, 2), max_size=3)) | st.lists(st.lists(st.text("ab", max_size=2), max_size=3)))
+def test_plain_lists_are_sorted_as_element_by_element(values: list[Value]) -> None:
+    key = cmp_to_key(compare)
+    assert ascending(values) == sorted(values, key=key)
+    assert order(values) == sorted(range(len(values)), key=lambda place: key(values[place]))
+
+
+def test_lists_of_mixed_elements_are_not_sorted() -> None:
+    with pytest.raises(LanguageError):
+        ascending([[1, "a"], [1, 2]])
+    with pytest.raises(LanguageError):
+        ascending([[True], [1]])
 
 
 @given(RATIONALS, RATIONALS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import chain
 
 from dia_language.budgets import charge
 from dia_language.diagnostics import LanguageError
@@ -26,7 +27,7 @@ def order(values: Sequence[Value]) -> list[int]:
     Raises LanguageError if two of the values cannot be compared.
     """
     charge(len(values))
-    if is_plain(values):
+    if is_plain(values) or are_plain_lists(values):
         return sorted(range(len(values)), key=values.__getitem__)
     families = {_family(value) for value in values}
     if len(families) > 1:
@@ -39,7 +40,7 @@ def order(values: Sequence[Value]) -> list[int]:
 
 def ascending(values: Sequence[Value]) -> list[Value]:
     """The values in ascending order. Raises LanguageError if two of them cannot be compared."""
-    if is_plain(values):
+    if is_plain(values) or are_plain_lists(values):
         charge(len(values))
         return sorted(values)
     return [values[place] for place in order(values)]
@@ -49,6 +50,14 @@ def is_plain(values: Sequence[Value]) -> bool:
     """Whether the values are all integers or all texts, which Python orders as the language does."""
     kinds = set(map(type, values))
     return len(kinds) == 1 and not kinds.isdisjoint(PLAIN)
+
+
+def are_plain_lists(values: Sequence[Value]) -> bool:
+    """Whether the values are lists of integers, or lists of texts, which Python orders as the language does."""
+    if set(map(type, values)) != {list}:
+        return False
+    kinds = set(map(type, chain.from_iterable(values)))
+    return len(kinds) <= 1 and PLAIN.issuperset(kinds)
 
 
 PLAIN = frozenset({int, str})
