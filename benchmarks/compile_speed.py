@@ -76,7 +76,8 @@ def quickest(template_jobs: list[TemplateJob], k: int, rounds: int) -> list[floa
 
 
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
-    "draw": ((Walker, "at"),),
+    "draw": ((Walker, "at"),),  # and the conditions
+    "values": ((Drawing, "value"),),
     "truth": tuple((Expansion, name) for name in ("make", "derive", "solve", "check")),
     "mistakes": ((Expansion, "mistakes"),),
     "texts": ((Expansion, "challenge"), (Expansion, "content")),
