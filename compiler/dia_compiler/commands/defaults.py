@@ -50,14 +50,14 @@ def default_map(
             if key not in command_names:
                 raise _invalid(source, f"unknown command `{key}`", _nearest(key, command_names, "dia --help"))
         elif key in options:
-            defaults[str(options[key])] = _plain(value, source, key)
+            defaults[options[key]] = _converted(value, source, key, command)
         elif (near := did_you_mean(key, options)) and not any(key in options_of(other) for other in others()):
             raise _invalid(source, f"no command has an option `{key}`", near)
     own = table.get(name, {})
     for key, value in own.items() if isinstance(own, Mapping) else ():
         if key not in options:
             raise _invalid(source, f"`{name}` has no option `{key}`", _nearest(key, options, f"dia {name} --help"))
-        defaults[str(options[key])] = _plain(value, source, key)
+        defaults[options[key]] = _converted(value, source, key, command)
     return defaults
 
 
@@ -100,13 +100,29 @@ def _read(name: str) -> Mapping[str, Any]:
         raise DiaError(Diagnostic("E605", f"{name} cannot be read: {why}", None, help)) from None
 
 
-def _plain(value: Any, source: str, key: str) -> Any:
+def _converted(value: Any, source: str, key: str, command: click.Command) -> Any:
+    """Return a value as the command line would give it: text, a boolean for a flag, a list for a repeatable option."""
     if key in NEVER:
         raise _invalid(source, f"`{key}` can only be given on the command line", "remove it from the file")
-    if not isinstance(value, (str, int, bool, list)):
+    option = next(option for option in command.params if key in (flag.lstrip("-") for flag in option.opts))
+    if getattr(option, "is_flag", False):
+        if not isinstance(value, (bool, str)):
+            raise _invalid(source, f"`{key}` must be true or false, not {value}", f"write {key} = true")
+        return value
+    if getattr(option, "count", False) and isinstance(value, bool):
+        return int(value)  # such as `verbose = true`
+    is_repeatable = option.nargs != 1 or getattr(option, "multiple", False)
+    if isinstance(value, list) and not is_repeatable:
+        raise _invalid(source, f"`{key}` must be a single value, not a list", "remove the brackets")
+    texts = [_text(entry, source, key) for entry in (value if isinstance(value, list) else [value])]
+    return texts if is_repeatable else texts[0]
+
+
+def _text(value: Any, source: str, key: str) -> str:
+    if not isinstance(value, (str, int)):
         kinds = "text, an integer, a list, true or false"
         raise _invalid(source, f"`{key}` must be {kinds}, not {value}", f'write it in quotes: {key} = "{value}"')
-    return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _nearest(name: str, names: Iterable[str], command: str) -> str:

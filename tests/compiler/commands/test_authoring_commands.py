@@ -348,7 +348,7 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
     (bench / "dia.toml").write_text("jobs = 1\n[compile]\nk = 4\nout = 'own'\n[score]\nchain = 'lenient'\n")
     assert said(capsys, "compile", "my_bench")[1].startswith("own/my_bench-0.1.0-k4\n")
     assert said(capsys, "compile", "my_bench", "--k", "3")[1].startswith("own/my_bench-0.1.0-k3\n")
-    (bench / "dia.toml").write_text("to = 'an option of another command'\n")
+    (bench / "dia.toml").write_text("to = 'an option of another command'\nverbose = true\n")
     assert said(capsys, "compile", "my_bench", "--k", "3")[0] == 0
 
 
@@ -369,6 +369,9 @@ def test_defaults_come_from_dia_toml_and_the_command_line_wins(bench: Path, caps
             "[compile]\nallow-programs = 1\n",
             "`allow-programs` can only be given on the command line\n  help: remove it",
         ),
+        ("quiet = 3\n", "dia.toml: `quiet` must be true or false, not 3\n  help: write quiet = true"),
+        ("[compile]\nk = [3]\n", "dia.toml: `k` must be a single value, not a list\n  help: remove the brackets"),
+        ("[compile]\nk = true\n", "'true' is not a valid integer.\nThe value is a default in dia.toml.\n"),
         ("[compile]\nk = 'many'\n", "'many' is not a valid integer.\nThe value is a default in dia.toml.\n"),
         ("k = " + "[" * 5000, "dia.toml cannot be read: nested too deeply"),
         ("\x00", "dia.toml cannot be read: "),
