@@ -26,7 +26,8 @@ HEAD = f"""# Shortcuts in the shipped families
 How often the best simple rule gives the right answer, without understanding the question, in each family (a template
 with all its instances). [Find shortcuts in a template](../howto/find-shortcuts.md) explains the columns. Figures are
 from up to {PROBED} instances of each family: rules are learned on one half and tested on the other, with the extra
-`probe` installed. A family is over its limit if the lower end of the interval is above the limit.
+`probe` installed. A family is over its limit if the lower end of the interval is above the limit. A rule that starts
+with `answerable or not` does not give the answer: it predicts only whether the question can be answered.
 """
 
 
