@@ -52,8 +52,9 @@ def command(
     """Report every error in every spec, with its location and a suggested fix.
 
     Runs the worked examples of each template and makes three of its instances, or as many as --k says. Nothing is
-    written. With -v, also prints d(t), the number of different instances of each template (with `each`, of its item
-    that has the fewest). It is estimated where it cannot be counted; `vast` is more than 2^128.
+    written. With -v, also prints d(t), the number of different instances that each template can make; for a template
+    with several items (`each`), the number for the item with the fewest. It is estimated where it cannot be counted;
+    `vast` is more than 2^128.
 
     \b
     Example:

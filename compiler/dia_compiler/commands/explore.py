@@ -46,8 +46,8 @@ ENDINGS = {
     help="The model's ability, if it is not in the bank.",
 )
 @click.option("--run", "runs", multiple=True, type=click.Path(path_type=Path), metavar="RUN",
-              help="Run that the bank was calibrated from: difficulties are predicted from its replies, even if the "
-              "bank has an explanation. Repeatable.")  # fmt: skip
+              help="Run that the bank was calibrated from: the search predicts difficulties from its replies, not from "
+              "what `dia explain --save` stored in the bank. Repeatable.")  # fmt: skip
 @click.option(
     "--move",
     "moved",
@@ -91,7 +91,7 @@ def command(
     from one half is dropped on the way; after the last instance, an item is accepted if its success rate is close to
     one half with sufficient probability. If the model is beyond the bank (its ability is a logit or more above or below
     all items there), an item has ten further instances. Accepted items become a bundle and join the bank, whose scale
-    does not change. A bank of `dia explain --save` predicts where to search.
+    does not change. If `dia explain --save` wrote the bank, the search predicts difficulties, to ask fewer questions.
 
     All files are in --out. To resume an interrupted search, repeat the command; nothing is asked twice.
 

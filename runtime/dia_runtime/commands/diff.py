@@ -26,9 +26,9 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists the questions in groups: answer changed but not content, content and answer changed, content changed (this
-    includes the previous group), added, removed, and metadata changed but not content. The differences in templates,
-    specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
+    Lists the questions in groups: answer (or its grading) changed but not the question, question and answer changed,
+    question changed (with or without its answer), added, removed, and metadata changed but not the question. The
+    differences in templates, specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
 
     \b
     Example:

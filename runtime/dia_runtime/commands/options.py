@@ -84,7 +84,8 @@ errors_option = choice_option(
     "--errors",
     choices=["keep", "wrong"],
     default="keep",
-    help="Show ranges while errors remain, or count errors as wrong.",
+    help="keep: while there are errors, each figure is a range, from its value if they are all wrong to its value if "
+    "they are all correct. wrong: count errors as wrong.",
 )
 over_option = choice_option(
     "--over",

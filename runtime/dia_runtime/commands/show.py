@@ -30,8 +30,8 @@ def command(bundle: Path, id: str | None, as_json: bool) -> int:
     """Show a bundle or one of its questions with the answer; show a run or its replies to one question.
 
     ID is the id of a question, with or without the benchmark's name. Each reply is followed by its verdict,
-    graded as by `dia score`. For a question made of sessions, a bundle shows the turns of each session and the other
-    sessions whose replies it sees; a run shows the conversations. The role `subject` is the model under test.
+    graded as by `dia score`. For a question made of sessions, a bundle shows which sessions see the replies
+    of which others, and the turns of each; a run shows the conversations. The role `subject` is the model under test.
 
     \b
     Example:
