@@ -51,7 +51,11 @@ HELP = "C without a standard library: `put`, `put_number`, `same`, `read_line`, 
 class Elf(Builder):
     summary = "a C program, compiled for Linux on x86-64"
     options = {
-        "source": template("the C source, with a function `main` and without libraries", required=True),
+        "source": template(
+            "the C source, with a function `main` and without `#include`; there is no C library, but `put`, "
+            "`put_number`, `same`, `read_line`, `number_of` and `length` can be called",
+            required=True,
+        ),
         "optimise": data("optimization level: none, some or most (default some)"),
         "strip": data("whether to remove function names (default true)"),
     }
