@@ -198,7 +198,7 @@ DEFINITIONS: Final[dict[str, Schema]] = {
             "positive": mapping(
                 {
                     "name": nonempty("What the class is called in reports, such as fails."),
-                    "value": boolean("The value of `predicted` and `actual` that means this class."),
+                    "value": boolean("Which value of `predicted` and `actual` counts as this class."),
                 },
                 "The positive class: its name, and the value that represents it.",
                 required=["name", "value"],
