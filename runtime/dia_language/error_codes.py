@@ -451,8 +451,8 @@ CODES: dict[str, tuple[str, str]] = {
     "E803": ("damaged run", "The run file contains data that dia never writes. Run again into a new file."),
     "E804": (
         "run file that cannot be used",
-        "The run file cannot be opened or written, or another process is asking the same model and writing the "
-        "replies to it. The message says why.",
+        "The run file cannot be opened or written, or another process is asking the same model and writing to the "
+        "same file. The message says why.",
     ),
     "E805": (
         "respondent with other settings",
