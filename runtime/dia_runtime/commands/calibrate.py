@@ -83,8 +83,9 @@ class CalibrateOptions:
 @choice_option(
     "--method",
     choices=METHODS,
-    help="Estimation method. Default: mml-items; jml with --bias-correction trials, or if the cells of a table are "
-    "shares of correct replies, not only 0 and 1.",
+    help="Estimation method. mml-items: marginal maximum likelihood that estimates the abilities and integrates the "
+    "difficulties out. mml-persons: the same with the two exchanged. cml: conditional. jml: joint. Default: mml-items; "
+    "jml with --bias-correction trials, or if the cells of a table are shares of correct replies, not only 0 and 1.",
 )
 @choice_option(
     "--eliminate",
@@ -98,9 +99,9 @@ class CalibrateOptions:
     "--item-scores",
     choices=["eap", "wle", "mle"],
     default="eap",
-    help="Estimator of the difficulties, given the abilities, which are estimated first. If the difficulties are "
-    "estimated first (mml-persons, and cml if it eliminates respondents), it is the estimator of the abilities. eap: "
-    "posterior mean. wle: Warm's estimate. mle: maximum likelihood, always used by jml.",
+    help="Estimator of what the method does not estimate directly: the difficulties (mml-items), the abilities "
+    "(mml-persons), or the side that is eliminated (cml). eap: posterior mean. wle: Warm's estimate. mle: "
+    "maximum likelihood, always used by jml.",
 )
 @choice_option("--preset", choices=["paper"], help="Use Algorithm 1 of the Self-Execution paper, as published.")
 @choice_option(

@@ -26,8 +26,8 @@ LINES = 10
 def command(old: Path, new: Path, as_json: bool) -> int:
     """Show what differs between two bundles.
 
-    Lists the questions in groups: answer (or its grading) changed but not the question, question and answer changed,
-    question changed (with or without its answer), added, removed, and metadata changed but not the question. The
+    Lists the questions in groups: unchanged questions with a changed answer (or grading), changed questions with a
+    changed answer, all changed questions, added and removed ones, and unchanged questions with changed metadata. The
     differences in templates, specs, manifest entries and library versions follow. Exit code 1 if the bundles differ.
 
     \b
