@@ -119,7 +119,7 @@ class CalibrateOptions:
     "--bias-correction",
     choices=["none", "trials"],
     default="none",
-    help="For jml: shrink the scale by (n-1)/n, where n is the number of replies to an item, or of a model if that is "
+    help="For jml: shrink the scale by (n-1)/n, where n is the mean number of trials per item, or per model if that is "
     "smaller.",
 )
 @choice_option(
