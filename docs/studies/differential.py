@@ -4,8 +4,8 @@
 
 Nine or thirty models in three families answer 150 templates with five instances each. A tenth of the templates is
 harder by 1.5 logits for one family. The study prints the share of these that is found (p < 0.05, and after the
-adjustment for many tests), the share of the others that is, and the size that would be found in 80 %. With `sd`, each
-model has a deviation of its own in each template.
+adjustment for many tests), the share of the others that is, and how large a difference must be to be found with a
+probability of 80 %. With `sd`, each model has a deviation of its own in each template.
 """
 
 from __future__ import annotations

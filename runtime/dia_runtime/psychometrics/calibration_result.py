@@ -193,8 +193,8 @@ class StabilityReport:
 class FamilyDifference:
     """How much harder an item is for a family of models than their abilities predict (differential item functioning).
 
-    `item` is the name of a template if all its items are taken together. A size of `detectable` would give p < 0.05
-    with a probability of 80 %.
+    `item` is the name of a template if all its items are taken together. `detectable` is the size that a true
+    difference must have to give p < 0.05 with a probability of 80 %.
     """
 
     item: str

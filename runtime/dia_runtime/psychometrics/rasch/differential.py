@@ -23,7 +23,7 @@ class DifferentialItem:
     """How much harder an item is for a group than for the others, in logits, with its error and p-value.
 
     `p` is that of the normal deviate, `adjusted` the same after Benjamini and Hochberg (1995) over all items and
-    groups. `detectable` is the size that would give p < 0.05 with a probability of 80 %.
+    groups. `detectable` is the size that a true difference must have to give p < 0.05 with a probability of 80 %.
     """
 
     item: int
