@@ -117,7 +117,7 @@ def as_language_error(error: Exception) -> LanguageError:
     if isinstance(error, LanguageError):
         return error
     if isinstance(error, ZeroDivisionError):
-        return LanguageError("division by zero: no finite answer", code="E504")
+        return LanguageError("division by zero", code="E504")
     if isinstance(error, RecursionError):
         return LanguageError("the evaluation is nested too deeply", code="E502")
     if isinstance(error, MemoryError):

@@ -471,7 +471,7 @@ def _require_length(container: Any) -> Any:
 
 
 def _division_by_zero() -> Any:
-    raise LanguageError("division by zero: no finite answer", code="E504")
+    raise LanguageError("division by zero", code="E504")
 
 
 def _type_error(word: str, a: Value, b: Value) -> LanguageError:

@@ -78,7 +78,7 @@ def _normal_symbolic(value: Value) -> Value:
     if value is sympy.true or value is sympy.false:
         return bool(value)
     if value.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo):
-        raise LanguageError("no finite answer: the result is infinite or undefined", code="E504")
+        raise LanguageError("the result is infinite or undefined", code="E504")
     if isinstance(value, sympy.Integer):
         return int(value)
     if isinstance(value, sympy.Rational):
