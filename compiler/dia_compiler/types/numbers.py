@@ -421,7 +421,7 @@ class PrimeType(ParameterType):
             return self._smooth(low, high, smooth, options)
         domain = Primes(low, high, residue[0], residue[1], flag_option(options, "safe"))
         if domain.numbers.count < 1 or (domain.is_counted and domain.count < 1):
-            raise OptionFault("max", f"there is no such prime between {low} and {high}")
+            raise OptionFault("max", f"no prime between {low} and {high} satisfies the options")
         return domain
 
     def _smooth(self, low: int, high: int, bound: int, options: Mapping[str, Any]) -> Domain:

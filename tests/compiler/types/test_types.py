@@ -136,7 +136,7 @@ def test_primes_of_a_size_are_evenly_likely() -> None:
         ("integer", {"min": True, "max": 2}, "min", "integer"),
         ("real", {"min": 1, "max": 2, "decimals": -1}, "decimals", "between"),
         ("real", {"min": ExactDecimal(1, 100), "max": ExactDecimal(2, 100), "decimals": 1}, "decimals", "no number"),
-        ("prime", {"min": 24, "max": 28}, "max", "no such prime"),
+        ("prime", {"min": 24, "max": 28}, "max", "no prime between 24 and 28"),
         ("prime", {"bits": 64, "smooth": 2**20}, "smooth", "160"),
         ("prime", {"bits": 64, "residue": [5, 4]}, "residue", "0 <= r < m"),
         ("choice", {"of": []}, "of", "empty"),
