@@ -67,7 +67,7 @@ class Items(Enumerable):
 
 
 def items_option(options: Mapping[str, Any]) -> list[Value]:
-    """Return the option `of` as a list of different items; a text means its characters. Raises OptionFault."""
+    """Return the option `of` as a list of different items; a text is the list of its characters. Raises OptionFault."""
     items = options["of"]
     if isinstance(items, str):
         items = list(items)
@@ -79,7 +79,7 @@ def items_option(options: Mapping[str, Any]) -> list[Value]:
     if len(set(keys)) != len(keys):
         twice = next(item for at, item in enumerate(items) if keys[at] in keys[:at])
         if isinstance(options["of"], str):
-            message = f"a text here means its characters, and `{twice}` appears twice in `{options['of']}`"
+            message = f"this text is read as a list of its characters, and `{twice}` appears twice in `{options['of']}`"
             raise OptionFault("of", message, "write [a, b], or {from: name} for the list of that name")
         raise OptionFault("of", f"duplicate `{twice}` in `of`", "use `weights` to make an item more likely")
     return items
