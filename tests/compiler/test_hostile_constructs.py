@@ -162,7 +162,7 @@ TEMPLATES: dict[str, tuple[str, Expected]] = {
         template("str(l299)", answer="text", more="let:\n" + chain(300, "l0: '[n]'", "l{}: '[l{}]'")), ("E502", 6, 5, "nested too deeply")
     ),
     "deep answer": (template("n", answer="list\n  of: " + "{type: list, of: " * 40 + "integer" + "}" * 40), ("E404", 7, 9, "nested deeper")),
-    "many labels": (template(more=f"format: {{kind: label, of: [{'a,' * 15_000}b]}}\n"), ("E404", 10, 9, "labels: `of:")),
+    "many labels": (template(more=f"format: {{kind: label, of: [{'a,' * 15_000}b]}}\n"), ("E404", 10, 9, "labels, as in `of:")),
     "pattern that looks back": (
         template(more="format: {kind: regex, pattern: '(a)\\1', reply: '{answer}'}\n"), ("E404", 10, 32, "not RE2")
     ),

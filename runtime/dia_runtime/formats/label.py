@@ -77,7 +77,7 @@ class Label(Format):
     def faults(self, format: FormatRecord) -> list[str]:
         faults, of = super().faults(format), format.get("of")
         if not isinstance(of, list) or not 2 <= len(of) <= MOST:
-            return [*faults, f"the format label needs 2 to {MOST:,} labels: `of: [AGREE, DISAGREE]`"]
+            return [*faults, f"the format label needs 2 to {MOST:,} labels, as in `of: [AGREE, DISAGREE]`"]
         others = [word for word in of if not isinstance(word, str)]
         if others:
             faults.append(f"a label of the format label is {described(others[0])}, not text: write it in quotes")
